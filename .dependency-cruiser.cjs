@@ -98,8 +98,20 @@ module.exports = {
     error(
       'outside-by-face',
       'Start, command line and scripts use services, never a module’s insides.',
-      { path: '^src/(bootstrap|cli|main\\.ts|app\\.module\\.ts)' },
+      { path: '^src/(bootstrap|main\\.ts|app\\.module\\.ts)' },
       { path: '^src/modules/', pathNot: FACE },
+    ),
+    error(
+      'command-line-by-face',
+      'Commands use services, or call the API as any caller does: of its answers they know the types.',
+      { path: '^src/cli/' },
+      { path: '^src/modules/', pathNot: FACE, dependencyTypesNot: ['type-only'] },
+    ),
+    error(
+      'command-line-by-type',
+      'The types of requests and answers are in DTOs.',
+      { path: '^src/cli/' },
+      { path: '^src/modules/', pathNot: [...FACE, '/dto/', '\\.dto\\.ts$'] },
     ),
     error(
       'no-repositories-outside',

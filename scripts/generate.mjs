@@ -46,16 +46,14 @@ async function generate() {
   // Their tables were loaded with the application.
   const { declaredErrors } = await built('common/define-errors.js');
   const { ERROR_STATUS } = await built('common/app-error.js');
-  const [{ buildProgram, commandsOf }, { guideOf }] = await Promise.all([
-    built('cli/program.js'),
-    built('cli/runner.js'),
-  ]);
+  const { buildProgram } = await built('cli/program.js');
+  const { commandsOf, GUIDES } = await built('cli/guides.js');
   const pictures = renderStatePictures(await built('modules/messages/message-state.js'));
   return {
     '.env.example': renderEnvExample(listSettings()),
     [CHART_SCHEMA]: await renderChartSchema(join(ROOT, CHART_SCHEMA), listSettings()),
     'docs/errors.md': renderErrorsPage(declaredErrors(), ERROR_STATUS),
-    'docs/command-line.md': await formatted(renderCliPage(commandsOf(buildProgram()), guideOf)),
+    'docs/command-line.md': await formatted(renderCliPage(commandsOf(buildProgram()), GUIDES)),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
     'clients/typescript/src/schema.ts': await renderClientTypes(description),
     ...Object.fromEntries(pictures.map(([name, svg]) => [`${PICTURES}/${name}.svg`, svg])),

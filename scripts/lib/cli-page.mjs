@@ -2,9 +2,9 @@
  * `docs/command-line.md` from the program itself: each command with its arguments, options, notes and examples.
  *
  * @param commands pairs of a command's words and the command of commander, as `commandsOf` gives them
- * @param guideOf the rest of a command's help
+ * @param guides the rest of each command's help, by its words
  */
-export function renderCliPage(commands, guideOf) {
+export function renderCliPage(commands, guides) {
   const toc = commands.map(([words]) => `[${words}](#herald-${anchor(words)})`).join(' · ');
   return [
     '# The command line',
@@ -17,7 +17,7 @@ export function renderCliPage(commands, guideOf) {
     '',
     toc,
     '',
-    ...commands.flatMap(([words, command]) => section(words, command, guideOf(command))),
+    ...commands.flatMap(([words, command]) => section(words, command, guides[words])),
   ]
     .join('\n')
     .replace(/\n+$/, '\n');

@@ -40,21 +40,13 @@ export function readDemoFile(dataDir: string): Partial<DemoFile> {
 
 /** Where the service in this data folder started its simulator; null where it wrote none. */
 export function runningSimulator(dataDir: string): string | null {
-  const { simulator_url: url } = readDemoFile(dataDir);
-  return typeof url === 'string' ? url : null;
+  return readDemoFile(dataDir).simulator_url ?? null;
 }
 
-/** A key of an earlier start; null where the file is lost or unreadable. */
-export function readDemoKey(
-  dataDir: string,
-  name: 'api_key' | 'otp_sandbox_key' | 'otp_live_key' = 'api_key',
-): string | null {
-  const key: unknown = readDemoFile(dataDir)[name];
-  return typeof key === 'string' ? key : null;
-}
-
-export function writeDemoFile(dataDir: string, content: DemoFile): void {
-  writePrivateFile(dataDir, 'demo.json', `${JSON.stringify(content, null, 2)}\n`);
+/** Writes `DATA_DIR/demo.json`, and `demo.sh`, which the guides' commands begin with. */
+export function writeDemoFiles(dataDir: string, demo: DemoFile): void {
+  writePrivateFile(dataDir, 'demo.json', `${JSON.stringify(demo, null, 2)}\n`);
+  writePrivateFile(dataDir, 'demo.sh', demoShell(demo));
 }
 
 /** What commands that were killed left behind is cut off here. */
@@ -81,7 +73,7 @@ export function announceReceiver(dataDir: string, url: string): () => void {
 }
 
 /** Replaces a file, readable by its owner only. Replaced as a whole: a reader never reads half of it. */
-export function writePrivateFile(dataDir: string, name: string, text: string): void {
+function writePrivateFile(dataDir: string, name: string, text: string): void {
   mkdirSync(dataDir, { recursive: true });
   const path = join(dataDir, name);
   const temporary = `${path}.${process.pid}`;
@@ -108,13 +100,8 @@ const JSON_FUNCTION = `json() {
   ' "$@"
 }`;
 
-/** Writes `DATA_DIR/demo.sh`, which the guides' commands begin with. */
-export function writeDemoShell(dataDir: string, demo: DemoFile): void {
-  writePrivateFile(dataDir, 'demo.sh', demoShell(demo));
-}
-
 /** Variables and two functions, for any POSIX shell. */
-export function demoShell(demo: DemoFile): string {
+function demoShell(demo: DemoFile): string {
   const bearer = (key: string): string => `Authorization: Bearer ${key}`;
   const variables = {
     BASE: `${demo.base_url}/api/v1`,

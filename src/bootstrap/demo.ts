@@ -1,18 +1,13 @@
 import { type INestApplicationContext, Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type DemoFile, type DemoRecipient, readDemoKey, writeDemoFile, writeDemoShell } from './demo-file.js';
-import { ConnectionsService } from '../modules/connections/connections.service.js';
+import { type DemoFile, type DemoRecipient, readDemoFile, writeDemoFiles } from './demo-file.js';
+import { type Services, servicesOf } from './services.js';
 import type { Connection } from '../modules/connections/connections.types.js';
-import { ApiKeysService } from '../infrastructure/access/api-keys.service.js';
 import { SCOPES, isOtpScope } from '../infrastructure/access/scopes.js';
-import { WorkspacesService } from '../infrastructure/access/workspaces.service.js';
 import type { Workspace } from '../infrastructure/access/workspaces.service.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../simulator/demo-numbers.js';
 import type { SimulatorNumber } from '../simulator/simulator.types.js';
-import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
-import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
-import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import type { OtpMode, OtpProject } from '../modules/otp/otp.types.js';
 import { RecipientsService } from '../modules/messages/contacts/recipients.service.js';
 import type { Config } from '../infrastructure/config/config.js';
@@ -67,47 +62,37 @@ const CODES_A_MONTH = 10_000;
  * stay the same for as long as `DATA_DIR/demo.json` is kept.
  */
 class Demo {
-  private readonly workspaces: WorkspacesService;
-  private readonly keys: ApiKeysService;
-  private readonly connections: ConnectionsService;
-  private readonly projects: OtpProjectsService;
-  private readonly packages: OtpPackagesService;
-  private readonly sender: OtpSenderService;
+  private readonly services: Services;
 
   constructor(
     app: INestApplicationContext,
     private readonly dataDir: string,
   ) {
-    this.workspaces = app.get(WorkspacesService);
-    this.keys = app.get(ApiKeysService);
-    this.connections = app.get(ConnectionsService);
-    this.projects = app.get(OtpProjectsService, { strict: false });
-    this.packages = app.get(OtpPackagesService, { strict: false });
-    this.sender = app.get(OtpSenderService, { strict: false });
+    this.services = servicesOf(app);
   }
 
   async workspace(): Promise<Workspace> {
-    const known = (await this.workspaces.list()).find(({ name }) => name === 'Demo');
-    const workspace = known ?? (await this.workspaces.create('Demo'));
+    const known = (await this.services.workspaces.list()).find(({ name }) => name === 'Demo');
+    const workspace = known ?? (await this.services.workspaces.create('Demo'));
     if (known === undefined) new Logger('Demo').log('created the demo workspace');
     const paidUntil = workspace.apiPaidUntil?.getTime() ?? 0;
     if (paidUntil > Date.now() + YEAR_MS) return workspace;
-    return this.workspaces.setSubscription(workspace.id, new Date(Date.now() + 10 * YEAR_MS));
+    return this.services.workspaces.setSubscription(workspace.id, new Date(Date.now() + 10 * YEAR_MS));
   }
 
   async connection(organizationId: string, number: SimulatorNumber): Promise<Connection> {
     const { phoneNumberId, wabaId, displayPhoneNumber, verifiedName } = number;
-    const known = await this.connections.findByPhoneNumberId(phoneNumberId);
+    const known = await this.services.connections.findByPhoneNumberId(phoneNumberId);
     if (known?.organizationId === organizationId) return known;
     const phoneNumber = displayPhoneNumber.replaceAll(/\D/g, '');
     const token = simulatorToken();
-    return this.connections.add({ organizationId, phoneNumberId, wabaId, phoneNumber, verifiedName, token });
+    return this.services.connections.add({ organizationId, phoneNumberId, wabaId, phoneNumber, verifiedName, token });
   }
 
   /** The number that sends the codes; one that was set otherwise stays. */
   async prepareCodeSender(): Promise<void> {
-    if ((await this.sender.find()) !== null) return;
-    await this.sender.set({
+    if ((await this.services.otpSender.find()) !== null) return;
+    await this.services.otpSender.set({
       phoneNumberId: DEMO_OTP_NUMBER.phoneNumberId,
       phoneNumber: DEMO_OTP_NUMBER.displayPhoneNumber.replaceAll(/\D/g, ''),
       templateName: DEMO_OTP_TEMPLATE,
@@ -117,15 +102,15 @@ class Demo {
 
   async project(organizationId: string, mode: OtpMode): Promise<OtpProject> {
     const name = `Demo ${mode}`;
-    const known = (await this.projects.list(organizationId)).find((project) => project.name === name);
-    return known ?? this.projects.create({ organizationId, name, mode });
+    const known = (await this.services.otpProjects.list(organizationId)).find((project) => project.name === name);
+    return known ?? this.services.otpProjects.create({ organizationId, name, mode });
   }
 
   async grantCodes(organizationId: string, projectId: string): Promise<void> {
-    const granted = await this.packages.allowances(organizationId, projectId);
+    const granted = await this.services.otpPackages.allowances(organizationId, projectId);
     for (const country of CODE_COUNTRIES) {
       if (granted.some((allowance) => allowance.country === country)) continue;
-      await this.packages.grant(organizationId, projectId, country, CODES_A_MONTH);
+      await this.services.otpPackages.grant(organizationId, projectId, country, CODES_A_MONTH);
     }
   }
 
@@ -135,19 +120,19 @@ class Demo {
     organizationId: string,
     otpProject?: OtpProject,
   ): Promise<string> {
-    const known = readDemoKey(this.dataDir, field);
-    if (known !== null && (await this.opens(known, organizationId, otpProject))) return known;
+    const known = readDemoFile(this.dataDir)[field];
+    if (typeof known === 'string' && (await this.opens(known, organizationId, otpProject))) return known;
     const name = `${otpProject?.name ?? 'Demo'} key`;
-    for (const key of await this.keys.list(organizationId)) {
-      if (key.name === name && key.revokedAt === null) await this.keys.revoke(key.id);
+    for (const key of await this.services.apiKeys.list(organizationId)) {
+      if (key.name === name && key.revokedAt === null) await this.services.apiKeys.revoke(key.id);
     }
     const scopes = SCOPES.filter((scope) => isOtpScope(scope) === (otpProject !== undefined));
-    return (await this.keys.create({ organizationId, name, scopes, otpProject })).key;
+    return (await this.services.apiKeys.create({ organizationId, name, scopes, otpProject })).key;
   }
 
   private async opens(text: string, organizationId: string, otpProject?: OtpProject): Promise<boolean> {
     try {
-      const caller = await this.keys.authenticate(text);
+      const caller = await this.services.apiKeys.authenticate(text);
       return caller.organizationId === organizationId && caller.otpProject?.id === otpProject?.id;
     } catch {
       return false;
@@ -241,8 +226,7 @@ export async function makeDemo(
     recipients: [...DEMO_RECIPIENTS],
   };
   app.get(DemoReceivers, { strict: false }).allow(organizationId);
-  writeDemoFile(dataDir, demo);
-  writeDemoShell(dataDir, demo);
+  writeDemoFiles(dataDir, demo);
   await quietly(app, () => showDemoInDocs(app, config, demo));
   return demo;
 }
@@ -277,10 +261,11 @@ export async function showDemoInDocs(app: INestApplicationContext, config: Confi
   docs.offer({ api_key: demo.api_key, otp_sandbox_key: demo.otp_sandbox_key });
   docs.replace(EXAMPLE_CONNECTION_ID, demo.connection_id);
   if (config.webhook.allowPrivateTargets) docs.replace(EXAMPLE_WEBHOOK_URL, LOCAL_RECEIVER);
+  const received = async () => (await answerableMessage(app, demo))?.id ?? null;
   const ids = {
-    [EXAMPLE_MESSAGE_ID]: () => answerableMessage(app, demo).then((message) => message?.id ?? null),
-    [EXAMPLE_RECEIVED_MESSAGE_ID]: () => answerableMessage(app, demo).then((message) => message?.id ?? null),
-    [EXAMPLE_CONVERSATION_ID]: () => answerableMessage(app, demo).then((message) => message?.conversationId ?? null),
+    [EXAMPLE_MESSAGE_ID]: received,
+    [EXAMPLE_RECEIVED_MESSAGE_ID]: received,
+    [EXAMPLE_CONVERSATION_ID]: async () => (await answerableMessage(app, demo))?.conversationId ?? null,
     [EXAMPLE_FAILED_MESSAGE_ID]: () => failedMessage(demo),
     [EXAMPLE_SCHEDULED_MESSAGE_ID]: () => scheduledMessage(demo),
     [EXAMPLE_MEDIA_ID]: () => storedFile(demo),
@@ -308,57 +293,50 @@ async function answerableMessage(app: INestApplicationContext, demo: DemoFile): 
 async function failedMessage(demo: DemoFile): Promise<string | null> {
   const to = demo.recipients.find((recipient) => FAILING.test(recipient.to))?.to;
   if (to === undefined || demo.simulator_url === null) return null;
-  const message = { connection_id: demo.connection_id, to, type: 'text', text: { body: 'This one fails.' } };
-  return idIn(
-    await call(demo, '/messages', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': FAILED_MESSAGE_KEY },
-      body: JSON.stringify(message),
-    }),
-  );
+  return send(demo, FAILED_MESSAGE_KEY, { to, type: 'text', text: { body: 'This one fails.' } });
 }
 
 async function scheduledMessage(demo: DemoFile): Promise<string> {
   const name = 'demo-scheduled';
-  const [known] = (await call(demo, `/messages?client_message_id=${name}&status=queued&limit=1`)) as { id: string }[];
-  if (known !== undefined) return known.id;
+  const known = await firstOf(demo, `/messages?client_message_id=${name}&status=queued&limit=1`);
   const message = {
-    connection_id: demo.connection_id,
     to: DEMO_CUSTOMER,
     type: 'text',
     text: { body: 'This one goes in a month, unless you cancel it.' },
     client_message_id: name,
     send_at: new Date(Date.now() + SCHEDULED_AHEAD_MS).toISOString(),
   };
-  return idIn(
-    await call(demo, '/messages', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': newId() },
-      body: JSON.stringify(message),
-    }),
-  );
+  return known ?? send(demo, newId(), message);
 }
 
 async function storedFile(demo: DemoFile): Promise<string> {
-  const [known] = (await call(demo, '/media?direction=outbound&limit=1')) as { id: string }[];
-  if (known !== undefined) return known.id;
+  const known = await firstOf(demo, '/media?direction=outbound&limit=1');
+  if (known !== null) return known;
   const form = new FormData();
   form.set('connection_id', demo.connection_id);
   form.set('file', new Blob(['Soup, bread, coffee\n'], { type: 'text/plain' }), 'menu.txt');
-  return idIn(await call(demo, '/media', { method: 'POST', body: form }));
+  return (await call<{ id: string }>(demo, '/media', { method: 'POST', body: form })).id;
+}
+
+async function firstOf(demo: DemoFile, path: string): Promise<string | null> {
+  const [first] = await call<{ id: string }[]>(demo, path);
+  return first?.id ?? null;
+}
+
+/** From the demo's first number. */
+async function send(demo: DemoFile, key: string, message: object): Promise<string> {
+  const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+  const body = JSON.stringify({ connection_id: demo.connection_id, ...message });
+  return (await call<{ id: string }>(demo, '/messages', { method: 'POST', headers, body })).id;
 }
 
 /** As any caller would, over HTTP. Returns `data`. */
-async function call(demo: DemoFile, path: string, init: RequestInit = {}): Promise<unknown> {
+async function call<T>(demo: DemoFile, path: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(`${demo.base_url}/api/v1${path}`, {
     ...init,
     headers: { ...init.headers, authorization: `Bearer ${demo.api_key}` },
     signal: AbortSignal.timeout(CALL_WITHIN_MS),
   });
   if (!response.ok) throw new Error(`${init.method ?? 'GET'} ${path} answered ${response.status}`);
-  return ((await response.json()) as { data: unknown }).data;
-}
-
-function idIn(data: unknown): string {
-  return (data as { id: string }).id;
+  return ((await response.json()) as { data: T }).data;
 }

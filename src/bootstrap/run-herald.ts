@@ -37,8 +37,14 @@ const HALT_WITHIN_MS = 5_000;
 /** The whole life of a Herald process: settings, start, signals, stop. Ends the process. */
 export async function runHerald(): Promise<void> {
   readEnvFile();
-  const config = readConfig();
-  if (config === null) process.exit(EXIT_CONFIG);
+  let config: Config;
+  try {
+    config = loadConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(EXIT_CONFIG);
+  }
   const logger = new HeraldLogger(config.process);
   Logger.overrideLogger(logger);
   keepHeapLean(config.process.roles);
@@ -48,16 +54,6 @@ export async function runHerald(): Promise<void> {
     logger.warn(`Node.js ${process.versions.node} works; ${gain}`, 'Herald');
   }
   await new HeraldProcess(config, logger).run();
-}
-
-function readConfig(): Config | null {
-  try {
-    return loadConfig();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    return null;
-  }
 }
 
 class HeraldProcess {

@@ -14,44 +14,29 @@ export function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-export interface SimulatorRole {
-  simulator: Simulator;
-  url: string;
-}
-
 /** Starts the simulator; its notifications wait until it has the address of the webhook. */
-export async function startSimulatorRole(
-  config: Config,
-  options: Partial<SimulatorOptions> = {},
-): Promise<SimulatorRole> {
+export async function startSimulatorRole(config: Config, options: Partial<SimulatorOptions> = {}) {
   const logger = new Logger('Simulator');
   const { dataDir } = config.process;
-  const {
-    apiUrl,
-    simulatorHost: host,
-    simulatorPort,
-    simulatorSeed,
-    simulatorBareNumbers,
-    appSecrets,
-  } = config.whatsapp;
+  const { apiUrl, simulatorHost: host, simulatorPort: port, appSecrets } = config.whatsapp;
   const simulator = new Simulator({
-    port: simulatorPort,
+    port,
     host,
     hostNames: [host, parseUrl(apiUrl ?? '')?.hostname ?? ''],
     dataDir: join(dataDir, 'simulator'),
-    seed: simulatorSeed,
+    seed: config.whatsapp.simulatorSeed,
     webhookUrl: null,
     appSecret: appSecrets[0] ?? '',
     accessTokens: null,
-    bareNumbers: simulatorBareNumbers,
+    bareNumbers: config.whatsapp.simulatorBareNumbers,
     numbers: [...DEMO_NUMBERS, DEMO_OTP_NUMBER],
     log: (line) => logger.debug(line),
     ...options,
   });
   try {
-    const { port } = await simulator.start();
-    return { simulator, url: `http://${reachableHost(host)}:${port}` };
+    const started = await simulator.start();
+    return { simulator, url: `http://${reachableHost(host)}:${started.port}` };
   } catch (error) {
-    throw listenError(error, host, simulatorPort, 'SIMULATOR_PORT');
+    throw listenError(error, host, port, 'SIMULATOR_PORT');
   }
 }

@@ -4,12 +4,12 @@ import {
   durationSeconds,
   phoneDigits,
   scopeList,
-  timeOrNone,
   dayOrTime,
   lifetimeSeconds,
   nameText,
-  numberOrDefault,
+  orWord,
   userId,
+  wholeNumber,
 } from './arguments.js';
 import { facts, paintStatus, table } from './output.js';
 
@@ -32,15 +32,15 @@ describe('arguments', () => {
   it('a day lasts to its end, a time is itself, none is none', () => {
     expect(dayOrTime('2027-01-31').toISOString()).toBe('2027-01-31T23:59:59.999Z');
     expect(dayOrTime('2027-01-31T10:00:00+02:00').toISOString()).toBe('2027-01-31T08:00:00.000Z');
-    expect(timeOrNone('none')).toBe('none');
+    expect(orWord('none', dayOrTime)('none')).toBe('none');
   });
 
   it.each(['', 'tomorrow', '2027-13-01', '31.01.2027', '5'])('%j is no time', (text) => {
-    expect(() => timeOrNone(text)).toThrow('ISO 8601');
+    expect(() => dayOrTime(text)).toThrow('ISO 8601');
   });
 
   it.each(['2026-02-30', '2027-02-29', '2026-04-31', '2026-02-30T10:00:00Z'])('%s is no day', (text) => {
-    expect(() => timeOrNone(text)).toThrow(`no day ${text.slice(0, 10)}`);
+    expect(() => dayOrTime(text)).toThrow(`no day ${text.slice(0, 10)}`);
   });
 
   it('a leap day is one', () => {
@@ -55,8 +55,9 @@ describe('arguments', () => {
   });
 
   it('a limit may be the default', () => {
-    expect([numberOrDefault(1, 9)('default'), numberOrDefault(1, 9)('5')]).toEqual(['default', 5]);
-    expect(() => numberOrDefault(1, 9)('10')).toThrow('from 1 to 9');
+    const limit = orWord('default', wholeNumber(1, 9));
+    expect([limit('default'), limit('5')]).toEqual(['default', 5]);
+    expect(() => limit('10')).toThrow('from 1 to 9');
   });
 
   it('a user id is as the platform writes it', () => {
@@ -90,19 +91,24 @@ describe('answers', () => {
 
   it('make columns as wide as their widest cell, without spaces at the end', () => {
     const rows = [
-      ['1', 'first'],
-      ['200', ''],
+      { id: 1, name: 'first' },
+      { id: 200, name: '' },
     ];
-    expect(stripVTControlCharacters(table(['ID', 'NAME'], rows, 'none'))).toBe('ID   NAME\n1    first\n200');
-    expect(table(['ID'], [], 'none')).toBe('none');
+    expect(stripVTControlCharacters(table(rows, { ID: 'id', NAME: 'name' }))).toBe('ID   NAME\n1    first\n200');
+    expect(table([], { ID: 'id' }, 'none')).toBe('none');
   });
 
   it('count no colours when they make columns', () => {
     const rows = [
-      ['\u001B[31mfailed\u001B[39m', 'x'],
-      [paintStatus('read'), 'y'],
+      { status: '\u001B[31mfailed\u001B[39m', id: 'x' },
+      { status: paintStatus('read'), id: 'y' },
     ];
-    const lines = stripVTControlCharacters(table(['STATUS', 'ID'], rows, 'none')).split('\n');
+    const lines = stripVTControlCharacters(table(rows, { STATUS: 'status', ID: 'id' })).split('\n');
     expect(lines).toEqual(['STATUS  ID', 'failed  x', 'read    y']);
+  });
+
+  it('write a time as the API does, and what is not there as -', () => {
+    const rows = [{ at: new Date(0), by: null }];
+    expect(stripVTControlCharacters(table(rows, { AT: 'at', BY: 'by' }))).toMatch(/\n1970-01-01T00:00:00\.000Z +-$/);
   });
 });

@@ -14,11 +14,6 @@ export function durationSeconds(text: string): number {
   return Number(match[1]) * (UNIT_SECONDS[match[2] ?? ''] ?? 0);
 }
 
-/** As `dayOrTime`, or `none`: commander takes a null for an option without a value. */
-export function timeOrNone(text: string): Date | 'none' {
-  return text === 'none' ? text : dayOrTime(text);
-}
-
 /** A time that is over: of ISO 8601, or so long ago (`90m`, `2h`). */
 export function pastTime(text: string): Date {
   if (/^\d+[smhdw]$/.test(text.trim())) return new Date(Date.now() - durationSeconds(text) * 1_000);
@@ -153,10 +148,9 @@ export async function readStandardInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** As `wholeNumber`, or `default`: as the service has it for all. */
-export function numberOrDefault(min: number, max: number): (text: string) => number | 'default' {
-  const number = wholeNumber(min, max);
-  return (text) => (text === 'default' ? text : number(text));
+/** What `read` reads, or the word: commander takes a null for an option without a value. */
+export function orWord<T, W extends string>(word: W, read: (text: string) => T): (text: string) => T | W {
+  return (text) => (text === word ? word : read(text));
 }
 
 /** The option that confirms where there is no terminal to ask at. */

@@ -1,9 +1,21 @@
+import type { Command } from 'commander';
 import { isOtpScope, SCOPES } from '../infrastructure/access/scopes.js';
-import type { Guide } from './runner.js';
+import { paint } from './output.js';
+
+export interface Guide {
+  /** Command lines as one would type them, each with what it is for where that is not plain. */
+  examples: readonly (string | readonly [line: string, purpose: string])[];
+  /** More than the description says: limits, dangers, where the facts come from. */
+  notes?: string;
+  /** What exit code 1 means here, where it is more than "it failed; the message says why". */
+  failure?: string;
+}
 
 const OF_WORKSPACES = SCOPES.filter((scope) => !isOtpScope(scope));
 
-/** Examples and notes of the commands that do not bring their own, by their words. */
+const WATCH_FAILURE = 'refused, or with --watch: it failed or was not read within --timeout; the message says why';
+
+/** The rest of each command's help, by the command's words: notes, examples, exit codes. A test looks that each has it. */
 export const GUIDES: Readonly<Record<string, Guide>> = {
   'workspace create': {
     examples: ['herald workspace create --name "Lighthouse Coffee"'],
@@ -133,4 +145,240 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     notes: 'Before it, every process has the new key: see docs/operations.md. Run it until it finds nothing more.',
     failure: 'no key opens some of the secrets',
   },
+  'message send': {
+    examples: [
+      ['herald message send --to +15550001234 --text "Your table is ready." --watch', 'to a customer of the demo'],
+      ['herald message send --to +15550004444 --template order_update --param Ana --param 4711', 'writing first'],
+      ['herald message send --to +15550001234 --media menu.pdf --text "Today"', 'a file with a caption'],
+      ['herald message send --file messages.json --permissive', 'many'],
+      [
+        'herald message send --to +15550001234 --text "See you at eight." --send-at 2h --ttl 1h',
+        'later, or not at all',
+      ],
+    ],
+    notes: [
+      'Ordinary messages may go only to customers who wrote in the last 24 hours; others may get an approved template.',
+      'What is sent with a duration from now is another message at each call: repeat it with the time itself.',
+      '--file takes a JSON array or one message a line, and sends a hundred with each request: all of them, or',
+      'none where one cannot be sent; with --permissive those that can. Where a message has no idempotency_key, it gets one:',
+      'give them yourself to repeat a file without sending twice.',
+    ].join('\n'),
+    failure: WATCH_FAILURE,
+  },
+  'message watch': {
+    examples: ['herald message watch 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --timeout 10m'],
+    notes: 'Times are those of the API; WhatsApp reports sent, delivered and read in whole seconds.',
+    failure: 'the message failed, or was not read within --timeout',
+  },
+  'message list': {
+    examples: ['herald message list', 'herald message list --status failed --limit 100 --json'],
+    notes: 'With --json as GET /messages answers it: data, and pagination for the next page.',
+  },
+  'message retry': {
+    examples: [
+      'herald message retry 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --watch',
+      ['herald message retry 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --confirm-outcome-unknown', 'it may have been sent'],
+    ],
+    failure: WATCH_FAILURE,
+  },
+  'message cancel': {
+    examples: ['herald message cancel 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e'],
+    notes: 'It is failed, as canceled; message retry queues it again, at once. Repeating it answers as the first time.',
+    failure: 'refused: it was taken for sending already, or has an outcome',
+  },
+  'message read': {
+    examples: ['herald message read 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --typing'],
+    notes: 'The customer sees the two blue ticks on this message and on all earlier ones of the conversation.',
+    failure: 'refused; the message says why',
+  },
+  tail: {
+    examples: [
+      ['herald tail', 'until Ctrl-C'],
+      ['herald tail --direction inbound --json | jq -r .message.body', 'what customers write, for another program'],
+      ['herald tail --status failed,outcome_unknown', 'only what went wrong'],
+    ],
+    notes: [
+      'Needs a key with messages:read, nothing else: it polls the journal. So a state that lasts for',
+      'less than --interval may not be shown, and of messages older than the newest hundred ten are read in each poll.',
+      'To miss nothing, set a webhook.',
+    ].join('\n'),
+    failure: 'the service does not answer or refuses the key; Ctrl-C ends it with 0',
+  },
+  'message check': {
+    examples: [
+      'herald message check --to +15550001234 --text "Your table is ready."',
+      ['herald message check --to +15550004444 --template order_update --param Ana --param 4711', 'with its values'],
+    ],
+    notes: 'With --json as POST /messages/check answers it. All of it is true at this moment; it promises nothing.',
+    failure: 'the message would be refused; the problems say why',
+  },
+  'message show': {
+    examples: ['herald message show 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e'],
+    notes: 'With --json as GET /messages/{id} answers it. What happened to it in words: herald message explain <id>.',
+    failure: 'there is no such message',
+  },
+  'message explain': {
+    examples: ['herald message explain 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e'],
+    notes: 'With --json as GET /messages/{id}/timeline answers it.',
+    failure: 'there is no such message',
+  },
+  'conversation list': {
+    examples: ['herald conversation list', 'herald conversation list --to +15550001234'],
+    notes: 'UNREAD counts what came after the newest message that was marked as read: herald message read <id>.',
+  },
+  'conversation show': {
+    examples: ['herald conversation show 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f'],
+    notes: 'Its thread: herald message list --conversation <id>.',
+    failure: 'there is no such conversation',
+  },
+  'template list': {
+    examples: ['herald template list', 'herald template list --status approved --json'],
+    notes: 'With --json as GET /connections/{id}/templates answers it.',
+  },
+  'template preview': { examples: ['herald template preview order_update --param Ana --param 4711'] },
+  'webhook show': {
+    examples: ['herald webhook show'],
+    notes: 'With --json as GET /webhook answers it, with the newest deliveries.',
+  },
+  'webhook set': {
+    examples: [
+      'herald webhook set https://example.com/whatsapp',
+      ['herald webhook set https://example.com/whatsapp --events message.received', 'only what customers write'],
+      [
+        'herald webhook set https://example.com/whatsapp --header "X-Api-Key: -" < key.txt',
+        'a value from standard input',
+      ],
+    ],
+    notes: [
+      'Without --events a new webhook gets the two about messages. What an existing one has stays where it is not given,',
+      'but headers only while scheme, host and port stay. Values of headers are stored encrypted and never shown again. A',
+      'webhook that Herald disabled works again once it is set. The demo workspace of this machine also takes',
+      'http://127.0.0.1:<port>/ where it is set with this command.',
+    ].join('\n'),
+  },
+  'webhook test': {
+    examples: [
+      'herald webhook test',
+      ['herald webhook test --type media.ready', 'an example, with "test": true in its data'],
+    ],
+    notes: 'It is sent whatever kinds the webhook has chosen. "herald webhook show --json" lists the attempts.',
+  },
+  'webhook replay': {
+    examples: [
+      ['herald webhook replay --since 2h', 'after an outage of the receiver'],
+      'herald webhook replay --since 2026-11-21T08:00:00Z --until 2026-11-21T10:30:00Z --status all --types message.received',
+    ],
+    notes: [
+      'The events go out once more, under their ids, the oldest first; fresh ones do not wait for them. Ctrl-C ends the',
+      'watching only: the replay goes on.',
+    ].join('\n'),
+    failure: 'there is no webhook, a replay is running, or the time has too many events',
+  },
+  'webhook listen': {
+    examples: [
+      ['herald webhook listen --secret -', 'until Ctrl-C'],
+      ['herald webhook listen --secret - --json | jq .data', 'for another program'],
+    ],
+    notes: [
+      'Herald delivers to public https addresses only: put a tunnel or a proxy with a certificate in front, and set its',
+      'address with "herald webhook set". The demo workspace of a Herald on this machine takes the address that this',
+      'prints, while it listens on 127.0.0.1; others do with WEBHOOK_ALLOW_PRIVATE_TARGETS=true. A delivery whose',
+      'signature is wrong is answered 400 and counted.',
+    ].join('\n'),
+    failure: 'the port is taken; Ctrl-C ends it with 0',
+  },
+  'events list': {
+    examples: [
+      'herald events list',
+      ['herald events list --after <cursor>', 'what follows a delivery, or the page before'],
+      ['herald events list --types message.received --json | jq .data', 'for another program'],
+    ],
+    notes:
+      'Needs a key with webhooks:read. Events are recorded from the first webhook of the workspace on, or from the first\ncall of this. With --json as GET /events answers it.',
+    failure: 'the cursor is older than what is kept: begin without --after',
+  },
+  'events tail': {
+    examples: [
+      ['herald events tail', 'until Ctrl-C'],
+      ['herald events tail --after <cursor> --json >> events.jsonl', 'go on where the last line of the file ends'],
+    ],
+    notes: [
+      'Needs a key with webhooks:read. With --json each line is an event with its cursor: to go on later without',
+      'a gap, pass the cursor of the last line as --after.',
+    ].join('\n'),
+    failure: 'the service does not answer, or refuses the key or the cursor; Ctrl-C ends it with 0',
+  },
+  'simulate inbound': {
+    examples: ['herald simulate inbound --from +4915112345678 --text "Is my table ready?"'],
+    notes: 'The answer is what the simulator posted as a notification. docs/simulator.md has every kind of message.',
+    failure: 'no simulator answers, or it does not know the number',
+  },
+  'simulate status': {
+    examples: [
+      'herald simulate status 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e read',
+      ['herald simulate status 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e failed --code 131026', 'it cannot be delivered'],
+    ],
+    notes: 'A status never goes back: after read a delivered changes nothing.',
+    failure: 'no simulator answers, or the message was never sent',
+  },
+  demo: {
+    examples: [
+      ['npm start', 'in one terminal'],
+      ['npx herald demo', 'in another, in the same folder'],
+      ['npx herald demo --fast --chapter send,retry', 'two chapters, without pauses'],
+    ],
+    notes:
+      'Address, keys and numbers come from DATA_DIR/demo.json. It leaves messages in the demo workspace, nothing else.',
+    failure: 'a step failed; the output says which and why',
+  },
+  completion: {
+    examples: [
+      ['source <(herald completion bash)', 'for this terminal; in ~/.bashrc for all'],
+      ['source <(herald completion zsh)', 'the same in ~/.zshrc'],
+      ['herald completion fish > ~/.config/fish/completions/herald.fish', 'for every terminal'],
+    ],
+    notes: 'The shell must find herald by its name, for example with: alias herald="npx herald".',
+  },
+  'data erase': {
+    examples: [
+      ['herald data erase --workspace <id> --number +15550001234', 'count what there is'],
+      ['herald data erase --workspace <id> --number +15550001234 --yes', 'erase it'],
+      ['herald data erase --workspace <id> --user-id DE.1795100000000001 --yes', 'of a contact without a number'],
+    ],
+    notes:
+      'Removes contents, contact, files that were sent in, codes, events and notifications, under every name of the\ncontact; the journal keeps empty rows. Run it beside a working service, which finishes what is under way. Files\nthat the workspace uploaded stay, and so do logs and backups. An interrupted run is simply run again.',
+    failure: 'a message to or from the contact is in progress and did not end within a minute: run the command again',
+  },
 };
+
+/** Every command that does something, by its words: `key create`. */
+export function commandsOf(command: Command, words: readonly string[] = []): [words: string, command: Command][] {
+  if (command.commands.length === 0) return [[words.join(' '), command]];
+  return command.commands.flatMap((inner) => commandsOf(inner, [...words, inner.name()]));
+}
+
+/** Adds the guides to the help of their commands. */
+export function addGuides(program: Command): void {
+  for (const [words, command] of commandsOf(program)) {
+    const guide = GUIDES[words];
+    if (guide !== undefined) command.addHelpText('after', () => helpOf(guide));
+  }
+}
+
+function helpOf({ examples, notes, failure }: Guide): string {
+  const lines = examples.flatMap((example) => {
+    const [line, purpose] = typeof example === 'string' ? [example, undefined] : example;
+    return [...(purpose === undefined ? [] : [paint.faint(`  # ${purpose}`)]), `  ${line}`];
+  });
+  return [
+    ...(notes === undefined ? [] : ['', notes]),
+    '',
+    paint.heading(examples.length === 1 ? 'Example:' : 'Examples:'),
+    ...lines,
+    '',
+    paint.heading('Exit codes:'),
+    '  0  done',
+    `  1  ${failure ?? 'failed; the message says why'}`,
+    '  2  wrong use: unknown option, missing or malformed argument',
+  ].join('\n');
+}

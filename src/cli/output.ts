@@ -50,26 +50,50 @@ export interface Answer {
   failed?: boolean;
 }
 
-/** Facts under one another: `name  value`. */
-export function facts(pairs: Record<string, string>): string {
-  const width = Math.max(...Object.keys(pairs).map((name) => name.length));
-  return Object.entries(pairs)
-    .map(([name, value]) => `${paint.faint(name.padEnd(width))}  ${value}`)
+/** Facts under one another: `name  value`; those without a value are left out. */
+export function facts(pairs: Readonly<Record<string, string | undefined>>): string {
+  const known = Object.entries(pairs).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const width = Math.max(...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${paint.faint(name.padEnd(width))}  ${value}`).join('\n');
+}
+
+/** The columns of a table: a field of the row, or what is made of the row, in any colour. */
+type Columns<R> = Readonly<Record<string, (keyof R & string) | ((row: R) => string)>>;
+
+/** Columns as wide as their widest cell; `none` says what is not there where there are no rows. */
+export function table<R extends object>(rows: readonly R[], columns: Columns<R>, none = ''): string {
+  if (rows.length === 0) return none;
+  const cells = [
+    Object.keys(columns).map(paint.faint),
+    ...rows.map((row) =>
+      Object.values(columns).map((cell) =>
+        typeof cell === 'function' ? cell(row) : cellText(row[cell] as Parameters<typeof cellText>[0]),
+      ),
+    ),
+  ];
+  const widths = Object.keys(columns).map((_, index) => Math.max(...cells.map((row) => shownLength(row[index] ?? ''))));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, index) => padded(cell, widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
     .join('\n');
 }
 
-/** Columns as wide as their widest cell, cells in any colour; `none` says what is not there where there are no rows. */
-export function table(columns: readonly string[], rows: readonly (readonly string[])[], none: string): string {
-  if (rows.length === 0) return none;
-  const widths = columns.map((column, index) =>
-    Math.max(column.length, ...rows.map((row) => shownLength(row[index] ?? ''))),
-  );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, index) => padded(cell, widths[index] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return [line(columns.map((column) => paint.faint(column))), ...rows.map(line)].join('\n');
+function cellText(value: string | number | Date | readonly string[] | null): string {
+  return value instanceof Date ? value.toISOString() : String(value ?? '-');
+}
+
+/** Rows as a table for people, and as bodies for programs. */
+export function listed<R extends object>(
+  rows: readonly R[],
+  body: (row: R) => object,
+  columns: Columns<R>,
+  none: string,
+) {
+  return { data: rows.map(body), text: table(rows, columns, none) };
 }
 
 /** A time as the API writes it; `never` where there is none. */

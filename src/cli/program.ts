@@ -3,26 +3,18 @@ import { heraldVersion } from '../common/version.js';
 import { addCompletionCommand } from './commands/completion.command.js';
 import { addConnectionCommands } from './commands/connection.command.js';
 import { addConversationCommands } from './commands/conversation.command.js';
-import { addEventsCommands } from './commands/events.command.js';
 import { addDemoCommand } from './commands/demo.command.js';
-import { addDataCommands, addWorkspaceCommands } from './commands/workspace.command.js';
-import {
-  addAuditCommand,
-  addDoctorCommand,
-  addMigrateCommand,
-  addQueueCommands,
-  addRestoreCommand,
-  addMediaCommands,
-  addSecretsCommands,
-} from './commands/operations.command.js';
+import { addEventsCommands } from './commands/events.command.js';
 import { addKeyCommands } from './commands/key.command.js';
 import { addMessageCommands, addTailCommand } from './commands/message.command.js';
+import { addOperationsCommands } from './commands/operations.command.js';
+import { addOtpCommands } from './commands/otp.command.js';
 import { addSimulateCommands } from './commands/simulate.command.js';
 import { addTemplateCommands } from './commands/template.command.js';
 import { addWebhookCommands } from './commands/webhook.command.js';
-import { addOtpCommands } from './commands/otp.command.js';
-import { GUIDES } from './guides.js';
-import { EXIT, guide, guideOf } from './runner.js';
+import { addDataCommands, addWorkspaceCommands } from './commands/workspace.command.js';
+import { addGuides } from './guides.js';
+import { EXIT } from './runner.js';
 import { paint } from './output.js';
 
 /** The command `herald` with everything that it can do. */
@@ -60,25 +52,10 @@ export function buildProgram(): Command {
   addSimulateCommands(program);
   addDemoCommand(program);
   addDataCommands(program);
-  addMigrateCommand(program);
-  addDoctorCommand(program);
-  addQueueCommands(program);
-  addRestoreCommand(program);
-  addAuditCommand(program);
-  addSecretsCommands(program);
-  addMediaCommands(program);
+  addOperationsCommands(program);
   addCompletionCommand(program);
-  for (const [words, command] of commandsOf(program)) {
-    const about = GUIDES[words];
-    if (about !== undefined && guideOf(command) === undefined) guide(command, about);
-  }
+  addGuides(program);
   return program;
-}
-
-/** Every command that does something, by its words: `key create`. */
-export function commandsOf(command: Command, words: readonly string[] = []): [words: string, command: Command][] {
-  if (command.commands.length === 0) return [[words.join(' '), command]];
-  return command.commands.flatMap((inner) => commandsOf(inner, [...words, inner.name()]));
 }
 
 // Of errors that commander finds before any option is read.

@@ -3,52 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, paint } from './output.js';
 import { AppError } from '../common/app-error.js';
 import { describeError } from '../common/describe-error.js';
-import { ApiError } from './api/client.js';
-import type { Services } from './services.js';
+import { ApiError, KEY_OPTION, type Target, type TargetOptions, targetOf, URL_OPTION } from './api/client.js';
+import type { Services } from '../bootstrap/services.js';
 import { openServices } from './session.js';
 
 /** What the shell learns of a command's end. */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2, interrupted: 130 } as const;
-
-export interface Guide {
-  /** Command lines as one would type them, each with what it is for where that is not plain. */
-  examples: readonly (string | readonly [line: string, purpose: string])[];
-  /** More than the description says: limits, dangers, where the facts come from. */
-  notes?: string;
-  /** What exit code 1 means here, where it is more than "it failed; the message says why". */
-  failure?: string;
-}
-
-const guides = new WeakMap<Command, Guide>();
-
-/** Gives a command the rest of its help: notes, examples, exit codes. Every command must have it; a test looks. */
-export function guide<C extends Command>(command: C, about: Guide): C {
-  guides.set(command, about);
-  return command.addHelpText('after', () => helpOf(about));
-}
-
-/** The guide of a command; undefined where it has none. */
-export function guideOf(command: Command): Guide | undefined {
-  return guides.get(command);
-}
-
-function helpOf({ examples, notes, failure }: Guide): string {
-  const lines = examples.flatMap((example) => {
-    const [line, purpose] = typeof example === 'string' ? [example, undefined] : example;
-    return [...(purpose === undefined ? [] : [paint.faint(`  # ${purpose}`)]), `  ${line}`];
-  });
-  return [
-    ...(notes === undefined ? [] : ['', notes]),
-    '',
-    paint.heading(examples.length === 1 ? 'Example:' : 'Examples:'),
-    ...lines,
-    '',
-    paint.heading('Exit codes:'),
-    '  0  done',
-    `  1  ${failure ?? 'failed; the message says why'}`,
-    '  2  wrong use: unknown option, missing or malformed argument',
-  ].join('\n');
-}
 
 /** The output of a command that goes on for a while, and the wish to end it. */
 export class Live {
@@ -83,6 +43,16 @@ export class Live {
     await sleep(ms, undefined, { signal: this.signal });
   }
 
+  /** Does what goes on until Ctrl-C, which is then no failure. */
+  async untilEnded(work: () => Promise<unknown>): Promise<null> {
+    try {
+      await work();
+    } catch (error) {
+      if (!this.signal.aborted) throw error;
+    }
+    return null;
+  }
+
   end(): void {
     process.off('SIGINT', this.interrupt);
     process.off('SIGTERM', this.interrupt);
@@ -95,17 +65,11 @@ export class UsageError extends Error {
   readonly code = 'WRONG_USE';
 }
 
-/** Runs one command with its arguments and options, as commander read them. */
-export type Handler<O> = (options: O, ...args: string[]) => Promise<Answer>;
-
-/** As `Handler`, with the application's services. */
-export type ServiceHandler<O> = (services: Services, options: O, ...args: string[]) => Promise<Answer>;
-
-/** As `Handler`, for a command that prints events as they happen; its result is printed last. */
-export type LiveHandler<O> = (live: Live, options: O, ...args: string[]) => Promise<Answer | null>;
+/** Runs one command with what it needs, its options and its arguments, as commander read them. */
+type Handler<Needs extends unknown[], O, R = Answer> = (...given: [...Needs, O, ...string[]]) => Promise<R>;
 
 /** Gives a command `--json` and its work. What it throws is printed, and ends the program with exit code 1. */
-export function action<O extends object>(command: Command, handler: Handler<O>): Command {
+export function action<O extends object>(command: Command, handler: Handler<[], O>): Command {
   return register<O>(command, 'print JSON', async (json, options, args) => {
     const answer = await handler(options, ...args);
     process.stdout.write(`${json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
@@ -114,7 +78,7 @@ export function action<O extends object>(command: Command, handler: Handler<O>):
 }
 
 /** As `action`, for work that needs services: opens them, and closes them whatever happens. */
-export function serviceAction<O extends object>(command: Command, handler: ServiceHandler<O>): Command {
+export function serviceAction<O extends object>(command: Command, handler: Handler<[Services], O>): Command {
   return action<O>(command, async (options, ...args) => {
     const session = await openServices();
     // An interrupt must not leave behind an embedded database that was started for this command.
@@ -137,7 +101,7 @@ export function serviceAction<O extends object>(command: Command, handler: Servi
  * As `action`, for work that goes on for a while: `live.say` prints as things happen, with `--json` one object a line.
  * Ctrl-C aborts `live.signal`; the handler ends then, and the program with 130 unless the handler chose otherwise.
  */
-export function liveAction<O extends object>(command: Command, handler: LiveHandler<O>): Command {
+export function liveAction<O extends object>(command: Command, handler: Handler<[Live], O, Answer | null>): Command {
   return register<O>(command, 'print JSON, one object a line', async (json, options, args) => {
     const live = new Live(json);
     try {
@@ -151,6 +115,27 @@ export function liveAction<O extends object>(command: Command, handler: LiveHand
       live.end();
     }
   });
+}
+
+/** As `action`, for calls of the API, with the options for where to call, and as whom. */
+export function apiAction<O extends object>(command: Command, handler: Handler<[Target], O>): Command {
+  return action<O & TargetOptions>(withTarget(command), async ({ url, key, ...options }, ...args) =>
+    handler(await targetOf({ url, key }), options as O, ...args),
+  );
+}
+
+/** As `liveAction`, for calls of the API. */
+export function liveApiAction<O extends object>(
+  command: Command,
+  handler: Handler<[Live, Target], O, Answer | null>,
+): Command {
+  return liveAction<O & TargetOptions>(withTarget(command), async (live, { url, key, ...options }, ...args) =>
+    handler(live, await targetOf({ url, key }, live.signal), options as O, ...args),
+  );
+}
+
+function withTarget(command: Command): Command {
+  return command.option(...URL_OPTION).option(...KEY_OPTION);
 }
 
 type Act<O> = (json: boolean, options: O, args: string[]) => Promise<void>;

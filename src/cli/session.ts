@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { loadConfig } from '../infrastructure/config/load-config.js';
-import type { Services } from './services.js';
+import type { Services } from '../bootstrap/services.js';
 
 export interface DatabaseSession {
   config: Config;
@@ -39,7 +39,7 @@ export async function openDatabase(given: Config = loadConfig()): Promise<Databa
 export async function openServices(): Promise<ServiceSession> {
   const database = await openDatabase();
   try {
-    const { createServices, servicesOf } = await import('./services.js');
+    const { createServices, servicesOf } = await import('../bootstrap/services.js');
     const app = await createServices(database.config, database.started);
     const close = async (): Promise<void> => {
       await app.close();

@@ -1,4 +1,4 @@
-import { notAnswering } from './api/client.js';
+import { request } from './api/client.js';
 
 /** The simulator's control calls, see docs/simulator.md. */
 export class SimulatorControl {
@@ -31,18 +31,10 @@ export class SimulatorControl {
   }
 
   private async call(path: string, body?: object): Promise<unknown> {
-    const url = `${this.url}/_simulator${path}`;
-    const timeout = AbortSignal.timeout(30_000);
+    const method = body === undefined ? 'GET' : 'POST';
     // What was held back must be let go also when the command is being ended.
-    const keeps = this.signal === undefined || (body !== undefined && 'statuses' in body);
-    const signal = keeps ? timeout : AbortSignal.any([this.signal, timeout]);
-    const init =
-      body === undefined
-        ? { signal }
-        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), signal };
-    const response = await fetch(url, init).catch((error: unknown) => {
-      throw notAnswering(this.url, error);
-    });
+    const signal = body !== undefined && 'statuses' in body ? undefined : this.signal;
+    const response = await request(this.url, `${this.url}/_simulator${path}`, { method, body, signal });
     if (!response.ok) throw new Error(`the simulator answered ${response.status} to ${path}: ${await response.text()}`);
     const text = await response.text();
     return text === '' ? null : JSON.parse(text);

@@ -13,13 +13,13 @@ const MAX_BODY_BYTES = 1_048_576;
 /** Of a delivery's timestamp (Standard Webhooks): older ones may be replayed by an attacker. */
 const TOLERANCE_SECONDS = 300;
 
-export interface ReceiverOptions {
+interface ReceiverOptions {
   /** Default: any free one. */
   port?: number;
   host?: string;
   /** Null: set it once it is known; until then nothing is believed. */
   secret?: string | null;
-  onEvent?: (event: ReceivedEvent) => void;
+  onEvent: (event: ReceivedEvent) => void;
   onForged?: () => void;
 }
 
@@ -28,7 +28,6 @@ export class WebhookReceiver {
   secret: string | null;
   /** Deliveries with a wrong signature. */
   forged = 0;
-  private readonly events: ReceivedEvent[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -44,7 +43,7 @@ export class WebhookReceiver {
   }
 
   /** @throws Error where the port is taken. */
-  static async listen(options: ReceiverOptions = {}): Promise<WebhookReceiver> {
+  static async listen(options: ReceiverOptions): Promise<WebhookReceiver> {
     const server = createServer();
     server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
     await once(server, 'listening');
@@ -54,14 +53,6 @@ export class WebhookReceiver {
   get url(): string {
     const { address, port } = this.server.address() as AddressInfo;
     return `http://${address.includes(':') ? `[${address}]` : address}:${port}/`;
-  }
-
-  event(type: string): ReceivedEvent | undefined {
-    return this.events.find((event) => event.type === type);
-  }
-
-  status(messageId: string, status: string): ReceivedEvent | undefined {
-    return this.events.find(({ data }) => data.message_id === messageId && data.status === status);
   }
 
   async close(): Promise<void> {
@@ -84,9 +75,7 @@ export class WebhookReceiver {
       this.options.onForged?.();
       return 400;
     }
-    const event = JSON.parse(body.toString('utf8')) as ReceivedEvent;
-    if (this.options.onEvent === undefined) this.events.push(event);
-    else this.options.onEvent(event);
+    this.options.onEvent(JSON.parse(body.toString('utf8')) as ReceivedEvent);
     return 204;
   }
 }

@@ -1,4 +1,4 @@
-import type { ApiTimeline } from '../../src/cli/api/message.js';
+import type { TimelineResponse } from '../../src/modules/messages/dto/timeline.response.js';
 import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../src/common/failure-category.js';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
@@ -33,17 +33,17 @@ afterAll(async () => {
 });
 afterEach(() => test.simulator.applyFaults({ statuses: 'on' }));
 
-async function told(id: string, api = workspace.api): Promise<ApiTimeline> {
+async function told(id: string, api = workspace.api): Promise<TimelineResponse> {
   const { status, body } = await api.get(`/messages/${id}/timeline`);
   expect(status).toBe(200);
-  return body as unknown as ApiTimeline;
+  return body as unknown as TimelineResponse;
 }
 
-const movesOf = ({ data }: ApiTimeline) =>
+const movesOf = ({ data }: TimelineResponse) =>
   data.map(({ event, status, attempt, source }) => [event, status, attempt, source]);
 
 /** Once every event of it that is told of was delivered. */
-async function delivered(id: string, events: number): Promise<ApiTimeline> {
+async function delivered(id: string, events: number): Promise<TimelineResponse> {
   return waitFor(
     async () => {
       const timeline = await told(id);

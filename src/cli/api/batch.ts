@@ -2,23 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describeError } from '../../common/describe-error.js';
 import { isObject } from '../../common/json.js';
+import type { SendBatchResponse } from '../../modules/messages/dto/send-batch.js';
 import { readStandardInput } from '../arguments.js';
 import { type Answer, padded, paint, paintStatus } from '../output.js';
 import { type Live, UsageError } from '../runner.js';
-import { type ApiClient, ApiError, refusalText, type Target } from './client.js';
+import { type ApiClient, ApiError, refusalText, type Target, type Wire } from './client.js';
 import { connectionOf } from './message.js';
 
-interface BatchAnswer {
-  data: { index: number; id: string; status: string; replayed: boolean }[];
-  errors: BatchError[];
-}
-
-interface BatchError {
-  index: number;
-  code: string;
-  message: string;
-  details?: { message: string }[];
-}
+type Batch = Wire<SendBatchResponse>;
 
 interface Keyed extends Record<string, unknown> {
   idempotency_key: unknown;
@@ -36,7 +27,7 @@ const SERVER_ERROR = 500;
 export async function sendFile(
   live: Live,
   target: Target,
-  { file, connection, permissive }: { file: string; connection?: string; permissive: boolean },
+  { file, connection, permissive }: { file: string; connection: string | undefined; permissive: boolean },
 ): Promise<Answer> {
   const given = messagesOf(await textOf(file));
   const from = given.some((one) => one.connection_id === undefined)
@@ -125,14 +116,14 @@ async function sendBatch(
   messages: readonly Keyed[],
   start: number,
   permissive: boolean,
-): Promise<BatchAnswer> {
+): Promise<Batch> {
   const body = { messages, validation: permissive ? 'permissive' : 'strict' };
   for (let tries = 1; ; tries++) {
     try {
-      return await api.post<BatchAnswer>('/messages/batch', body);
+      return await api.post<SendBatchResponse>('/messages/batch', body);
     } catch (error) {
       if (error instanceof ApiError && error.code === 'BATCH_REFUSED') {
-        return { data: [], errors: error.extra.errors as BatchError[] };
+        return { data: [], errors: error.extra.errors as Batch['errors'] };
       }
       if (live.signal.aborted || (error instanceof ApiError && error.status < SERVER_ERROR)) throw error;
       if (tries >= TRIES) {
@@ -147,10 +138,10 @@ async function sendBatch(
   }
 }
 
-function takenLine({ id, status, replayed }: BatchAnswer['data'][number]): string {
+function takenLine({ id, status, replayed }: Batch['data'][number]): string {
   return `${paint.name(id)}  ${paintStatus(status)}${replayed ? ' (this key was used before: nothing was sent again)' : ''}`;
 }
 
-function refusedLine({ code, message, details }: BatchError): string {
+function refusedLine({ code, message, details }: Batch['errors'][number]): string {
   return `${paint.bad(code)}  ${refusalText(message, details)}`;
 }

@@ -33,18 +33,15 @@ export function apiError(status: number, body: unknown): ApiError {
 }
 
 /** Message and details, each text once: where one field is wrong, the message is that of its detail. */
-export function refusalText(message: string, details: { message: string }[] = []): string {
+export function refusalText(message: string, details: readonly { message: string }[] = []): string {
   return [...new Set([message, ...details.map((detail) => detail.message)])].join(' ');
 }
 
-export interface ApiAnswer<T> {
-  status: number;
-  body: T;
-  headers: Headers;
-}
+/** What arrives of an answer that is declared as `T`: JSON has no dates. */
+export type Wire<T> = T extends Date ? string : T extends object ? { [F in keyof T]: Wire<T[F]> } : T;
 
-export interface ApiRequest {
-  query?: Record<string, string | undefined>;
+interface ApiRequest {
+  query?: Record<string, string | number | undefined>;
   headers?: Record<string, string>;
   /** Sent as JSON, or as a form where it is one. */
   body?: object;
@@ -68,11 +65,11 @@ export class ApiClient {
     return new ApiClient(this.url, key, this.signal);
   }
 
-  async get<T>(path: string, query?: ApiRequest['query']): Promise<T> {
+  async get<T>(path: string, query?: ApiRequest['query']): Promise<Wire<T>> {
     return (await this.call<T>('GET', path, { query })).body;
   }
 
-  async post<T>(path: string, body: object, headers?: Record<string, string>): Promise<T> {
+  async post<T>(path: string, body: object, headers?: Record<string, string>): Promise<Wire<T>> {
     return (await this.call<T>('POST', path, { body, headers })).body;
   }
 
@@ -81,11 +78,11 @@ export class ApiClient {
    *
    * @throws ApiError for every answer but 2xx, Error saying what to do where no service answers.
    */
-  async call<T>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
+  async call<T>(method: string, path: string, request: ApiRequest = {}) {
     for (let tries = 1; ; tries++) {
       const response = await this.send(method, path, request);
       const body = await readJson(response);
-      if (response.ok) return { status: response.status, body: body as T, headers: response.headers };
+      if (response.ok) return { body: body as Wire<T>, headers: response.headers };
       const wait = Number(response.headers.get('retry-after') ?? 'none');
       const limited = response.status === 429 && wait <= 5 && apiError(429, body).code === 'RATE_LIMITED';
       if (!limited || tries >= RATE_LIMIT_TRIES) throw apiError(response.status, body);
@@ -96,36 +93,41 @@ export class ApiClient {
   private async send(method: string, path: string, { query, headers, body }: ApiRequest): Promise<Response> {
     const url = new URL(`${this.url}/api/v1${path}`);
     for (const [name, value] of Object.entries(query ?? {})) {
-      if (value !== undefined) url.searchParams.set(name, value);
+      if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    const isForm = body instanceof FormData;
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
-    try {
-      return await fetch(url, {
-        method,
-        headers: {
-          authorization: `Bearer ${this.key}`,
-          ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
-        signal: this.signal === undefined ? timeout : AbortSignal.any([this.signal, timeout]),
-      });
-    } catch (error) {
-      if (this.signal?.aborted === true) throw error;
-      throw notAnswering(this.url, error);
-    }
+    return request(this.url, url, {
+      method,
+      headers: { authorization: `Bearer ${this.key}`, ...headers },
+      body,
+      signal: this.signal,
+    });
   }
 }
 
-/** Says how to come to a running service. */
-export function notAnswering(url: string, error: unknown): Error {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  const why = (cause as { code?: string }).code ?? describeError(cause);
-  return new Error(
-    `Herald does not answer at ${url} (${why}): start it with "npm start" in another terminal, or name it with --url`,
-    { cause: error },
-  );
+/** An answer, whatever its status; where none comes, an error that says how to come to a running service. */
+export async function request(
+  base: string,
+  url: URL | string,
+  { method, headers, body, signal }: ApiRequest & { method: string; signal?: AbortSignal | undefined },
+): Promise<Response> {
+  const isForm = body instanceof FormData;
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    return await fetch(url, {
+      method,
+      headers: { ...(body !== undefined && !isForm && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    const why = (cause as { code?: string }).code ?? describeError(cause);
+    throw new Error(
+      `Herald does not answer at ${base} (${why}): start it with "npm start" in another terminal, or name it with --url`,
+      { cause: error },
+    );
+  }
 }
 
 async function readJson(response: Response): Promise<unknown> {

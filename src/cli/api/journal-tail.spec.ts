@@ -1,13 +1,13 @@
 import { JournalTail } from './journal-tail.js';
 import type { ApiClient } from './client.js';
-import type { ApiMessage } from './message.js';
+import type { MessageListItem } from '../../modules/messages/dto/message.response.js';
 
 /** A journal in memory, behind the two calls that the tail makes. */
 class FakeJournal {
-  readonly messages: ApiMessage[] = [];
+  readonly messages: MessageListItem[] = [];
   calls = 0;
 
-  add(status: string, count = 1): ApiMessage[] {
+  add(status: string, count = 1): MessageListItem[] {
     const added = Array.from({ length: count }, (_, index) => message(this.messages.length + index, status));
     this.messages.push(...added);
     return added;
@@ -30,19 +30,22 @@ class FakeJournal {
   }
 }
 
-function message(number: number, status: string): ApiMessage {
+function message(number: number, status: string): MessageListItem {
   return {
     id: `m${number}`,
     connection_id: 'c',
+    conversation_id: null,
     direction: 'outbound',
     from: null,
     to: null,
     recipient: null,
+    contact: { phone: null, user_id: null, name: null },
     type: 'text',
     body: null,
     status,
     failure_category: null,
     client_message_id: null,
+    meta_message_id: null,
     created_at: new Date(number).toISOString(),
   };
 }

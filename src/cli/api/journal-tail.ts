@@ -1,12 +1,17 @@
+import type {
+  JournalResponse,
+  MessageListItem,
+  SingleMessageResponse,
+} from '../../modules/messages/dto/message.response.js';
 import type { ApiClient } from './client.js';
-import type { ApiMessage, ApiMessageDetail, Page, Single } from './message.js';
+import { isOver } from './message.js';
 
 /** What is new of the journal. */
 export interface TailEvent {
   event: 'message' | 'status';
   /** When it was noticed, for a new message when it was made. */
   at: string;
-  message: ApiMessage;
+  message: MessageListItem;
   previous_status: string | null;
 }
 
@@ -28,14 +33,10 @@ export class JournalTail {
   private readonly known = new Map<string, string>();
   private readonly open = new Set<string>();
   private isFirst = true;
+  /** Messages came too fast for the last look. */
+  isBehind = false;
 
   constructor(private readonly api: ApiClient) {}
-
-  /** Messages that came too fast for the last look. */
-  get isBehind(): boolean {
-    return this.behind;
-  }
-  private behind = false;
 
   /** What happened since the last look, oldest first. The first one only learns what is there. */
   async look(): Promise<TailEvent[]> {
@@ -46,7 +47,7 @@ export class JournalTail {
       // The next look asks for others.
       this.open.delete(id);
       this.open.add(id);
-      const { data } = await this.api.get<Single<ApiMessageDetail>>(`/messages/${id}`);
+      const { data } = await this.api.get<SingleMessageResponse>(`/messages/${id}`);
       events.push(...this.compare(data));
     }
     if (this.isFirst) events.length = 0;
@@ -55,17 +56,17 @@ export class JournalTail {
     return events;
   }
 
-  private async newMessages(): Promise<ApiMessage[]> {
-    const found: ApiMessage[] = [];
+  private async newMessages(): Promise<MessageListItem[]> {
+    const found: MessageListItem[] = [];
     let cursor: Record<string, string> = {};
-    this.behind = false;
+    this.isBehind = false;
     for (let pages = 0; ; pages++) {
       if (pages === MAX_PAGES) {
-        this.behind = true;
+        this.isBehind = true;
         return found;
       }
-      const { data, pagination } = await this.api.get<Page<ApiMessage>>('/messages', {
-        limit: String(PAGE),
+      const { data, pagination } = await this.api.get<JournalResponse>('/messages', {
+        limit: PAGE,
         ...cursor,
       });
       found.push(...data);
@@ -77,10 +78,10 @@ export class JournalTail {
     }
   }
 
-  private compare(message: ApiMessage): TailEvent[] {
+  private compare(message: MessageListItem): TailEvent[] {
     const previous = this.known.get(message.id);
     this.known.set(message.id, message.status);
-    if (isFinal(message.status)) this.open.delete(message.id);
+    if (isOver(message)) this.open.delete(message.id);
     else this.open.add(message.id);
     if (previous === undefined) {
       return [{ event: 'message', at: message.created_at, message, previous_status: null }];
@@ -99,8 +100,4 @@ export class JournalTail {
       this.open.delete(id);
     }
   }
-}
-
-function isFinal(status: string): boolean {
-  return status === 'read' || status === 'received' || status === 'failed';
 }

@@ -2,87 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { constants, openAsBlob } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Command } from 'commander';
 import { describeError } from '../../common/describe-error.js';
-import { type ApiClient, ApiError, type Target } from './client.js';
+import type { ConnectionListResponse } from '../../modules/connections/dto/connection.response.js';
+import type { SingleMediaResponse } from '../../modules/media/dto/media.response.js';
+import type {
+  MessageResponse,
+  QueuedMessageResponse,
+  SingleMessageResponse,
+} from '../../modules/messages/dto/message.response.js';
+import { collected, phoneDigits } from '../arguments.js';
 import { clock, clockAfter, padded, paint, paintStatus } from '../output.js';
 import { type Live, UsageError } from '../runner.js';
-
-/** What the command line reads of a message; the API's answer has more. */
-export interface ApiMessage {
-  id: string;
-  connection_id: string;
-  direction: 'outbound' | 'inbound';
-  from: string | null;
-  to: string | null;
-  /** The user id that it is addressed to instead of a number. */
-  recipient: string | null;
-  type: string;
-  body: string | null;
-  status: string;
-  failure_category: string | null;
-  client_message_id: string | null;
-  created_at: string;
-}
-
-export interface ApiAttempt {
-  number: number;
-  status: string;
-  started_at: string;
-  finished_at: string | null;
-  http_status: number | null;
-  platform_code: number | null;
-  platform_message: string | null;
-}
-
-/** As GET /messages/{id} answers. */
-export interface ApiMessageDetail extends ApiMessage {
-  /** The platform's id; null until it has taken the message. */
-  meta_message_id: string | null;
-  error: { code: string; message: string } | null;
-  attempt_count: number;
-  next_attempt_at: string | null;
-  queued_at: string | null;
-  processing_at: string | null;
-  accepted_at: string | null;
-  sent_at: string | null;
-  delivered_at: string | null;
-  read_at: string | null;
-  failed_at: string | null;
-  attempts: ApiAttempt[];
-  /** These three while it is queued. */
-  waiting?: { reason: string; until: string | null; ahead: number };
-  estimated_send_at?: string | null;
-  expires_at?: string;
-}
-
-/** As GET /messages/{id}/timeline answers. */
-export interface ApiTimeline {
-  data: {
-    at: string;
-    event: string;
-    status?: string;
-    attempt?: number;
-    source: string;
-    summary: string;
-    platform_code?: number;
-    delivery_ids?: string[];
-  }[];
-  explanation: {
-    summary: string;
-    responsible: string | null;
-    retry: { advised: boolean; not_before: string | null };
-  };
-  not_kept: string[];
-}
-
-export interface Single<T> {
-  data: T;
-}
-
-export interface Page<T> {
-  data: T[];
-  pagination: { next_before: string | null; next_before_id: string | null };
-}
+import { type ApiClient, ApiError, type Target } from './client.js';
 
 /** Its states in the order in which they are reached, with the field that says when. */
 export const STATE_FIELDS = [
@@ -95,40 +27,14 @@ export const STATE_FIELDS = [
   ['failed', 'failed_at'],
 ] as const;
 
-/** A message's id of the journal, in short: enough to distinguish those on one screen. */
-export function shortId(id: string): string {
-  return id.slice(-8);
-}
-
 /** From this status on an answer does not say whether the request took effect. */
 const SERVER_ERROR = 500;
 
-interface ApiConnection {
-  id: string;
-  phone_number: string;
-  status: string;
-}
-
-export interface ApiMedia {
-  id: string;
-  type: string;
-  mime_type: string;
-  size_bytes: number;
-}
-
-export interface Sent {
-  id: string;
-  status: string;
-  idempotency_key: string;
-  /** The key was used before: this is the first message again, and nothing was sent. */
-  replayed: boolean;
-}
-
 /** Sends what the body says. Without a key of the caller's each call sends another message. */
-export async function sendMessage(api: ApiClient, body: object, idempotencyKey: string = randomUUID()): Promise<Sent> {
+export async function sendMessage(api: ApiClient, body: object, idempotencyKey: string = randomUUID()) {
   const headers = { 'idempotency-key': idempotencyKey };
   const answer = await api
-    .call<Single<{ id: string; status: string }>>('POST', '/messages', { body, headers })
+    .call<QueuedMessageResponse>('POST', '/messages', { body, headers })
     .catch((error: unknown) => {
       if (error instanceof ApiError && error.status < SERVER_ERROR) throw error;
       const again = `It may have been taken all the same: repeat the command with --idempotency-key ${idempotencyKey}`;
@@ -137,6 +43,7 @@ export async function sendMessage(api: ApiClient, body: object, idempotencyKey: 
   return {
     ...answer.body.data,
     idempotency_key: idempotencyKey,
+    /** The key was used before: this is the first message again, and nothing was sent. */
     replayed: answer.headers.get('idempotency-replayed') === 'true',
   };
 }
@@ -145,7 +52,7 @@ export async function sendMessage(api: ApiClient, body: object, idempotencyKey: 
 export async function connectionOf({ api, demo }: Target, named: string | undefined): Promise<string> {
   if (named !== undefined) return named;
   if (demo.connection_id !== undefined) return demo.connection_id;
-  const { data } = await api.get<Single<ApiConnection[]>>('/connections');
+  const { data } = await api.get<ConnectionListResponse>('/connections');
   const [first, second] = data.filter((connection) => connection.status === 'connected');
   if (first === undefined) throw new Error('the workspace has no connected number: herald connection add');
   if (second === undefined) return first.id;
@@ -154,34 +61,87 @@ export async function connectionOf({ api, demo }: Target, named: string | undefi
 }
 
 /** @throws UsageError where there is no such file, or it may not be read. */
-export async function checkReadable(path: string): Promise<void> {
+async function checkReadable(path: string): Promise<void> {
   await access(path, constants.R_OK).catch((error: unknown) => {
     throw new UsageError(`the file ${path} can't be read: ${describeError(error)}`);
   });
 }
 
 /** Uploads a file; its MIME type is detected from its content. */
-export async function uploadFile(api: ApiClient, connectionId: string, path: string): Promise<ApiMedia> {
+async function uploadFile(api: ApiClient, connectionId: string, path: string) {
   const form = new FormData();
   form.set('connection_id', connectionId);
   form.set('file', await openAsBlob(path), basename(path));
-  return (await api.post<Single<ApiMedia>>('/media', form)).data;
+  return (await api.post<SingleMediaResponse>('/media', form)).data;
 }
 
-export interface WatchOptions {
-  /** Ends the watch when the message is in one of these states. */
-  until: (message: ApiMessageDetail) => boolean;
+/** What a message says, and to whom. */
+export interface BodyOptions {
+  to?: string;
+  recipient?: string;
+  text?: string;
+  template?: string;
+  language: string;
+  param?: string[];
+  media?: string;
+  connection?: string;
+  replyTo?: string;
+  clientMessageId?: string;
+  sendAt?: Date;
+  ttl?: number;
+}
+
+/** The options for whom it is and what it says, but for a file. */
+export function addBodyOptions(command: Command, textHelp: string): Command {
+  return command
+    .option('--to <number>', 'recipient, with the country code', phoneDigits)
+    .option('--recipient <user-id>', 'instead of --to: the user id of a contact who may hide the number')
+    .option('--text <text>', textHelp)
+    .option('--template <name>', 'an approved template instead, which needs no open window')
+    .option('--language <code>', "the template's language", 'en_US')
+    .option('--param <value>', "value of the template's next variable; repeat it for each", collected);
+}
+
+/** The body of POST /messages; a file is uploaded for it. */
+export async function bodyOf(target: Target, options: BodyOptions): Promise<object> {
+  const { to, recipient, text, template, media } = options;
+  if (media !== undefined) await checkReadable(media);
+  if ((to === undefined) === (recipient === undefined))
+    throw new UsageError('give exactly one of --to and --recipient');
+  if (template !== undefined && (text !== undefined || media !== undefined)) {
+    throw new UsageError('give --template alone, or --text and --media');
+  }
+  if (template === undefined && options.param !== undefined) throw new UsageError('--param belongs to --template');
+  const common = {
+    connection_id: await connectionOf(target, options.connection),
+    ...(to === undefined ? { recipient } : { to: `+${to}` }),
+    reply_to_message_id: options.replyTo,
+    client_message_id: options.clientMessageId,
+    send_at: options.sendAt?.toISOString(),
+    ttl_seconds: options.ttl,
+  };
+  if (template !== undefined) return { ...common, type: 'template', template: templateOf(template, options) };
+  if (media === undefined) {
+    if (text === undefined) throw new UsageError('nothing to send: give --text, --template or --media');
+    return { ...common, type: 'text', text: { body: text } };
+  }
+  const { id, type } = await uploadFile(target.api, common.connection_id, media);
+  return { ...common, type, media: { id, caption: text } };
+}
+
+function templateOf(name: string, { language, param }: BodyOptions): object {
+  const parameters = param?.map((text) => ({ type: 'text', text }));
+  return { name, language: { code: language }, components: parameters && [{ type: 'body', parameters }] };
+}
+
+interface WatchOptions {
+  /** Ends the watch. Default: nothing more is to be expected. */
+  until?: (message: MessageResponse) => boolean;
   timeoutMs: number;
   /** In front of each line. */
   indent?: string;
   /** What an earlier watch of the same message has said already. */
   seen?: Set<string>;
-}
-
-export interface Watched {
-  message: ApiMessageDetail;
-  /** The time was over before `until` came true. */
-  timedOut: boolean;
 }
 
 /** Between two looks; far below the default limit of 50 requests a second. */
@@ -199,25 +159,25 @@ interface Step {
 }
 
 /** Reads a message again and again, and says each state that it has come to, until `until` or the end of the time. */
-export async function watchMessage(api: ApiClient, id: string, live: Live, options: WatchOptions): Promise<Watched> {
-  const deadline = Date.now() + options.timeoutMs;
-  const seen = options.seen ?? new Set<string>();
+export async function watchMessage(api: ApiClient, id: string, live: Live, options: WatchOptions) {
+  const { until = isOver, timeoutMs, indent = '', seen = new Set() } = options;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
-    const { data: message } = await api.get<Single<ApiMessageDetail>>(`/messages/${encodeURIComponent(id)}`);
+    const { data: message } = await api.get<SingleMessageResponse>(`/messages/${encodeURIComponent(id)}`);
     for (const step of stepsOf(message)) {
       const key = `${step.status} ${step.at ?? step.attempt}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      live.say(`${options.indent ?? ''}${lineOf(step, message)}`, step);
+      live.say(`${indent}${lineOf(step, message)}`, step);
     }
-    const reached = options.until(message);
+    const reached = until(message);
     if (reached || Date.now() >= deadline) return { message, timedOut: !reached };
     await live.pause(LOOK_EVERY_MS);
   }
 }
 
 /** Every state that the message has been in since it was last queued, and the one in which it is. */
-function stepsOf(message: ApiMessageDetail): Step[] {
+function stepsOf(message: MessageResponse): Step[] {
   const attempt = message.attempt_count;
   const base = { event: 'status', id: message.id } as const;
   const steps: Step[] = STATE_FIELDS.flatMap(([status, field]) => {
@@ -235,7 +195,7 @@ function stepsOf(message: ApiMessageDetail): Step[] {
   return steps;
 }
 
-function lineOf({ status, at, error }: Step, message: ApiMessageDetail): string {
+function lineOf({ status, at, error }: Step, message: MessageResponse): string {
   const time = at === null ? clock(new Date()) : clock(new Date(at));
   const after = message.queued_at === null || at === null ? '' : clockAfter(message.queued_at, at);
   const why = [message.status === status ? message.failure_category : null, error].filter(Boolean).join(', ');

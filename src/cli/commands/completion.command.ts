@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { action, guide } from '../runner.js';
+import { action } from '../runner.js';
 
 /** `completion bash|zsh|fish`. */
 export function addCompletionCommand(program: Command): void {
@@ -7,17 +7,9 @@ export function addCompletionCommand(program: Command): void {
     .command('completion')
     .description('print a script for shell completion of commands and options')
     .addArgument(new Argument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish']));
-  guide(command, {
-    examples: [
-      ['source <(herald completion bash)', 'for this terminal; in ~/.bashrc for all'],
-      ['source <(herald completion zsh)', 'the same in ~/.zshrc'],
-      ['herald completion fish > ~/.config/fish/completions/herald.fish', 'for every terminal'],
-    ],
-    notes: 'The shell must find herald by its name, for example with: alias herald="npx herald".',
-  });
-  action(command, (_options, shell = '') => {
+  action(command, async (_options, shell) => {
     const script = completionScript(program, shell);
-    return Promise.resolve({ data: { shell, script }, text: script });
+    return { data: { shell, script }, text: script };
   });
 }
 

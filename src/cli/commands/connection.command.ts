@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ConnectionCheckService, Credentials } from '../../modules/connections/connection-check.service.js';
 import type { Connection, ConnectionStatus, NewConnection } from '../../modules/connections/connections.types.js';
-import { facts, table } from '../output.js';
+import { facts, listed } from '../output.js';
 import { decimalId, phoneDigits, secretArgument, wholeNumber } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 
@@ -56,14 +56,12 @@ export function addConnectionCommands(program: Command): void {
     async (services, options) => {
       const workspace = await services.workspaces.getById(options.workspace);
       const rows = await services.connections.list(workspace.id);
-      return {
-        data: rows.map(bodyOf),
-        text: table(
-          ['ID', 'NUMBER', 'NAME', 'STATUS', 'PHONE NUMBER ID'],
-          rows.map((row) => [row.id, row.phoneNumber, row.verifiedName ?? '-', row.status, row.phoneNumberId]),
-          'This workspace has no numbers.',
-        ),
-      };
+      return listed(
+        rows,
+        bodyOf,
+        { ID: 'id', NUMBER: 'phoneNumber', NAME: 'verifiedName', STATUS: 'status', 'PHONE NUMBER ID': 'phoneNumberId' },
+        'This workspace has no numbers.',
+      );
     },
   );
   serviceAction<{ workspace: string }>(
@@ -72,7 +70,7 @@ export function addConnectionCommands(program: Command): void {
       .description('stop sending from a number; what is queued waits')
       .argument('<connection-id>', 'its id, as in the list')
       .requiredOption('--workspace <id>', 'the workspace'),
-    async (services, options, id = '') => {
+    async (services, options, id) => {
       const connections = services.connections;
       await connections.disconnect(options.workspace, id);
       const changed = await connections.getById(options.workspace, id);

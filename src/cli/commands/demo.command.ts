@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import { describeError } from '../../common/describe-error.js';
 import { type Answer, paint } from '../output.js';
-import { MESSAGE_CHAPTERS, MORE_CHAPTERS } from '../demo/chapters.js';
+import { CHAPTERS } from '../demo/chapters.js';
 import { type Chapter, Skipped, Stage } from '../demo/stage.js';
 import { SimulatorControl } from '../simulator-control.js';
 import { type DemoFile, readDemoFile } from '../../bootstrap/demo-file.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
 import { ApiClient } from '../api/client.js';
-import { type Live, liveAction, guide, UsageError } from '../runner.js';
-
-export const CHAPTERS: readonly Chapter[] = [...MESSAGE_CHAPTERS, ...MORE_CHAPTERS];
+import { type Live, liveAction, UsageError } from '../runner.js';
 
 interface Result {
   chapter: string;
@@ -75,16 +73,6 @@ export function addDemoCommand(program: Command): void {
     .description('run a guided tour in the terminal, against the demo that "npm start" runs')
     .option('--fast', 'without pauses for reading')
     .option('--chapter <list>', `only these, separated by commas: ${names}`, (text) => text.split(',').filter(Boolean));
-  guide(command, {
-    examples: [
-      ['npm start', 'in one terminal'],
-      ['npx herald demo', 'in another, in the same folder'],
-      ['npx herald demo --fast --chapter send,retry', 'two chapters, without pauses'],
-    ],
-    notes:
-      'Address, keys and numbers come from DATA_DIR/demo.json. It leaves messages in the demo workspace, nothing else.',
-    failure: 'a step failed; the output says which and why',
-  });
   liveAction<DemoOptions>(command, async (live, { fast = false, chapter: wanted }) => {
     const unknown = (wanted ?? []).filter((name) => CHAPTERS.every((chapter) => chapter.name !== name));
     if (unknown.length > 0) throw new UsageError(`no chapter is called ${unknown.join(', ')}; there are ${names}`);

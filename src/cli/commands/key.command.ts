@@ -2,10 +2,10 @@ import { type Command, Option } from 'commander';
 import type { OtpProject } from '../../modules/otp/otp.types.js';
 import type { ApiKey, IssuedApiKey } from '../../infrastructure/access/api-keys.service.js';
 import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/access/scopes.js';
-import { facts, table, timeText, type Answer } from '../output.js';
+import { facts, listed, timeText, type Answer } from '../output.js';
 import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
-import type { Services } from '../services.js';
+import type { Services } from '../../bootstrap/services.js';
 
 interface CreateOptions {
   workspace?: string;
@@ -42,19 +42,17 @@ export function addKeyCommands(program: Command): void {
     async (services, { workspace }) => {
       const { id } = await services.workspaces.getById(workspace);
       const keys = await services.apiKeys.list(id);
-      return {
-        data: keys.map(bodyOf),
-        text: table(
-          ['ID', 'NAME', 'STATE', 'LAST USED', 'SCOPES'],
-          keys.map((row) => [row.id, row.name, stateOf(row), timeText(row.lastUsedAt), row.scopes.join(',')]),
-          'This workspace has no keys.',
-        ),
-      };
+      return listed(
+        keys,
+        bodyOf,
+        { ID: 'id', NAME: 'name', STATE: stateOf, 'LAST USED': 'lastUsedAt', SCOPES: 'scopes' },
+        'This workspace has no keys.',
+      );
     },
   );
   serviceAction(
     key.command('revoke').description('revoke a key at once').argument('<key-id>', 'its id, as in the list'),
-    async (services, _options, id = '') => {
+    async (services, _options, id) => {
       const revoked = await services.apiKeys.revoke(id);
       return { data: bodyOf(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
     },
@@ -69,7 +67,7 @@ export function addKeyCommands(program: Command): void {
           .argParser(durationSeconds)
           .default(86_400, '1d'),
       ),
-    async (services, { overlap }, id = '') => issuedAnswer(await services.apiKeys.rotate(id, overlap)),
+    async (services, { overlap }, id) => issuedAnswer(await services.apiKeys.rotate(id, overlap)),
   );
 }
 

@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import { type Answer, clock, oneLine, padded, paint, paintStatus, table } from '../output.js';
-import { durationSeconds, phoneDigits, timeAhead, wholeNumber, wordsOf } from '../arguments.js';
-import {
-  type ApiMessage,
-  type ApiMessageDetail,
-  type Page,
-  type Single,
-  isOver,
-  sendMessage,
-  shortId,
-  watchMessage,
-} from '../api/message.js';
+import type { CheckMessageResponse } from '../../modules/messages/dto/check-message.js';
+import type {
+  JournalResponse,
+  MessageListItem,
+  MessageResponse,
+  SingleMessageResponse,
+  WaitingResponse,
+} from '../../modules/messages/dto/message.response.js';
+import type { ReadMessageResponse } from '../../modules/messages/dto/read-or-retry.dto.js';
+import type { TimelineResponse } from '../../modules/messages/dto/timeline.response.js';
 import { sendFile } from '../api/batch.js';
-import { KEY_OPTION, type Target, type TargetOptions, URL_OPTION, targetOf } from '../api/client.js';
-import { addHistoryCommands } from './message-history.command.js';
-import { addBodyOptions, type BodyOptions, bodyOf } from '../api/message-body.js';
-import { addCheckCommand } from './message-check.command.js';
-import { type Live, action, liveAction, guide, UsageError } from '../runner.js';
+import type { ApiClient, Wire } from '../api/client.js';
 import { JournalTail, type TailEvent } from '../api/journal-tail.js';
+import { addBodyOptions, type BodyOptions, bodyOf, sendMessage, STATE_FIELDS, watchMessage } from '../api/message.js';
+import { durationSeconds, phoneDigits, timeAhead, wholeNumber, wordsOf } from '../arguments.js';
+import { type Answer, clock, facts, oneLine, padded, paint, paintStatus, table } from '../output.js';
+import { apiAction, type Live, liveApiAction, UsageError } from '../runner.js';
 
 const STATES = [
   'queued',
@@ -33,7 +31,10 @@ const STATES = [
 ];
 const DIRECTIONS = ['inbound', 'outbound'];
 
-const WATCH_FAILURE = 'refused, or with --watch: it failed or was not read within --timeout; the message says why';
+interface WatchOptions {
+  watch?: boolean;
+  timeout: number;
+}
 
 function watchOption(): Option {
   return new Option('--watch', 'go on and print each status until it is read or has failed');
@@ -43,37 +44,80 @@ function timeoutOption(): Option {
   return new Option('--timeout <duration>', 'how long to watch').argParser(durationSeconds).default(60, '1m');
 }
 
-interface SendOptions extends BodyOptions {
-  idempotencyKey?: string;
-  file?: string;
-  permissive?: boolean;
-  watch?: boolean;
-  timeout: number;
-}
-
-interface ListOptions extends TargetOptions {
-  limit: number;
-  status?: string;
-  direction?: string;
-  from?: string;
-  to?: string;
-  recipient?: string;
-  conversation?: string;
-  connection?: string;
-}
-
 /** `message send|check|watch|show|explain|list|retry|cancel|read`: over the API, with a key, as an integration does it. */
 export function addMessageCommands(program: Command): void {
   const message = program.command('message').description('send and follow messages, over the API with a key');
   addSend(message);
-  addCheckCommand(message);
-  addWatch(message);
-  addHistoryCommands(message);
+  addCheck(message);
+  liveApiAction<WatchOptions>(
+    message
+      .command('watch')
+      .description('print each status of a message as it comes, until it is read or has failed')
+      .argument('<id>', "the message's id")
+      .addOption(timeoutOption()),
+    async (live, { api }, { timeout }, id) => watched(live, api, id, timeout),
+  );
+  apiAction(
+    message
+      .command('show')
+      .description('print one message: its state and times, and while it waits why and until when')
+      .argument('<id>', "the message's id"),
+    async ({ api }, _options, id) => {
+      const { data } = await api.get<SingleMessageResponse>(pathOf(id));
+      return { data, text: detailText(data) };
+    },
+  );
+  apiAction(
+    message
+      .command('explain')
+      .description('print what happened to a message and why, who can do something about it, and whether to retry')
+      .argument('<id>', "the message's id"),
+    async ({ api }, _options, id) => {
+      const timeline = await api.get<TimelineResponse>(pathOf(id, '/timeline'));
+      return { data: timeline, text: timelineText(id, timeline) };
+    },
+  );
   addList(message);
   addRetry(message);
-  addCancel(message);
-  addRead(message);
+  apiAction(
+    message
+      .command('cancel')
+      .description('take back a message that is scheduled or queued')
+      .argument('<id>', "the message's id"),
+    async ({ api }, _options, id) => {
+      const { data } = await api.post<SingleMessageResponse>(pathOf(id, '/cancel'), {});
+      return { data, text: `${statusLine(data)}  ${data.failure_category ?? ''}` };
+    },
+  );
+  apiAction<{ typing?: boolean }>(
+    message
+      .command('read')
+      .description('mark a received message as read')
+      .argument('<id>', "the message's id; message list --direction inbound shows it")
+      .option('--typing', 'show the customer that you are typing as well, for 25 seconds'),
+    async ({ api }, { typing = false }, id) => {
+      const { data } = await api.post<ReadMessageResponse>(pathOf(id, '/read'), { typing_indicator: typing });
+      return { data, text: `${paint.name(data.id)}  ${paint.good('read')} ${clock(new Date(data.read_at))}` };
+    },
+  );
 }
+
+function pathOf(id: string, rest = ''): string {
+  return `/messages/${encodeURIComponent(id)}${rest}`;
+}
+
+function statusLine({ id, status }: { id: string; status: string }): string {
+  return `${paint.name(id)}  ${paintStatus(status)}`;
+}
+
+interface SendOptions extends BodyOptions, WatchOptions {
+  idempotencyKey?: string;
+  file?: string;
+  permissive?: boolean;
+}
+
+/** Besides what says how to send a file, options that have a default. */
+const WITH_FILE = new Set(['file', 'connection', 'permissive', 'language', 'timeout']);
 
 function addSend(message: Command): void {
   const command = addBodyOptions(
@@ -90,69 +134,53 @@ function addSend(message: Command): void {
     .option('--file <path>', 'instead: the messages of a JSON file, as POST /messages takes them; - for standard input')
     .option('--permissive', 'with --file: take what can be sent where others cannot')
     .addOption(watchOption())
-    .addOption(timeoutOption())
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: [
-      ['herald message send --to +15550001234 --text "Your table is ready." --watch', 'to a customer of the demo'],
-      ['herald message send --to +15550004444 --template order_update --param Ana --param 4711', 'writing first'],
-      ['herald message send --to +15550001234 --media menu.pdf --text "Today"', 'a file with a caption'],
-      ['herald message send --file messages.json --permissive', 'many'],
-      [
-        'herald message send --to +15550001234 --text "See you at eight." --send-at 2h --ttl 1h',
-        'later, or not at all',
-      ],
-    ],
-    notes: [
-      'Ordinary messages may go only to customers who wrote in the last 24 hours; others may get an approved template.',
-      'What is sent with a duration from now is another message at each call: repeat it with the time itself.',
-      '--file takes a JSON array or one message a line, and sends a hundred with each request: all of them, or',
-      'none where one cannot be sent; with --permissive those that can. Where a message has no idempotency_key, it gets one:',
-      'give them yourself to repeat a file without sending twice.',
-    ].join('\n'),
-    failure: WATCH_FAILURE,
-  });
-  liveAction<SendOptions>(command, async (live, options) => {
-    const target = await targetOf(options, live.signal);
-    if (options.file !== undefined) return sendFile(live, target, fileOptions(options));
-    if (options.permissive === true) throw new UsageError('--permissive belongs to --file');
+    .addOption(timeoutOption());
+  liveApiAction<SendOptions>(command, async (live, target, options) => {
+    const { file, connection, permissive = false } = options;
+    if (file !== undefined) {
+      if (Object.keys(options).some((name) => !WITH_FILE.has(name))) {
+        throw new UsageError('give --file alone: the messages of the file say everything');
+      }
+      return sendFile(live, target, { file, connection, permissive });
+    }
+    if (permissive) throw new UsageError('--permissive belongs to --file');
     const sent = await sendMessage(target.api, await bodyOf(target, options), options.idempotencyKey);
     const note = sent.replayed ? ' (this key was used before: nothing was sent again)' : '';
-    const text = `${paint.name(sent.id)}  ${paintStatus(sent.status)}${note}`;
+    const text = `${statusLine(sent)}${note}`;
     if (options.watch !== true) return { data: sent, text };
     live.say(text, { event: 'accepted', ...sent });
-    return watched(live, target, sent.id, options.timeout);
+    return watched(live, target.api, sent.id, options.timeout);
   });
 }
 
-function fileOptions({ file = '', connection, permissive = false, ...others }: SendOptions) {
-  const { to, recipient, text, template, param, media, replyTo, clientMessageId, sendAt, ttl } = others;
-  const { idempotencyKey, watch } = others;
-  const named = [to, recipient, text, template, param, media, replyTo, clientMessageId, sendAt, ttl];
-  const alone = [...named, idempotencyKey, watch];
-  if (alone.some((option) => option !== undefined)) {
-    throw new UsageError('give --file alone: the messages of the file say everything');
-  }
-  return { file, permissive, ...(connection !== undefined && { connection }) };
+function addCheck(message: Command): void {
+  const command = addBodyOptions(
+    message.command('check').description('say what would become of a message; nothing is sent'),
+    'the text',
+  )
+    .option('--connection <id>', 'the number to send from; default the only one')
+    .option('--reply-to <id>', 'the message that it answers')
+    .option(
+      '--send-at <time>',
+      'as if it were sent later: a time with its zone, or one from now, such as 2h',
+      timeAhead,
+    )
+    .option('--ttl <duration>', 'how long it may wait from then on, such as 1h', durationSeconds);
+  apiAction<BodyOptions>(command, async (target, options) => {
+    const { data } = await target.api.post<CheckMessageResponse>('/messages/check', await bodyOf(target, options));
+    return { data, text: checkText(data), failed: !data.sendable };
+  });
 }
 
-function addWatch(message: Command): void {
-  const command = message
-    .command('watch')
-    .description('print each status of a message as it comes, until it is read or has failed')
-    .argument('<id>', "the message's id")
-    .addOption(timeoutOption())
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: ['herald message watch 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --timeout 10m'],
-    notes: 'Times are those of the API; WhatsApp reports sent, delivered and read in whole seconds.',
-    failure: 'the message failed, or was not read within --timeout',
-  });
-  liveAction<TargetOptions & { timeout: number }>(command, async (live, options, id = '') =>
-    watched(live, await targetOf(options, live.signal), id, options.timeout),
-  );
+interface ListOptions {
+  limit: number;
+  status?: string;
+  direction?: string;
+  from?: string;
+  to?: string;
+  recipient?: string;
+  conversation?: string;
+  connection?: string;
 }
 
 function addList(message: Command): void {
@@ -166,34 +194,27 @@ function addList(message: Command): void {
     .option('--to <number>', 'only to this number', phoneDigits)
     .option('--recipient <user id>', 'only to and from the contact with this user id')
     .option('--conversation <id>', 'only of this conversation')
-    .option('--connection <id>', 'only of this number')
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: ['herald message list', 'herald message list --status failed --limit 100 --json'],
-    notes: 'With --json as GET /messages answers it: data, and pagination for the next page.',
-  });
-  action<ListOptions>(command, async (options) => {
-    const { api } = await targetOf(options);
-    const page = await api.get<Page<ApiMessage>>('/messages', {
-      limit: String(options.limit),
-      status: options.status,
-      direction: options.direction,
-      from: options.from,
-      to: options.to,
-      recipient: options.recipient,
-      conversation_id: options.conversation,
-      connection_id: options.connection,
-    });
-    return { data: page, text: journalTable(page.data) };
+    .option('--connection <id>', 'only of this number');
+  apiAction<ListOptions>(command, async ({ api }, { conversation, connection, ...filter }) => {
+    const query = { ...filter, conversation_id: conversation, connection_id: connection };
+    const page = await api.get<JournalResponse>('/messages', query);
+    return { data: page, text: table(page.data, JOURNAL, 'No messages.') };
   });
 }
 
-interface RetryOptions extends TargetOptions {
+const JOURNAL = {
+  ID: 'id',
+  CREATED: 'created_at',
+  STATUS: ({ status }: MessageListItem) => paintStatus(status),
+  FROM: 'from',
+  TO: ({ to, recipient }: MessageListItem) => to ?? recipient ?? '-',
+  TYPE: 'type',
+  BODY: ({ body, failure_category: category }: MessageListItem) => oneLine(body ?? category ?? ''),
+} as const;
+
+interface RetryOptions extends WatchOptions {
   confirmOutcomeUnknown?: boolean;
   idempotencyKey?: string;
-  watch?: boolean;
-  timeout: number;
 }
 
 function addRetry(message: Command): void {
@@ -204,83 +225,27 @@ function addRetry(message: Command): void {
     .option('--confirm-outcome-unknown', 'also where it may have been sent: the recipient may then get it twice')
     .option('--idempotency-key <uuid>', 'repeat a request with its key: it is queued once; default a new one')
     .addOption(watchOption())
-    .addOption(timeoutOption())
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: [
-      'herald message retry 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --watch',
-      ['herald message retry 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --confirm-outcome-unknown', 'it may have been sent'],
-    ],
-    failure: WATCH_FAILURE,
-  });
-  liveAction<RetryOptions>(command, async (live, options, id = '') => {
-    const target = await targetOf(options, live.signal);
-    const { data } = await target.api.post<Single<ApiMessageDetail>>(
-      `/messages/${encodeURIComponent(id)}/retry`,
+    .addOption(timeoutOption());
+  liveApiAction<RetryOptions>(command, async (live, { api }, options, id) => {
+    const { data } = await api.post<SingleMessageResponse>(
+      pathOf(id, '/retry'),
       { confirm_outcome_unknown: options.confirmOutcomeUnknown === true },
       { 'idempotency-key': options.idempotencyKey ?? randomUUID() },
     );
-    const text = `${paint.name(data.id)}  ${paintStatus(data.status)}`;
+    const text = statusLine(data);
     if (options.watch !== true) return { data, text };
     live.say(text, { event: 'queued', id: data.id, status: data.status });
-    return watched(live, target, id, options.timeout);
+    return watched(live, api, id, options.timeout);
   });
 }
 
-function addCancel(message: Command): void {
-  const command = message
-    .command('cancel')
-    .description('take back a message that is scheduled or queued')
-    .argument('<id>', "the message's id")
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: ['herald message cancel 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e'],
-    notes: 'It is failed, as canceled; message retry queues it again, at once. Repeating it answers as the first time.',
-    failure: 'refused: it was taken for sending already, or has an outcome',
-  });
-  action<TargetOptions>(command, async (options, id = '') => {
-    const { api } = await targetOf(options);
-    const { data } = await api.post<Single<ApiMessageDetail>>(`/messages/${encodeURIComponent(id)}/cancel`, {});
-    return { data, text: `${paint.name(data.id)}  ${paintStatus(data.status)}  ${data.failure_category ?? ''}` };
-  });
-}
-
-interface ReadMark {
-  id: string;
-  read_at: string;
-  typing_until: string | null;
-}
-
-function addRead(message: Command): void {
-  const command = message
-    .command('read')
-    .description('mark a received message as read')
-    .argument('<id>', "the message's id; message list --direction inbound shows it")
-    .option('--typing', 'show the customer that you are typing as well, for 25 seconds')
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: ['herald message read 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --typing'],
-    notes: 'The customer sees the two blue ticks on this message and on all earlier ones of the conversation.',
-    failure: 'refused; the message says why',
-  });
-  action<TargetOptions & { typing?: boolean }>(command, async (options, id = '') => {
-    const { api } = await targetOf(options);
-    const path = `/messages/${encodeURIComponent(id)}/read`;
-    const { data } = await api.post<Single<ReadMark>>(path, { typing_indicator: options.typing === true });
-    return { data, text: `${paint.name(data.id)}  ${paint.good('read')} ${clock(new Date(data.read_at))}` };
-  });
-}
-
-async function watched(live: Live, { api }: Target, id: string, timeoutSeconds: number): Promise<Answer | null> {
-  const { message, timedOut } = await watchMessage(api, id, live, { until: isOver, timeoutMs: timeoutSeconds * 1_000 });
+async function watched(live: Live, api: ApiClient, id: string, timeoutSeconds: number): Promise<Answer> {
+  const { message, timedOut } = await watchMessage(api, id, live, { timeoutMs: timeoutSeconds * 1_000 });
   const failed = timedOut || message.status === 'failed';
   return { data: { event: 'end', timed_out: timedOut, message }, text: endText(message, timedOut), failed };
 }
 
-function endText(message: ApiMessageDetail, timedOut: boolean): string {
+function endText(message: MessageResponse, timedOut: boolean): string {
   if (timedOut) return paint.doubtful(`${message.status} when the time to watch was over; --timeout gives it more`);
   if (message.status !== 'failed') return paint.good(`done: ${message.status}`);
   return (
@@ -289,23 +254,98 @@ function endText(message: ApiMessageDetail, timedOut: boolean): string {
   );
 }
 
-function journalTable(messages: ApiMessage[]): string {
-  return table(
-    ['ID', 'CREATED', 'STATUS', 'FROM', 'TO', 'TYPE', 'BODY'],
-    messages.map((row) => [
-      row.id,
-      row.created_at,
-      paintStatus(row.status),
-      row.from ?? '-',
-      row.to ?? row.recipient ?? '-',
-      row.type,
-      oneLine(row.body ?? row.failure_category ?? ''),
-    ]),
-    'No messages.',
-  );
+function detailText(message: MessageResponse): string {
+  const { direction, error, waiting } = message;
+  const times = STATE_FIELDS.map(([, field]) => [
+    field.replace(/_at$/, ' at').replace(/^./, (c) => c.toUpperCase()),
+    message[field] ?? undefined,
+  ]);
+  const inbound = direction === 'inbound';
+  return facts({
+    Message: message.id,
+    Status: paintStatus(message.status),
+    Waits: waiting && waitingText(message, waiting),
+    'Expires at': message.expires_at,
+    Failure:
+      message.failure_category === null
+        ? undefined
+        : paint.bad([message.failure_category, error?.code, error?.message].filter(Boolean).join(', ')),
+    [inbound ? 'From' : 'To']: contactOf(message) ?? '-',
+    Type: message.type,
+    Body: oneLine(message.body ?? ''),
+    Attempts: String(message.attempt_count),
+    'Created at': message.created_at,
+    ...Object.fromEntries(times),
+  });
 }
 
-interface TailOptions extends TargetOptions {
+function contactOf({ direction, from, to, recipient }: MessageListItem): string | null {
+  return direction === 'inbound' ? from : (to ?? recipient);
+}
+
+function waitingText(
+  { estimated_send_at: estimated }: MessageResponse,
+  { reason, until, ahead }: WaitingResponse,
+): string {
+  return [
+    paint.doubtful(reason),
+    until === null ? '' : `until ${until}`,
+    ahead === 0 ? '' : `${ahead} ahead`,
+    estimated === null || estimated === undefined ? 'when it leaves is not known' : `leaves at about ${estimated}`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+const RESPONSIBLE = {
+  you: 'you',
+  recipient: 'the recipient',
+  operator: 'the operator of Herald',
+  whatsapp: 'WhatsApp',
+};
+
+function timelineText(id: string, { data, explanation, not_kept: notKept }: TimelineResponse): string {
+  const { summary, responsible, retry } = explanation;
+  const advice = retry.not_before === null ? 'advised' : `advised, not before ${retry.not_before}`;
+  return [
+    paint.heading(summary),
+    ...(responsible === null ? [] : [`Who can do something about it: ${RESPONSIBLE[responsible]}`]),
+    ...(retry.advised ? [`A retry is ${advice}: herald message retry ${id}`] : []),
+    '',
+    ...data.flatMap(({ at, event, source, summary: text, delivery_ids: deliveries = [] }) => [
+      [paint.faint(at), padded(paintStatus(event), 16), padded(source, 8), text].join('  '),
+      ...(deliveries.length === 0
+        ? []
+        : [paint.faint(`${' '.repeat(26)}webhook deliveries: ${deliveries.join(', ')}`)]),
+    ]),
+    ...(notKept.length === 0 ? [] : ['', ...notKept.map((text) => paint.faint(`Not kept: ${text}`))]),
+  ].join('\n');
+}
+
+type Checked = Wire<CheckMessageResponse>['data'];
+
+function checkText({ sendable, problems, warnings, rendered, window, queue }: Checked): string {
+  const lines = (notices: readonly { code: string; message: string }[], mark: (text: string) => string): string[] =>
+    notices.map(({ code, message }) => `${mark(code)}  ${message}`);
+  const until = window.closes_at === null ? '' : ` ${window.open ? 'until' : 'since'} ${window.closes_at}`;
+  const leaves = queue.estimated_send_at === null ? 'not known when it leaves' : `leaves at ${queue.estimated_send_at}`;
+  const { header, body, footer, buttons } = rendered;
+  const shown = [
+    header && paint.heading(header.text ?? `[${header.format.toLowerCase()}]`),
+    body,
+    footer && paint.faint(footer),
+    ...buttons.map(({ text, url }) => `[ ${text} ]${url === undefined ? '' : ` ${url}`}`),
+  ].filter((part) => part !== null);
+  return [
+    sendable ? paint.good('would be taken') : paint.bad('would be refused'),
+    ...lines(problems, paint.bad),
+    ...lines(warnings, paint.doubtful),
+    facts({ window: `${window.open ? 'open' : 'closed'}${until}`, queue: `${queue.ahead} ahead, ${leaves}` }),
+    ...(shown.length === 0 ? [] : ['', ...shown]),
+  ].join('\n');
+}
+
+interface TailOptions {
   direction?: string;
   status?: string[];
   contact?: string;
@@ -322,26 +362,10 @@ export function addTailCommand(program: Command): void {
     .option('--status <list>', `only these, separated by commas: ${STATES.join(', ')}`, wordsOf(STATES))
     .option('--contact <number>', 'only from or to this number', phoneDigits)
     .option('--connection <id>', 'only of this connection')
-    .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), 500)
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: [
-      ['herald tail', 'until Ctrl-C'],
-      ['herald tail --direction inbound --json | jq -r .message.body', 'what customers write, for another program'],
-      ['herald tail --status failed,outcome_unknown', 'only what went wrong'],
-    ],
-    notes: [
-      'Needs a key with messages:read, nothing else: it polls the journal. So a state that lasts for',
-      'less than --interval may not be shown, and of messages older than the newest hundred ten are read in each poll.',
-      'To miss nothing, set a webhook.',
-    ].join('\n'),
-    failure: 'the service does not answer or refuses the key; Ctrl-C ends it with 0',
-  });
-  liveAction<TailOptions>(command, async (live, options) => {
-    const { api } = await targetOf(options, live.signal);
+    .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), 500);
+  liveApiAction<TailOptions>(command, async (live, { api }, options) => {
     const tail = new JournalTail(api);
-    try {
+    return live.untilEnded(async () => {
       await tail.look();
       live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
       for (;;) {
@@ -350,11 +374,7 @@ export function addTailCommand(program: Command): void {
         if (tail.isBehind)
           live.print(paint.doubtful('… more messages came than one poll shows; GET /messages has them all'));
       }
-    } catch (error) {
-      // To be ended is how it is meant to end.
-      if (live.signal.aborted) return null;
-      throw error;
-    }
+    });
   });
 }
 
@@ -369,18 +389,16 @@ function isWanted({ message }: TailEvent, options: TailOptions): boolean {
 }
 
 function lineOf({ event, at, message, previous_status: previous }: TailEvent): string {
-  const inbound = message.direction === 'inbound';
-  const contact = (inbound ? message.from : (message.to ?? message.recipient)) ?? 'unknown';
   const status = previous === null ? paintStatus(message.status) : `${previous} → ${paintStatus(message.status)}`;
   const why = message.failure_category === null ? '' : paint.bad(message.failure_category);
-  const what = event === 'message' ? `${paint.faint(message.type)} ${oneLine(message.body ?? '')}` : why;
   return [
     paint.faint(clock(new Date(at))),
-    inbound ? paint.name('in ') : 'out',
-    padded(contact, 14),
-    paint.faint(shortId(message.id)),
+    message.direction === 'inbound' ? paint.name('in ') : 'out',
+    padded(contactOf(message) ?? 'unknown', 14),
+    // Enough of the id to distinguish those on one screen.
+    paint.faint(message.id.slice(-8)),
     padded(status, event === 'message' ? 10 : 24),
-    what,
+    event === 'message' ? `${paint.faint(message.type)} ${oneLine(message.body ?? '')}` : why,
   ]
     .join('  ')
     .trimEnd();

@@ -5,7 +5,7 @@ import { action, serviceAction } from '../runner.js';
 import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
 import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
-import { type Answer, table, timeText } from '../output.js';
+import { type Answer, listed, table, timeText } from '../output.js';
 import { HELD_ADVICE } from '../../infrastructure/lanes/database-identity.js';
 import type { Restoration, RestorePlan } from '../../infrastructure/lanes/restoration.js';
 import { isUuid } from '../../common/ids.js';
@@ -14,8 +14,18 @@ import { AUDIT_ACTIONS } from '../../infrastructure/audit/audit-actions.js';
 import { dayOrTime, wholeNumber } from '../arguments.js';
 import type { Finding } from '../doctor/database-checks.js';
 
-/** `migrate`. */
-export function addMigrateCommand(program: Command): void {
+/** `migrate`, `doctor`, `queue status`, `restore`, `audit`, `secrets rotate`, `media move`: for operators. */
+export function addOperationsCommands(program: Command): void {
+  addMigrate(program);
+  addDoctor(program);
+  addQueueStatus(program);
+  addRestore(program);
+  addAudit(program);
+  addSecretsRotate(program);
+  addMediaMove(program);
+}
+
+function addMigrate(program: Command): void {
   action(program.command('migrate').description('bring the database schema up to date'), async () => {
     // Loaded only for this command: every other one would wait for them.
     const { migrate } = await import('../../infrastructure/database/data-source.js');
@@ -38,11 +48,25 @@ export function addMigrateCommand(program: Command): void {
   });
 }
 
-const QUEUE_COLUMNS = ['WHAT', 'WAITING', 'IN FLIGHT', 'OLDEST DUE'] as const;
-const COLUMNS = ['CONNECTION', 'NUMBER', 'DUE', 'QUEUED', 'SCHEDULED', 'IN FLIGHT', 'OLDEST DUE', 'STATE'] as const;
+const QUEUE_COLUMNS = {
+  WHAT: 'queue',
+  WAITING: 'waiting',
+  'IN FLIGHT': 'inFlight',
+  'OLDEST DUE': ({ oldestDueSeconds: age }: QueueBacklog) => (age === 0 ? '-' : `${age.toFixed(1)} s`),
+} as const;
 
-/** `queue status`. */
-export function addQueueCommands(program: Command): void {
+const LANE_COLUMNS = {
+  CONNECTION: 'connectionId',
+  NUMBER: 'phoneNumber',
+  DUE: 'due',
+  QUEUED: 'queued',
+  SCHEDULED: 'scheduled',
+  'IN FLIGHT': 'inFlight',
+  'OLDEST DUE': ({ oldestDueMs: age }: LaneStatus) => (age === null ? '-' : `${(age / 1_000).toFixed(1)} s`),
+  STATE: stateOf,
+} as const;
+
+function addQueueStatus(program: Command): void {
   const queue = program.command('queue').description('queued messages and other pending work');
   serviceAction(
     queue
@@ -58,36 +82,17 @@ export function addQueueCommands(program: Command): void {
         data: { held, queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(bodyOf) },
         text: [
           ...(held ? [`Lanes are held, nothing is sent: ${HELD_ADVICE}.`] : []),
-          table(QUEUE_COLUMNS, queues.map(queueRowOf), ''),
+          table(queues, QUEUE_COLUMNS),
           ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
-          table(COLUMNS, lanes.map(rowOf), 'No number has messages to send.'),
+          table(lanes, LANE_COLUMNS, 'No number has messages to send.'),
         ].join('\n\n'),
       };
     },
   );
 }
 
-function queueRowOf({ queue, waiting, inFlight, oldestDueSeconds }: QueueBacklog): string[] {
-  const age = oldestDueSeconds === 0 ? '-' : `${oldestDueSeconds.toFixed(1)} s`;
-  return [queue, String(waiting), String(inFlight), age];
-}
-
 function queueBodyOf({ queue, waiting, inFlight, oldestDueSeconds }: QueueBacklog): object {
   return { queue, waiting, in_flight: inFlight, oldest_due_ms: Math.round(oldestDueSeconds * 1_000) };
-}
-
-function rowOf(lane: LaneStatus): string[] {
-  const age = lane.oldestDueMs === null ? '-' : `${(lane.oldestDueMs / 1_000).toFixed(1)} s`;
-  return [
-    lane.connectionId,
-    lane.phoneNumber,
-    String(lane.due),
-    String(lane.queued),
-    String(lane.scheduled),
-    String(lane.inFlight),
-    age,
-    stateOf(lane),
-  ];
 }
 
 function stateOf(lane: LaneStatus): string {
@@ -125,8 +130,7 @@ interface RestoreOptions {
 /** A worker finishes several sweeps in this time. */
 const WORKERS_ARE_OFF_AFTER_SECONDS = 15;
 
-/** `restore`. */
-export function addRestoreCommand(program: Command): void {
+function addRestore(program: Command): void {
   serviceAction<RestoreOptions>(
     program
       .command('restore')
@@ -195,8 +199,7 @@ interface AuditOptions {
 
 const MOST_AUDIT_EVENTS = 10_000;
 
-/** `audit`. */
-export function addAuditCommand(program: Command): void {
+function addAudit(program: Command): void {
   serviceAction<AuditOptions>(
     program
       .command('audit')
@@ -208,22 +211,20 @@ export function addAuditCommand(program: Command): void {
       .option('--limit <n>', 'how many at the most', wholeNumber(1, MOST_AUDIT_EVENTS), 100),
     async (services, { workspace, ...filter }) => {
       const events = await services.audit.list({ ...filter, organizationId: workspace });
-      return {
-        data: events.map(auditBodyOf),
-        text: table(AUDIT_COLUMNS, events.map(auditRowOf), 'Nothing was changed in this time.'),
-      };
+      return listed(events, auditBodyOf, AUDIT_COLUMNS, 'Nothing was changed in this time.');
     },
   );
 }
 
-const AUDIT_COLUMNS = ['TIME', 'ACTION', 'BY', 'FROM', 'WORKSPACE', 'TARGET', 'DETAILS'] as const;
-
-function auditRowOf(event: AuditEvent): string[] {
-  const { occurredAt, action, actorKind, actor, address, organizationId, target, details } = event;
-  const by = actor === null ? actorKind : `${actorKind} ${actor}`;
-  const said = details === null ? '-' : JSON.stringify(details);
-  return [timeText(occurredAt), action, by, address ?? '-', organizationId ?? '-', target ?? '-', said];
-}
+const AUDIT_COLUMNS = {
+  TIME: 'occurredAt',
+  ACTION: 'action',
+  BY: ({ actorKind, actor }: AuditEvent) => (actor === null ? actorKind : `${actorKind} ${actor}`),
+  FROM: 'address',
+  WORKSPACE: 'organizationId',
+  TARGET: 'target',
+  DETAILS: ({ details }: AuditEvent) => (details === null ? '-' : JSON.stringify(details)),
+} as const;
 
 function auditBodyOf(event: AuditEvent): object {
   return {
@@ -248,8 +249,7 @@ function uuid(text: string): string {
 const LATER =
   'Take the older keys out of ENCRYPTION_KEYS after an hour: codes and links to files that were made with them live until then.';
 
-/** `secrets rotate`. */
-export function addSecretsCommands(program: Command): void {
+function addSecretsRotate(program: Command): void {
   const secrets = program.command('secrets').description('stored secrets and the keys that encrypt them');
   serviceAction(
     secrets.command('rotate').description('encrypt every stored secret again under the current key; service may run'),
@@ -257,12 +257,16 @@ export function addSecretsCommands(program: Command): void {
       const rotation = services.secretRotation;
       const columns = await rotation.rotate();
       const unreadable = columns.reduce((sum, column) => sum + column.unreadable, 0);
-      const rows = columns.map((each) => [each.table, String(each.resealed), String(each.unreadable)]);
+      const shown = {
+        TABLE: 'table',
+        [`UNDER KEY ${rotation.version} NOW`]: 'resealed',
+        UNREADABLE: 'unreadable',
+      } as const;
       const hint =
         unreadable > 0 ? 'No key in ENCRYPTION_KEYS decrypts some of them: add the key that encrypted them.' : LATER;
       return {
         data: { version: rotation.version, tables: columns },
-        text: `${table(['TABLE', `UNDER KEY ${rotation.version} NOW`, 'UNREADABLE'], rows, '')}\n${hint}`,
+        text: `${table(columns, shown)}\n${hint}`,
         failed: unreadable > 0,
       };
     },
@@ -274,8 +278,7 @@ interface MoveMediaOptions {
   verify?: boolean;
 }
 
-/** `media move`. */
-export function addMediaCommands(program: Command): void {
+function addMediaMove(program: Command): void {
   const media = program.command('media').description('where files lie');
   serviceAction<MoveMediaOptions>(
     media
@@ -314,8 +317,7 @@ function moveText({ copied, copiedBytes, present, missing, damaged }: MoveResult
 
 const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' } as const;
 
-/** `doctor`. */
-export function addDoctorCommand(program: Command): void {
+function addDoctor(program: Command): void {
   action(program.command('doctor').description('check every dependency and setting, one line each'), async () => {
     // Loaded only for this command: every other one would wait for it.
     const { examine } = await import('../doctor/doctor.js');

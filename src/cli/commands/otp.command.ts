@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { OtpMode, OtpProject, OtpSender } from '../../modules/otp/otp.types.js';
-import { facts, table, timeText, type Answer } from '../output.js';
+import { facts, listed, table, type Answer } from '../output.js';
 import { countryCode, countryList, decimalId, nameText, otpMode, secretArgument, wholeNumber } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 
@@ -58,21 +58,19 @@ function addProjectCommands(project: Command): void {
     async (services, { workspace }) => {
       const { id } = await services.workspaces.getById(workspace);
       const projects = await services.otpProjects.list(id);
-      return {
-        data: projects.map(projectBody),
-        text: table(
-          ['ID', 'NAME', 'MODE', 'LANGUAGE', 'COUNTRIES', 'CREATED'],
-          projects.map((row) => [
-            row.id,
-            row.name,
-            row.mode,
-            row.templateLanguage,
-            countriesText(row),
-            timeText(row.createdAt),
-          ]),
-          'This workspace has no OTP projects.',
-        ),
-      };
+      return listed(
+        projects,
+        projectBody,
+        {
+          ID: 'id',
+          NAME: 'name',
+          MODE: 'mode',
+          LANGUAGE: 'templateLanguage',
+          COUNTRIES: countriesText,
+          CREATED: 'createdAt',
+        },
+        'This workspace has no OTP projects.',
+      );
     },
   );
 }
@@ -127,19 +125,13 @@ function addPackageCommands(packages: Command): void {
         },
         text: [
           table(
-            ['COUNTRY', 'CODES A MONTH'],
-            allowances.map((row) => [row.country, String(row.monthlyLimit)]),
+            allowances,
+            { COUNTRY: 'country', 'CODES A MONTH': 'monthlyLimit' },
             'This project has no packages: herald otp-package grant',
           ),
           table(
-            ['MONTH', 'COUNTRY', 'LIMIT', 'USED', 'RESERVED'],
-            months.map((row) => [
-              row.month,
-              row.country,
-              String(row.monthlyLimit),
-              String(row.used),
-              String(row.reserved),
-            ]),
+            months,
+            { MONTH: 'month', COUNTRY: 'country', LIMIT: 'monthlyLimit', USED: 'used', RESERVED: 'reserved' },
             'It has sent nothing yet.',
           ),
         ].join('\n\n'),
@@ -162,12 +154,11 @@ function addSenderCommands(sender: Command): void {
     async (services, options) => {
       const token = await secretArgument(options.token);
       const { phoneNumberId, wabaId, template: templateName } = options;
-      if (options.verify && wabaId === undefined)
-        throw new UsageError('name the account with --waba-id, or set --no-verify');
-      const checked =
-        options.verify && wabaId !== undefined
-          ? await services.otpSender.check({ phoneNumberId, wabaId, templateName, token })
-          : null;
+      let checked;
+      if (options.verify) {
+        if (wabaId === undefined) throw new UsageError('name the account with --waba-id, or set --no-verify');
+        checked = await services.otpSender.check({ phoneNumberId, wabaId, templateName, token });
+      }
       const set = await services.otpSender.set({
         phoneNumberId,
         phoneNumber: checked?.number.phoneNumber ?? null,
@@ -175,30 +166,30 @@ function addSenderCommands(sender: Command): void {
         throughputPerSecond: options.throughput ?? checked?.number.throughputPerSecond,
         token,
       });
-      return senderAnswer(set, checked?.languages ?? null);
+      return senderAnswer(set, checked?.languages);
     },
   );
   serviceAction(sender.command('show').description('show the number'), async (services) => {
     const set = await services.otpSender.find();
     if (set === null) throw new Error('no number is set: herald otp-sender set');
-    return senderAnswer(set, null);
+    return senderAnswer(set);
   });
 }
 
-function senderAnswer(sender: OtpSender, languages: string[] | null): Answer {
+function senderAnswer(sender: OtpSender, languages?: string[]): Answer {
   return {
     data: {
       phone_number_id: sender.phoneNumberId,
       phone_number: sender.phoneNumber,
       template: sender.templateName,
-      ...(languages !== null && { languages }),
+      languages,
       throughput_per_second: sender.throughputPerSecond,
       status: sender.status,
     },
     text: facts({
       Number: sender.phoneNumber ?? sender.phoneNumberId,
       Template: sender.templateName,
-      ...(languages !== null && { Languages: languages.join(', ') }),
+      Languages: languages?.join(', '),
       Status: sender.status,
     }),
   };

@@ -1,88 +1,52 @@
 import { type Command, Option } from 'commander';
-import { EVENT_TYPES, TEST_EVENT, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
-import { KEY_OPTION, type TargetOptions, targetOf, URL_OPTION } from '../api/client.js';
-import type { Single } from '../api/message.js';
 import { announceReceiver } from '../../bootstrap/demo-file.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
+import type {
+  QueuedEventResponse,
+  WebhookSettingsWithSecret,
+  WebhookWithSecretResponse,
+} from '../../modules/webhook/dto/webhook.response.js';
+import type { ReplayData, ReplayResponse } from '../../modules/webhook/replay/replays.dto.js';
+import { EVENT_TYPES, TEST_EVENT, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
+import type { Wire } from '../api/client.js';
 import { collected, pastTime, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
-import { action, guide, liveAction, UsageError } from '../runner.js';
+import { apiAction, liveAction, liveApiAction, UsageError } from '../runner.js';
 import { type ReceivedEvent, WebhookReceiver } from '../webhook-receiver.js';
-
-interface ApiWebhook {
-  url: string;
-  events: string[];
-  connection_ids: string[];
-  header_names: string[];
-  active: boolean;
-  disabled_reason: string | null;
-  failing_since: string | null;
-  secret_hint: string;
-  /** The newest first. */
-  recent_deliveries: { status: string; error: string | null; created_at: string }[];
-  /** Only where it was just made. */
-  secret?: string;
-}
-
-interface SetOptions extends TargetOptions {
-  events?: string[];
-  connection?: string[];
-  header?: string[];
-  paused?: boolean;
-}
-
-interface TestOptions extends TargetOptions {
-  type: string;
-}
-
-interface ReplayOptions extends TargetOptions {
-  since: Date;
-  until?: Date;
-  types?: string[];
-  status: string;
-}
-
-interface ApiReplay {
-  id: string;
-  status: string;
-  total: number;
-  done: number;
-}
 
 /** Between two looks at a replay. */
 const REPLAY_LOOK_MS = 500;
 
-interface ListenOptions {
-  secret: string;
-  port: number;
-  host: string;
-}
-
 /** `webhook show|set|test|replay|listen`. */
 export function addWebhookCommands(program: Command): void {
   const webhook = program.command('webhook').description("the workspace's webhook, over the API with a key");
-  addShow(webhook);
+  apiAction(
+    webhook.command('show').description('show the webhook and whether its deliveries succeed'),
+    async ({ api }) => {
+      const { data } = await api.get<WebhookWithSecretResponse>('/webhook');
+      return { data, text: factsOf(data) };
+    },
+  );
   addSet(webhook);
-  addTest(webhook);
+  apiAction<{ type: string }>(
+    webhook
+      .command('test')
+      .description('queue a test event, which goes out as all events do')
+      .addOption(new Option('--type <type>', 'kind of the event').choices(EVENT_TYPES).default(TEST_EVENT)),
+    async ({ api }, { type }) => {
+      const { data } = await api.post<QueuedEventResponse>('/webhook/test', { type });
+      return { data, text: facts({ Event: data.event_id, Type: data.event_type }) };
+    },
+  );
   addReplay(webhook);
   addListen(webhook);
 }
 
-function addShow(webhook: Command): void {
-  const command = webhook
-    .command('show')
-    .description('show the webhook and whether its deliveries succeed')
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: ['herald webhook show'],
-    notes: 'With --json as GET /webhook answers it, with the newest deliveries.',
-  });
-  action<TargetOptions>(command, async (options) => {
-    const { api } = await targetOf(options);
-    const { data } = await api.get<Single<ApiWebhook>>('/webhook');
-    return { data, text: factsOf(data) };
-  });
+interface SetOptions {
+  events?: string[];
+  connection?: string[];
+  header?: string[];
+  paused?: boolean;
 }
 
 function addSet(webhook: Command): void {
@@ -93,59 +57,26 @@ function addSet(webhook: Command): void {
     .option('--events <list>', `separated by commas: ${WEBHOOK_EVENTS.join(', ')}`, wordsOf(WEBHOOK_EVENTS))
     .option('--connection <id>', 'only events of this number; may be repeated, "all" for all', collected)
     .option('--header <name: value>', 'send this header along; may be repeated, "none" removes all', collected)
-    .option('--paused', 'deliver nothing until it is set again without this')
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: [
-      'herald webhook set https://example.com/whatsapp',
-      ['herald webhook set https://example.com/whatsapp --events message.received', 'only what customers write'],
-      [
-        'herald webhook set https://example.com/whatsapp --header "X-Api-Key: -" < key.txt',
-        'a value from standard input',
-      ],
-    ],
-    notes: [
-      'Without --events a new webhook gets the two about messages. What an existing one has stays where it is not given,',
-      'but headers only while scheme, host and port stay. Values of headers are stored encrypted and never shown again. A',
-      'webhook that Herald disabled works again once it is set. The demo workspace of this machine also takes',
-      'http://127.0.0.1:<port>/ where it is set with this command.',
-    ].join('\n'),
-  });
-  action<SetOptions>(command, async ({ events, paused, connection, header, ...options }, url = '') => {
-    const { api } = await targetOf(options);
+    .option('--paused', 'deliver nothing until it is set again without this');
+  apiAction<SetOptions>(command, async ({ api }, { events, paused = false, connection, header }, url) => {
     const body = {
       url,
-      active: paused !== true,
-      ...(events !== undefined && { events }),
-      ...(connection !== undefined && { connection_ids: connection.filter((id) => id !== 'all') }),
-      ...(header !== undefined && { headers: await headersOf(header.filter((line) => line !== 'none')) }),
+      active: !paused,
+      events,
+      connection_ids: connection?.filter((id) => id !== 'all'),
+      headers: header && (await headersOf(header.filter((line) => line !== 'none'))),
     };
     if (/^http:\/\/127\.0\.0\.1:\d+\/$/.test(url)) announceReceiver(loadClientConfig().dataDir, url);
-    const { data } = (await api.call<Single<ApiWebhook>>('PUT', '/webhook', { body })).body;
+    const { data } = (await api.call<WebhookWithSecretResponse>('PUT', '/webhook', { body })).body;
     return { data, text: factsOf(data) };
   });
 }
 
-function addTest(webhook: Command): void {
-  const command = webhook
-    .command('test')
-    .description('queue a test event, which goes out as all events do')
-    .addOption(new Option('--type <type>', 'kind of the event').choices(EVENT_TYPES).default(TEST_EVENT))
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: [
-      'herald webhook test',
-      ['herald webhook test --type media.ready', 'an example, with "test": true in its data'],
-    ],
-    notes: 'It is sent whatever kinds the webhook has chosen. "herald webhook show --json" lists the attempts.',
-  });
-  action<TestOptions>(command, async ({ type, ...options }) => {
-    const { api } = await targetOf(options);
-    const { data } = await api.post<Single<{ event_id: string; event_type: string }>>('/webhook/test', { type });
-    return { data, text: facts({ Event: data.event_id, Type: data.event_type }) };
-  });
+interface ReplayOptions {
+  since: Date;
+  until?: Date;
+  types?: string[];
+  status: string;
 }
 
 function addReplay(webhook: Command): void {
@@ -159,37 +90,25 @@ function addReplay(webhook: Command): void {
       new Option('--status <which>', 'failed: only what was not delivered')
         .choices(['failed', 'all'])
         .default('failed'),
-    )
-    .option(...URL_OPTION)
-    .option(...KEY_OPTION);
-  guide(command, {
-    examples: [
-      ['herald webhook replay --since 2h', 'after an outage of the receiver'],
-      'herald webhook replay --since 2026-11-21T08:00:00Z --until 2026-11-21T10:30:00Z --status all --types message.received',
-    ],
-    notes: [
-      'The events go out once more, under their ids, the oldest first; fresh ones do not wait for them. Ctrl-C ends the',
-      'watching only: the replay goes on.',
-    ].join('\n'),
-    failure: 'there is no webhook, a replay is running, or the time has too many events',
-  });
-  liveAction<ReplayOptions>(command, async (live, { since, until, types, status, ...options }) => {
-    const { api } = await targetOf(options, live.signal);
-    const body = { since, until, types, status };
-    let { data } = (await api.call<Single<ApiReplay>>('POST', '/webhook/replay', { body })).body;
+    );
+  liveApiAction<ReplayOptions>(command, async (live, { api }, { since, until, types, status }) => {
+    let { data } = await api.post<ReplayResponse>('/webhook/replay', { since, until, types, status });
     let shown = -1;
     for (;;) {
       if (data.done !== shown && data.status !== 'done') live.say(progressOf(data, status), data);
       if (data.status === 'done') return { data, text: progressOf(data, status) };
       shown = data.done;
       await live.pause(REPLAY_LOOK_MS);
-      ({ data } = await api.get<Single<ApiReplay>>(`/webhook/replay/${data.id}`));
+      ({ data } = await api.get<ReplayResponse>(`/webhook/replay/${data.id}`));
     }
   });
 }
 
 /** How far a replay is. An empty one is no mistake and looks like one, so its line says why nothing came. */
-export function progressOf({ id, status, done, total }: ApiReplay, which: string): string {
+export function progressOf(
+  { id, status, done, total }: Pick<ReplayData, 'id' | 'done' | 'total'> & { status: string },
+  which: string,
+): string {
   const state = status === 'paused' ? paint.doubtful('paused: the webhook is not active') : status;
   const line = `${paint.name(id)}  ${done} of ${total}  ${state}`;
   if (status !== 'done' || total > 0) return line;
@@ -205,20 +124,7 @@ function addListen(webhook: Command): void {
     .requiredOption('--secret <secret>', 'the signing secret whsec_..., or - for standard input')
     .option('--port <n>', 'port to listen on', wholeNumber(1, 65_535), 4_000)
     .option('--host <address>', 'address to listen on', '127.0.0.1');
-  guide(command, {
-    examples: [
-      ['herald webhook listen --secret -', 'until Ctrl-C'],
-      ['herald webhook listen --secret - --json | jq .data', 'for another program'],
-    ],
-    notes: [
-      'Herald delivers to public https addresses only: put a tunnel or a proxy with a certificate in front, and set its',
-      'address with "herald webhook set". The demo workspace of a Herald on this machine takes the address that this',
-      'prints, while it listens on 127.0.0.1; others do with WEBHOOK_ALLOW_PRIVATE_TARGETS=true. A delivery whose',
-      'signature is wrong is answered 400 and counted.',
-    ].join('\n'),
-    failure: 'the port is taken; Ctrl-C ends it with 0',
-  });
-  liveAction<ListenOptions>(command, async (live, { secret, port, host }) => {
+  liveAction<{ secret: string; port: number; host: string }>(command, async (live, { secret, port, host }) => {
     const receiver = await WebhookReceiver.listen({
       port,
       host,
@@ -246,18 +152,18 @@ async function headersOf(lines: readonly string[]): Promise<Record<string, strin
   return headers;
 }
 
-function factsOf(webhook: ApiWebhook): string {
+function factsOf(webhook: Wire<WebhookSettingsWithSecret>): string {
+  const { connection_ids: numbers, header_names: headers, failing_since: failingSince, secret } = webhook;
   const [last] = webhook.recent_deliveries;
   const state = webhook.active ? paint.good('active') : paint.bad(webhook.disabled_reason ?? 'paused');
   return facts({
     URL: webhook.url,
     Events: webhook.events.join(', '),
-    ...(webhook.connection_ids.length > 0 && { Numbers: webhook.connection_ids.join(', ') }),
-    ...(webhook.header_names.length > 0 && { Headers: webhook.header_names.join(', ') }),
-    State: webhook.failing_since === null ? state : `${state}, failing since ${webhook.failing_since}`,
-    ...(last !== undefined && { 'Last attempt': `${last.error ?? last.status}, ${last.created_at}` }),
-    Secret:
-      webhook.secret === undefined ? webhook.secret_hint : `${webhook.secret} ${paint.faint('(shown only once)')}`,
+    Numbers: numbers.join(', ') || undefined,
+    Headers: headers.join(', ') || undefined,
+    State: failingSince === null ? state : `${state}, failing since ${failingSince}`,
+    'Last attempt': last && `${last.error ?? last.status}, ${last.created_at}`,
+    Secret: secret === undefined ? webhook.secret_hint : `${secret} ${paint.faint('(shown only once)')}`,
   });
 }
 

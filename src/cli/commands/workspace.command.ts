@@ -1,19 +1,14 @@
 import type { Command } from 'commander';
 import type { Workspace, WorkspaceUse } from '../../infrastructure/access/workspaces.service.js';
-import { type Answer, byteText, facts, table, timeText } from '../output.js';
-import { YES_OPTION, confirm, nameText, numberOrDefault, phoneDigits, timeOrNone, userId } from '../arguments.js';
-import { serviceAction, guide, UsageError } from '../runner.js';
+import { type Answer, byteText, facts, listed, timeText } from '../output.js';
+import { YES_OPTION, confirm, dayOrTime, nameText, orWord, phoneDigits, userId, wholeNumber } from '../arguments.js';
+import { serviceAction, UsageError } from '../runner.js';
 
 interface LimitOptions {
   workspace: string;
   rate?: number | 'default';
   burst?: number | 'default';
   storageBytes?: number | 'default';
-}
-
-interface DeleteOptions {
-  dryRun?: boolean;
-  yes?: boolean;
 }
 
 const MOST_REQUESTS = 1_000_000;
@@ -30,51 +25,33 @@ export function addWorkspaceCommands(program: Command): void {
   );
   serviceAction(workspace.command('list').description('list all workspaces'), async (services) => {
     const workspaces = await services.workspaces.listUse();
-    return {
-      data: workspaces.map(bodyOf),
-      text: table(
-        ['ID', 'NAME', 'PAID UNTIL', 'STORAGE', 'CREATED'],
-        workspaces.map((row) => [
-          row.id,
-          row.name,
-          timeText(row.apiPaidUntil),
-          storageText(row),
-          timeText(row.createdAt),
-        ]),
-        'There are no workspaces: herald workspace create --name <name>',
-      ),
-    };
+    return listed(
+      workspaces,
+      bodyOf,
+      { ID: 'id', NAME: 'name', 'PAID UNTIL': 'apiPaidUntil', STORAGE: storageText, CREATED: 'createdAt' },
+      'There are no workspaces: herald workspace create --name <name>',
+    );
   });
   serviceAction(
     workspace.command('show').description('show a workspace and its limits').argument('<id>', 'the workspace'),
-    async (services, _options, id = '') => answerOf(await services.workspaces.use(id)),
+    async (services, _options, id) => answerOf(await services.workspaces.use(id)),
   );
-  addLimits(workspace);
-  addDelete(workspace);
-
-  const subscription = program.command('subscription').description('paid access of a workspace');
-  serviceAction<{ workspace: string; paidUntil: Date | 'none' }>(
-    subscription
-      .command('set')
-      .description('set the time until which a workspace may send')
-      .requiredOption('--workspace <id>', 'the workspace')
-      .requiredOption('--paid-until <time>', 'a day, a time of ISO 8601, or none', timeOrNone),
-    async (services, { workspace: id, paidUntil }) => {
-      await services.workspaces.setSubscription(id, paidUntil === 'none' ? null : paidUntil);
-      return answerOf(await services.workspaces.use(id));
-    },
-  );
-}
-
-function addLimits(workspace: Command): void {
   serviceAction<LimitOptions>(
     workspace
       .command('limits')
       .description('set the limits of a workspace; "default" restores the default')
       .requiredOption('--workspace <id>', 'the workspace')
-      .option('--rate <n>', 'requests a second of each key', numberOrDefault(1, MOST_REQUESTS))
-      .option('--burst <n>', 'requests that each key may make at once', numberOrDefault(1, MOST_REQUESTS))
-      .option('--storage-bytes <n>', 'bytes of stored files', numberOrDefault(0, Number.MAX_SAFE_INTEGER)),
+      .option('--rate <n>', 'requests a second of each key', orWord('default', wholeNumber(1, MOST_REQUESTS)))
+      .option(
+        '--burst <n>',
+        'requests that each key may make at once',
+        orWord('default', wholeNumber(1, MOST_REQUESTS)),
+      )
+      .option(
+        '--storage-bytes <n>',
+        'bytes of stored files',
+        orWord('default', wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+      ),
     async (services, { workspace: id, rate, burst, storageBytes }) => {
       await services.workspaces.setLimits(id, {
         ...(rate !== undefined && { ratePerSecond: orNull(rate) }),
@@ -84,17 +61,31 @@ function addLimits(workspace: Command): void {
       return answerOf(await services.workspaces.use(id));
     },
   );
+  addDelete(workspace);
+
+  const subscription = program.command('subscription').description('paid access of a workspace');
+  serviceAction<{ workspace: string; paidUntil: Date | 'none' }>(
+    subscription
+      .command('set')
+      .description('set the time until which a workspace may send')
+      .requiredOption('--workspace <id>', 'the workspace')
+      .requiredOption('--paid-until <time>', 'a day, a time of ISO 8601, or none', orWord('none', dayOrTime)),
+    async (services, { workspace: id, paidUntil }) => {
+      await services.workspaces.setSubscription(id, paidUntil === 'none' ? null : paidUntil);
+      return answerOf(await services.workspaces.use(id));
+    },
+  );
 }
 
 function addDelete(workspace: Command): void {
-  serviceAction<DeleteOptions>(
+  serviceAction<{ dryRun?: boolean; yes?: boolean }>(
     workspace
       .command('delete')
       .description('delete a workspace with everything in it')
       .argument('<id>', 'the workspace')
       .option('--dry-run', 'count, and change nothing')
       .option(...YES_OPTION),
-    async (services, { dryRun = false, yes }, id = '') => {
+    async (services, { dryRun = false, yes }, id) => {
       const { name } = await services.workspaces.getById(id);
       if (!dryRun) await confirm(`Delete the workspace "${name}" with all its data? This can't be undone.`, yes, id);
       const erasure = services.workspaceErasure;
@@ -169,16 +160,6 @@ export function addDataCommands(program: Command): void {
     .option('--number <E.164>', 'the phone number with its country code', phoneDigits)
     .option('--user-id <id>', "instead of it the platform's id of the user, such as DE.1795...", userId)
     .option('--yes', 'erase: queued messages are cancelled, and nothing can be restored');
-  guide(erase, {
-    examples: [
-      ['herald data erase --workspace <id> --number +15550001234', 'count what there is'],
-      ['herald data erase --workspace <id> --number +15550001234 --yes', 'erase it'],
-      ['herald data erase --workspace <id> --user-id DE.1795100000000001 --yes', 'of a contact without a number'],
-    ],
-    notes:
-      'Removes contents, contact, files that were sent in, codes, events and notifications, under every name of the\ncontact; the journal keeps empty rows. Run it beside a working service, which finishes what is under way. Files\nthat the workspace uploaded stay, and so do logs and backups. An interrupted run is simply run again.',
-    failure: 'a message to or from the contact is in progress and did not end within a minute: run the command again',
-  });
   serviceAction<EraseOptions>(erase, async (services, options) => {
     const { workspace, number, userId: user, yes = false } = options;
     const name = number ?? user;

@@ -1,6 +1,7 @@
 import { type ApiClient, ApiError } from '../api/client.js';
 import type { DemoFile } from '../../bootstrap/demo-file.js';
-import { type ApiMessageDetail, type Sent, sendMessage, watchMessage } from '../api/message.js';
+import type { MessageResponse } from '../../modules/messages/dto/message.response.js';
+import { sendMessage, watchMessage } from '../api/message.js';
 import type { Live } from '../runner.js';
 import type { SimulatorControl } from '../simulator-control.js';
 import { oneLine, paint } from '../output.js';
@@ -53,19 +54,19 @@ export class Stage {
   }
 
   /** Sends from the demo's first number; says what and to whom. */
-  async send(to: string, content: object, shown: string, idempotencyKey?: string): Promise<Sent> {
+  async send(to: string, content: object, shown: string, idempotencyKey?: string) {
     const body = { connection_id: this.demo.connection_id, to, ...content };
     const sent = await sendMessage(this.api, body, idempotencyKey);
     this.note(`${paint.name('→')} ${to}  "${oneLine(shown, 60)}"  ${paint.faint(`202, ${sent.id}`)}`);
     return sent;
   }
 
-  sendText(to: string, text: string, idempotencyKey?: string): Promise<Sent> {
+  sendText(to: string, text: string, idempotencyKey?: string) {
     return this.send(to, { type: 'text', text: { body: text } }, text, idempotencyKey);
   }
 
   /** Prints the message's statuses until it has the given one. */
-  async until(id: string, status: string, attempts = 1): Promise<ApiMessageDetail> {
+  async until(id: string, status: string, attempts = 1): Promise<MessageResponse> {
     const seen = this.seen.get(id) ?? new Set<string>();
     this.seen.set(id, seen);
     const { message } = await watchMessage(this.api, id, this.live, {

@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync, rmSync, statfsSync, writeFileSync } f
 import { join, resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { platformUrl } from '../../infrastructure/whatsapp/api-root.js';
+import { within } from '../../common/within.js';
 import { describeError } from '../../common/describe-error.js';
 import { type Config, changedConfig } from '../../infrastructure/config/config.js';
 import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
@@ -86,35 +87,20 @@ export async function checkQueue(config: Config): Promise<Finding> {
       queue: { ...config.queue, poolSize: 2 },
     }),
   );
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const reason = connection.error === null ? '' : ` (${connection.error})`;
-      reject(new Error(`${where} did not answer within 5 s${reason}: check REDIS_URL`));
-    }, REACH_WITHIN_MS);
-  });
   try {
-    await Promise.race([connection.ping(), timeout]);
+    const answered = connection.ping().then(() => true);
+    if ((await within(REACH_WITHIN_MS, answered)) === null) {
+      const reason = connection.error === null ? '' : ` (${connection.error})`;
+      throw new Error(`${where} did not answer within 5 s${reason}: check REDIS_URL`);
+    }
     const redis = await connection.redisFacts();
     if (redis === null) return ok('queue', `${where} answers`);
     const text = `Redis ${redis.version} answers`;
     if (redis.evicts) return warn('queue', `${text}, but may evict keys: set maxmemory-policy noeviction`);
     return ok('queue', text);
   } finally {
-    clearTimeout(timer);
     await connection.onApplicationShutdown();
   }
-}
-
-/** Of the storages that MEDIA_STORAGE names. */
-async function checkStorages(config: Config): Promise<Finding[]> {
-  const { storages } = config.media;
-  const findings: Finding[] = [];
-  if (storages.includes('folder')) {
-    findings.push(await guarded('disk', () => Promise.resolve().then(() => checkDisk(config))));
-  }
-  if (storages.includes('s3')) findings.push(await guarded('bucket', () => checkBucket(config)));
-  return findings;
 }
 
 /** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
@@ -151,17 +137,22 @@ export async function examine(): Promise<Finding[]> {
     if (error instanceof ConfigError) return error.violations.map((violation) => fail('settings', violation));
     return [fail('settings', describeError(error))];
   }
+  const { storages } = config.media;
   const findings = [
     ok('settings', `${config.process.environment}, all valid`),
     checkDataDir(config),
-    ...(await checkStorages(config)),
+    ...(storages.includes('folder') ? [await guarded('disk', async () => checkDisk(config))] : []),
+    ...(storages.includes('s3') ? [await guarded('bucket', () => checkBucket(config))] : []),
     checkEncryptionKeys(config),
     checkBilling(config),
     checkPublicUrl(config),
   ];
-  const database = await openDatabase(config).catch((error: unknown) => error);
-  if (database instanceof Error) return [...findings, fail('database', database.message), await checkPlatform(config)];
-  const session = database as Awaited<ReturnType<typeof openDatabase>>;
+  let session;
+  try {
+    session = await openDatabase(config);
+  } catch (error) {
+    return [...findings, fail('database', (error as Error).message), await checkPlatform(config)];
+  }
   try {
     findings.push(...(await checkDatabase(session.config)));
     const isEmpty = findings.some(({ detail }) => detail === EMPTY_DATABASE);
@@ -170,9 +161,7 @@ export async function examine(): Promise<Finding[]> {
       isEmpty && config.queue.redisUrl === null
         ? warn('queue', 'its tables are made by herald migrate too')
         : await guarded('queue', () => checkQueue(session.config));
-    findings.push(queue);
-    findings.push(await checkPlatform(config));
-    return findings;
+    return [...findings, queue, await checkPlatform(config)];
   } finally {
     await session.close();
   }

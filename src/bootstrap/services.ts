@@ -3,8 +3,8 @@ import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
-import { requireDatabase } from '../bootstrap/database.js';
-import { runningSimulator } from '../bootstrap/demo-file.js';
+import { requireDatabase } from './database.js';
+import { runningSimulator } from './demo-file.js';
 import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
 import { ConnectionCheckService } from '../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../modules/connections/connections.service.js';
@@ -50,7 +50,7 @@ export async function createServices(config: Config, ownsDatabase: boolean): Pro
   return app;
 }
 
-/** What commands call. Only here are the services loaded, so that a command which needs none starts at once. */
+/** What commands and the demo call. Only here are the services loaded, so that a command which needs none starts at once. */
 export type Services = ReturnType<typeof servicesOf>;
 
 export function servicesOf(app: INestApplicationContext) {
