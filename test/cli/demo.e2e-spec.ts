@@ -197,7 +197,7 @@ describe('herald, as a new user calls it beside the running demo', () => {
 
   it('template list and preview show what can be sent', async () => {
     const { stdout } = await runHerald(['template', 'list', '--status', 'approved'], env);
-    expect(stdout).toContain('order_update');
+    expect(stdout).toMatch(/^order_update +en_US +approved .*\{\{1\}\}/m);
     const preview = await runHerald(['template', 'preview', 'order_update', '--param', 'Ana', '--json'], env);
     expect(JSON.parse(preview.stdout)).toMatchObject({ name: 'order_update', missing: [expect.any(String)] });
   }, 120_000);

@@ -9,7 +9,7 @@ import { TEMPLATE_STATUSES } from '../../modules/templates/templates.types.js';
 import type { Target, Wire } from '../api/client.js';
 import { connectionOf } from '../api/message.js';
 import { collected } from '../arguments.js';
-import { facts, paint, paintStatus, table } from '../output.js';
+import { facts, oneLine, paint, paintStatus, table } from '../output.js';
 import { apiAction } from '../runner.js';
 
 const CONNECTION_OPTION = ['--connection <id>', 'a number of the account; default the only one'] as const;
@@ -54,8 +54,13 @@ const COLUMNS = {
   STATUS: ({ status }: Wire<TemplateResponse>) => paintStatus(status),
   CATEGORY: 'category',
   VARIABLES: ({ variables }: Wire<TemplateResponse>) => String(variables.length),
-  BODY: () => '',
+  BODY: ({ components }: Wire<TemplateResponse>) => oneLine(bodyOf(components), 60),
 } as const;
+
+function bodyOf(components: TemplateResponse['components']): string {
+  const text = components.find(({ type }) => type.toUpperCase() === 'BODY')?.text;
+  return typeof text === 'string' ? text : '';
+}
 
 function previewText({ name, language, header, body, footer, buttons, missing, unused }: PreviewData): string {
   const listOf = (texts: string[], mark = (text: string) => text): string | undefined =>
