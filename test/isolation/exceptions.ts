@@ -126,7 +126,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
     'src/modules/messages/reports/status-reports.repository.ts#LOCK',
     'src/modules/messages/reports/status-reports.repository.ts#MOVE',
     'src/modules/messages/reports/status-reports.repository.ts#NOTE',
-    'src/modules/otp/sending.repository.ts#ARRIVED',
+    'src/modules/otp/sending.repository.ts#arrived',
     'src/modules/otp/sending.repository.ts#FIND_REPORTED',
     'src/modules/otp/sending.repository.ts#REPORTED',
     'src/modules/otp/sending.repository.ts#FAILED',

@@ -17,21 +17,20 @@ export class BillingRepository {
     return (await this.database.query(sql, [organizationId])).length > 0;
   }
 
-  /** Sets what may be sent each month from now on; the running month takes the new limit at once. */
+  /** Sets what may be sent each month from now on; the running month takes the new limit at once. In a transaction. */
   async grant(organizationId: string, projectId: string, country: string, monthlyLimit: number): Promise<void> {
-    await this.database.transaction(async () => {
-      await this.database.execute(
-        `insert into otp_allowance (project_id, organization_id, country, monthly_limit) values ($1, $2, $3, $4)
-         on conflict (project_id, country)
-         do update set monthly_limit = excluded.monthly_limit, updated_at = clock_timestamp()`,
-        [projectId, organizationId, country, monthlyLimit],
-      );
-      await this.database.execute(
-        `update otp_package set monthly_limit = $4
-         where organization_id = $2 and project_id = $1 and country = $3 and month = ${MONTH}`,
-        [projectId, organizationId, country, monthlyLimit],
-      );
-    });
+    const values = [projectId, organizationId, country, monthlyLimit];
+    await this.database.execute(
+      `insert into otp_allowance (project_id, organization_id, country, monthly_limit) values ($1, $2, $3, $4)
+       on conflict (project_id, country)
+       do update set monthly_limit = excluded.monthly_limit, updated_at = clock_timestamp()`,
+      values,
+    );
+    await this.database.execute(
+      `update otp_package set monthly_limit = $4
+       where organization_id = $2 and project_id = $1 and country = $3 and month = ${MONTH}`,
+      values,
+    );
   }
 
   /** Reserves one send of this month where one is left; returns the package's id. */

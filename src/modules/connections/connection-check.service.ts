@@ -39,7 +39,7 @@ export class ConnectionCheckService {
   async check(credentials: Credentials): Promise<CheckedNumber> {
     const { phoneNumberId, token } = credentials;
     const answer = await this.client.getPhoneNumber(phoneNumberId, token);
-    if (!answer.ok) throw new Error(reasonOf(answer, platformUrl(this.config.whatsapp), `the number ${phoneNumberId}`));
+    if (!answer.ok) throw this.refusal(answer, `the number ${phoneNumberId}`);
     await this.requireInAccount(credentials);
     const { displayPhoneNumber, status } = answer.body;
     return { ...factsOf(answer.body), phoneNumber: digitsOf(displayPhoneNumber), platformStatus: status };
@@ -53,8 +53,7 @@ export class ConnectionCheckService {
   async subscribe({ wabaId, token }: Credentials): Promise<void> {
     const path = `/${encodeURIComponent(wabaId)}/subscribed_apps`;
     const answer = await this.client.request({ method: 'POST', path, token });
-    if (!answer.ok)
-      throw new Error(reasonOf(answer, platformUrl(this.config.whatsapp), `the subscription to the account ${wabaId}`));
+    if (!answer.ok) throw this.refusal(answer, `the subscription to the account ${wabaId}`);
   }
 
   private async requireInAccount({ phoneNumberId, wabaId, token }: Credentials): Promise<void> {
@@ -67,7 +66,7 @@ export class ConnectionCheckService {
         token,
         query: { fields: 'id', limit: String(NUMBERS_A_PAGE), ...(after !== null && { after }) },
       });
-      if (!answer.ok) throw new Error(reasonOf(answer, platformUrl(this.config.whatsapp), `the account ${wabaId}`));
+      if (!answer.ok) throw this.refusal(answer, `the account ${wabaId}`);
       seen.push(...ownList(answer.body, 'data').flatMap((number) => ownText(number, 'id') ?? []));
       if (seen.includes(phoneNumberId)) return;
       const paging = ownObject(answer.body, 'paging');
@@ -78,6 +77,10 @@ export class ConnectionCheckService {
     throw new Error(
       `the account ${wabaId} has no number ${phoneNumberId} (${numbers}); compare both ids with the API setup page of your Meta app`,
     );
+  }
+
+  private refusal(failure: PlatformFailure, what: string): Error {
+    return new Error(reasonOf(failure, platformUrl(this.config.whatsapp), what));
   }
 }
 

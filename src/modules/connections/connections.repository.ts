@@ -4,12 +4,7 @@ import { Database } from '../../infrastructure/database/database.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { ConnectionEntity, type StatusReason } from './entities/connection.entity.js';
 import type { ConnectionFacts, ConnectionStatus } from './connections.types.js';
-
-/** What a notification names: an account, or one number (digits) of it; whatever their workspaces. */
-interface NumbersOfAccount {
-  wabaId: string;
-  number: string | null;
-}
+import type { AccountEvents } from './platform-facts.js';
 
 const FACTS_EVERY_SECONDS = 3_600;
 /** After a try that brought nothing, such as an outage. */
@@ -17,7 +12,8 @@ const FACTS_RETRY_SECONDS = 300;
 
 const now = (): string => 'clock_timestamp()';
 const inAnHour = (): string => `clock_timestamp() + interval '${FACTS_EVERY_SECONDS} seconds'`;
-const ofAccount = ({ wabaId, number }: NumbersOfAccount) => ({
+/** The numbers that a notification names: of an account, or one (digits) of it; whatever their workspaces. */
+const named = (wabaId: string, { number }: AccountEvents) => ({
   wabaId,
   ...(number !== null && { phoneNumber: number }),
 });
@@ -61,9 +57,9 @@ export class ConnectionsRepository {
     });
   }
 
-  /** Ids of the numbers that a notification names, whatever their workspaces. */
-  async idsOf(numbers: NumbersOfAccount): Promise<string[]> {
-    const found = await this.table.find({ select: { id: true }, where: ofAccount(numbers) });
+  /** Ids of the numbers that a notification names. */
+  async idsOf(wabaId: string, events: AccountEvents): Promise<string[]> {
+    const found = await this.table.find({ select: { id: true }, where: named(wabaId, events) });
     return found.map(({ id }) => id);
   }
 
@@ -122,7 +118,7 @@ export class ConnectionsRepository {
     statusReason: StatusReason | null,
   ): Promise<boolean> {
     const change = { status, statusReason, restrictedUntil: null, updatedAt: now };
-    return affected(await this.table.update({ organizationId, id }, change)) > 0;
+    return ((await this.table.update({ organizationId, id }, change)).affected ?? 0) > 0;
   }
 
   /** Disconnects a number whose token was refused, unless it has been given another token since. */
@@ -132,7 +128,7 @@ export class ConnectionsRepository {
       { organizationId, id, tokenVersion, statusReason },
       { status: 'disconnected', statusReason: 'token_refused', updatedAt: now, factsDueAt: inAnHour },
     );
-    return affected(result) > 0;
+    return (result.affected ?? 0) > 0;
   }
 
   /**
@@ -182,26 +178,27 @@ export class ConnectionsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** The platform reported a change of these numbers: ask it soon. Returns how many they are. */
-  async markDue(numbers: NumbersOfAccount): Promise<number> {
-    return affected(await this.table.update(ofAccount(numbers), { factsDueAt: now }));
-  }
-
-  async setMessagingLimit(numbers: NumbersOfAccount, messagingLimit: string): Promise<number> {
-    return affected(await this.table.update(ofAccount(numbers), { messagingLimit, updatedAt: now }));
-  }
-
-  /** @param until null: until the platform is asked next. */
-  async restrict(numbers: NumbersOfAccount, until: Date | null): Promise<number> {
-    const result = await this.table.update(
-      { ...ofAccount(numbers), status: In<ConnectionStatus>(['connected', 'restricted']) },
-      { status: 'restricted', statusReason: 'platform', updatedAt: now, restrictedUntil: until ?? inAnHour },
-    );
-    return affected(result);
-  }
-
-  async liftRestriction(numbers: NumbersOfAccount): Promise<number> {
-    return affected(await this.table.update(ofAccount(numbers), { restrictedUntil: null }));
+  /**
+   * Writes down a limit and a restriction that the platform reports; without an end a restriction holds until the platform
+   * is asked next. For all else it is asked soon.
+   */
+  async apply(wabaId: string, events: AccountEvents): Promise<void> {
+    const numbers = named(wabaId, events);
+    const { messagingLimit, restriction, restrictedUntil } = events;
+    if (messagingLimit !== null) await this.table.update(numbers, { messagingLimit, updatedAt: now });
+    if (restriction === 'begins') {
+      await this.table.update(
+        { ...numbers, status: In<ConnectionStatus>(['connected', 'restricted']) },
+        {
+          status: 'restricted',
+          statusReason: 'platform',
+          updatedAt: now,
+          restrictedUntil: restrictedUntil ?? inAnHour,
+        },
+      );
+    } else {
+      await this.table.update(numbers, { factsDueAt: now, ...(restriction === 'ends' && { restrictedUntil: null }) });
+    }
   }
 
   async profileChanged(organizationId: string, id: string): Promise<void> {
@@ -212,8 +209,4 @@ export class ConnectionsRepository {
   private get table() {
     return this.database.repository(ConnectionEntity);
   }
-}
-
-function affected(result: { affected?: number | null }): number {
-  return result.affected ?? 0;
 }

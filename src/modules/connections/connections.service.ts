@@ -163,44 +163,34 @@ export class ConnectionsService {
     if (known !== null && known.organizationId !== input.organizationId) {
       throw new Error(`the number ${input.phoneNumberId} belongs to another workspace`);
     }
+    const { organizationId, phoneNumberId, wabaId, phoneNumber, token, status = 'connected' } = input;
     const id = known?.id ?? newId();
-    const tokenCiphertext = this.secrets.seal(input.token, tokenPlace({ id, organizationId: input.organizationId }));
-    const common = {
-      wabaId: input.wabaId,
-      phoneNumber: input.phoneNumber,
+    const throughputPerSecond = input.throughputPerSecond ?? known?.throughputPerSecond ?? 80;
+    const change = {
+      wabaId,
+      phoneNumber,
       verifiedName: input.verifiedName ?? known?.verifiedName ?? null,
-      throughputPerSecond: input.throughputPerSecond ?? known?.throughputPerSecond ?? 80,
-      throughputFixed: input.throughputFixed ?? (known?.throughputFixed || false),
-      status: input.status ?? 'connected',
+      throughputPerSecond,
+      throughputFixed: input.throughputFixed ?? known?.throughputFixed ?? false,
+      status,
       qualityRating: input.qualityRating ?? known?.qualityRating ?? null,
       messagingLimit: input.messagingLimit ?? known?.messagingLimit ?? null,
       timezone: input.timezone ?? known?.timezone ?? null,
-      tokenCiphertext,
+      tokenCiphertext: this.secrets.seal(token, tokenPlace({ id, organizationId })),
     };
-    const { organizationId, phoneNumberId } = input;
     await this.database.transaction(async () => {
       if (known === null) {
-        await this.connections.insert({ id, organizationId, phoneNumberId, ...common });
+        await this.connections.insert({ id, organizationId, phoneNumberId, ...change });
       } else {
-        await this.connections.recordingChanges([id], () => this.connections.reconnect(organizationId, id, common));
+        await this.connections.recordingChanges([id], () => this.connections.reconnect(organizationId, id, change));
         await this.resumeLanes(id);
       }
-      const { wabaId, throughputPerSecond, status } = common;
-      await this.audit.record({
-        action: known === null ? 'connection.added' : 'connection.changed',
-        organizationId,
-        target: id,
-        details: {
-          phone_number_id: phoneNumberId,
-          waba_id: wabaId,
-          throughput_per_second: throughputPerSecond,
-          status,
-          token: 'set',
-        },
-      });
+      const action = known === null ? 'connection.added' : 'connection.changed';
+      const details = { phone_number_id: phoneNumberId, waba_id: wabaId, throughput_per_second: throughputPerSecond };
+      await this.audit.record({ action, organizationId, target: id, details: { ...details, status, token: 'set' } });
     });
     await this.changed(id);
-    return this.getFresh(input.organizationId, id);
+    return this.getFresh(organizationId, id);
   }
 
   /**
@@ -263,17 +253,11 @@ export class ConnectionsService {
   async applyNotification(notification: ManagementNotification): Promise<void> {
     const events = readAccountEvents(notification);
     if (events === null || notification.wabaId === null) return;
-    const numbers = { wabaId: notification.wabaId, number: events.number };
-    const { messagingLimit, restriction, restrictedUntil } = events;
-    const ids = await this.connections.idsOf(numbers);
+    const { wabaId } = notification;
+    const ids = await this.connections.idsOf(wabaId, events);
     if (ids.length === 0) return;
-    await this.connections.recordingChanges(ids, async () => {
-      if (messagingLimit !== null) await this.connections.setMessagingLimit(numbers, messagingLimit);
-      if (restriction === 'begins') await this.connections.restrict(numbers, restrictedUntil);
-      if (restriction === 'ends') await this.connections.liftRestriction(numbers);
-      if (restriction !== 'begins') await this.connections.markDue(numbers);
-    });
-    await this.changed(notification.wabaId);
+    await this.connections.recordingChanges(ids, () => this.connections.apply(wabaId, events));
+    await this.changed(wabaId);
   }
 
   /** Notes the time of a change of the number's profile. */

@@ -78,22 +78,13 @@ export class MaintenanceRepository {
     };
   }
 
-  /** Codes on their way to the number; each is sent or has failed within half a minute. */
-  countUnderWay({ organizationId, numbers }: Subject): Promise<number> {
+  /** Codes of the workspace, or to these numbers, that are on their way; each is sent or has failed within half a minute. */
+  countUnderWay(organizationId: string, numbers: readonly string[] | null): Promise<number> {
     return this.count(
       `select count(*)::integer as count from otp_project p join otp_challenge c on c.project_id = p.id
-       where p.organization_id = $1 and c.organization_id = $1 and c.recipient = any($2)
+       where p.organization_id = $1 and c.organization_id = $1 and ($2::text[] is null or c.recipient = any($2))
          and c.status in ('queued', 'sending')`,
       [organizationId, numbers],
-    );
-  }
-
-  /** Codes of the workspace that are on the wire, or were put back from it. */
-  countSending(organizationId: string): Promise<number> {
-    return this.count(
-      `select count(*)::integer as count from otp_project p join otp_challenge c on c.project_id = p.id
-       where p.organization_id = $1 and c.organization_id = $1 and c.status in ('queued', 'sending')`,
-      [organizationId],
     );
   }
 

@@ -4,15 +4,10 @@ import { isUuid, newId } from '../../common/ids.js';
 import { Audit } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { OtpProjectEntity } from './entities/otp.entity.js';
-import type { OtpMode, OtpProject } from './otp.types.js';
+import type { OtpProject } from './otp.types.js';
 
-export interface NewOtpProject {
-  organizationId: string;
-  name: string;
-  mode: OtpMode;
-  templateLanguage?: string;
-  allowedCountries?: readonly string[] | null;
-}
+type NewOtpProject = Pick<OtpProject, 'organizationId' | 'name' | 'mode'> &
+  Partial<Pick<OtpProject, 'templateLanguage' | 'allowedCountries'>>;
 
 /** Applications that send codes; made with the command line. */
 @Injectable()
@@ -24,17 +19,12 @@ export class OtpProjectsService {
     private readonly audit: Audit,
   ) {}
 
-  async create({ organizationId, name, mode, templateLanguage, allowedCountries }: NewOtpProject): Promise<OtpProject> {
+  /** Any country may be sent to where none are given. */
+  async create({ templateLanguage = 'en_US', allowedCountries = null, ...given }: NewOtpProject): Promise<OtpProject> {
     const id = newId();
+    const { organizationId, name, mode } = given;
     return this.database.transaction(async () => {
-      await this.table.insert({
-        id,
-        organizationId,
-        name,
-        mode,
-        templateLanguage: templateLanguage ?? 'en_US',
-        allowedCountries: allowedCountries ? [...allowedCountries] : null,
-      });
+      await this.table.insert({ id, organizationId, name, mode, templateLanguage, allowedCountries });
       await this.audit.record({ action: 'otp_project.created', organizationId, target: id, details: { name, mode } });
       return this.getById(id);
     });

@@ -8,7 +8,11 @@ import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { ownList, ownText } from '../../infrastructure/whatsapp/json-access.js';
-import { ConnectionCheckService, type CheckedNumber } from '../connections/connection-check.service.js';
+import {
+  ConnectionCheckService,
+  type CheckedNumber,
+  type Credentials,
+} from '../connections/connection-check.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { OtpSenderEntity } from './entities/otp.entity.js';
 import type { OtpSender } from './otp.types.js';
@@ -16,20 +20,11 @@ import type { OtpSender } from './otp.types.js';
 /** The sender with its plain token: never log or store it. */
 export type OtpSenderWithToken = OtpSender & { token: string };
 
-export interface NewOtpSender {
-  phoneNumberId: string;
-  phoneNumber: string | null;
-  templateName: string;
+type NewOtpSender = Pick<OtpSenderWithToken, 'phoneNumberId' | 'phoneNumber' | 'templateName' | 'token'> & {
   throughputPerSecond?: number | null;
-  token: string;
-}
+};
 
-export interface SenderCredentials {
-  phoneNumberId: string;
-  wabaId: string;
-  token: string;
-  templateName: string;
-}
+type SenderCredentials = Credentials & { templateName: string };
 
 const PLACE = { table: 'otp_sender', column: 'token', organizationId: 'service', rowId: 'otp_sender' };
 const INVALIDATION = 'otp_sender';
@@ -91,17 +86,14 @@ export class OtpSenderService {
         `the number ${input.phoneNumberId} belongs to the workspace ${connection.organizationId}; codes need one of their own`,
       );
     }
-    const { phoneNumberId, phoneNumber, templateName, throughputPerSecond, token } = input;
-    const throughput = throughputPerSecond ?? 80;
+    const { phoneNumberId, phoneNumber, templateName, token } = input;
+    const throughput = input.throughputPerSecond ?? 80;
     const sealed = this.secrets.seal(token, PLACE);
     await this.database.transaction(async () => {
       await this.database.execute(SET, [phoneNumberId, phoneNumber, templateName, throughput, sealed]);
       const details = { phone_number_id: phoneNumberId, template: templateName, throughput_per_second: throughput };
-      await this.audit.record({
-        action: 'otp_sender.set',
-        organizationId: null,
-        details: { ...details, token: 'set' },
-      });
+      const action = 'otp_sender.set';
+      await this.audit.record({ action, organizationId: null, details: { ...details, token: 'set' } });
     });
     await this.lanes.resume(OTP_LANE);
     await this.changed();

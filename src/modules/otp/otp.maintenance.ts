@@ -57,7 +57,7 @@ export class OtpMaintenance implements OnModuleInit {
     this.workspaces.add({
       stop: (organizationId) => repository.withdraw(organizationId),
       busy: async (organizationId) =>
-        (await repository.countSending(organizationId)) === 0 ? null : 'one-time codes are being sent',
+        (await repository.countUnderWay(organizationId, null)) === 0 ? null : 'one-time codes are being sent',
     });
     this.backlogs.add('codes', () => repository.backlog());
     this.metrics.add({
@@ -67,8 +67,8 @@ export class OtpMaintenance implements OnModuleInit {
     });
   }
 
-  private async busy(subject: Subject): Promise<string | null> {
-    const count = await this.repository.countUnderWay(subject);
+  private async busy({ organizationId, numbers }: Subject): Promise<string | null> {
+    const count = await this.repository.countUnderWay(organizationId, numbers);
     return count === 0 ? null : `${count} one-time code${count === 1 ? ' is' : 's are'} on the way to the contact`;
   }
 }

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../common/json.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { isUuid, newId } from '../../common/ids.js';
 import { KeyedMutex } from '../../common/keyed-mutex.js';
-import type { OtpProjectOfKey } from '../../infrastructure/access/caller.js';
+import type { Caller, OtpProjectOfKey } from '../../infrastructure/access/caller.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
@@ -18,6 +18,7 @@ import {
   looksLikeGuessing,
   type NewChallenge,
 } from './challenges.repository.js';
+import type { SendOtpRequest } from './dto/otp.request.js';
 import type { OtpChallengeResponse } from './dto/otp.response.js';
 import { codePlace, OtpCodes } from './otp-code.js';
 import { OtpProjectsService } from './otp-projects.service.js';
@@ -29,20 +30,10 @@ import { OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
 /** The caller, as far as codes are concerned. */
-export interface OtpCaller {
-  organizationId: string;
-  otpProject: OtpProjectOfKey | null;
-}
+export type OtpCaller = Pick<Caller, 'organizationId' | 'otpProject'>;
 
-export interface OtpSend {
-  to: string;
-  channel: 'whatsapp';
-  /** Seconds for which the code is valid. */
-  ttl: number;
-}
-
+/** A challenge, with `test_code` where it was just made and the project is a sandbox. */
 export interface OtpSendResult {
-  /** With `test_code` where it was just made and the project is a sandbox. */
   challenge: OtpChallengeResponse;
   /** The key stood for this request already; nothing was sent. */
   replayed: boolean;
@@ -86,7 +77,7 @@ export class OtpService {
    * @throws OTP_PROJECT_REQUIRED (403), OTP_RECIPIENT_INVALID (400), IDEMPOTENCY_KEY_REUSED (409), and where the key is
    * still free OTP_SENDER_NOT_READY (409), OTP_RESEND_TOO_SOON (429), OTP_PACKAGE_REQUIRED, OTP_PACKAGE_EXHAUSTED (402).
    */
-  async send(caller: OtpCaller, idempotencyKey: string, request: OtpSend): Promise<OtpSendResult> {
+  async send(caller: OtpCaller, idempotencyKey: string, request: Required<SendOtpRequest>): Promise<OtpSendResult> {
     const { organizationId } = caller;
     const { id: projectId } = requireProject(caller);
     const project = await this.projects.find(organizationId, projectId);

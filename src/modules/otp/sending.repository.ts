@@ -37,9 +37,7 @@ export const LEASE_MS = 20_000;
 type ClaimRow = ClaimedCode & HoldRow;
 
 /** A report, with the category of its failure. */
-export type CodeReport = Pick<OtpStatusReport, 'status' | 'metaMessageId' | 'callbackData' | 'occurredAt'> & {
-  category: string;
-};
+export type CodeReport = Omit<OtpStatusReport, 'error'> & { category: string };
 
 /** Statements on `otp_challenge` that belong to sending: claims, outcomes, reports, ends. */
 @Injectable()
@@ -230,19 +228,6 @@ with recursive ${laneHold()}, project as (
 )
 select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true order by claimed.place`;
 
-// The answer to a send. What was verified or superseded meanwhile keeps its state.
-const SENT = `
-with found as (
-  select id, status, package_used, released_at from otp_challenge where attempt_id = $1 for update
-)
-update otp_challenge c set
-  status = case when c.status in ('sending', 'outcome_unknown') then 'sent' else c.status end,
-  sent_at = coalesce(c.sent_at, least(clock_timestamp(), c.delivered_at, c.read_at)), meta_message_id = $2, ${WIPE},
-  package_used = c.released_at is null
-from found where c.id = found.id
-returning c.package_id, c.package_used, not found.package_used and found.released_at is null as used_now,
-  false as released_now`;
-
 /** @param found the challenge as it is, with the `category` of the failure. After "delivered" a failure means another device. */
 const failed = (found: string): string => `
 with found as (${found})
@@ -272,10 +257,13 @@ const REPORTED = `
 
 const FAILED_REPORTS = failed(REPORTED);
 
-// Sent, delivered or read. A later state never moves back, and no time is earlier than the state before it: the
-// platform's times are whole seconds.
-const ARRIVED = `
-with found as (${REPORTED})
+/**
+ * @param found the challenge as it is, with the `status` that was reached `at` a time, and the platform's id. A later state
+ * never moves back, what was verified or superseded keeps its state, and no time is earlier than the state before it: the
+ * platform's times are whole seconds.
+ */
+const arrived = (found: string): string => `
+with found as (${found})
 update otp_challenge c set
   status = case
     when c.status in ('queued', 'sending', 'outcome_unknown') then r.status
@@ -293,6 +281,13 @@ update otp_challenge c set
 from found r where c.id = r.id
 returning c.id, c.package_id, c.package_used, not r.package_used and r.released_at is null as used_now,
   false as released_now`;
+
+// The answer to a send.
+const SENT = arrived(`
+  select id, package_used, released_at, 'sent' as status, $2::text as "metaMessageId", clock_timestamp() as at
+  from otp_challenge where attempt_id = $1 for update`);
+
+const ARRIVED = arrived(REPORTED);
 
 // $1 limit, $2 seconds that a code may wait. Two walks along two indexes.
 const END_OVERDUE = `
