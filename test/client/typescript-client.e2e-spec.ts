@@ -1,5 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import {
   createHeraldClient,
   HeraldConnectionError,
@@ -12,6 +11,7 @@ import {
   type WebhookEvent,
 } from '../../clients/typescript/src/index.js';
 import { newWebhookSecret, signDelivery } from '../../src/modules/webhook/webhook-signature.js';
+import { LocalServer } from '../support/local-server.js';
 import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -282,30 +282,25 @@ describe('the client against Herald', () => {
 });
 
 describe('the client against faults', () => {
-  let server: Server;
+  let server: LocalServer;
   let seen: { url: string; key: string | undefined }[];
   let answer: RequestListener;
   const client = (maxPauseMs = 1_000) => {
-    const { port } = server.address() as AddressInfo;
-    return createHeraldClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k', maxPauseMs });
+    return createHeraldClient({ baseUrl: server.url, apiKey: 'k', maxPauseMs });
   };
   const taken = JSON.stringify({ data: { id: '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e', status: 'queued' } });
   const message: SendMessage = { connection_id: crypto.randomUUID(), to: '+15550001234', body: 'Hello' };
 
   beforeEach(async () => {
     seen = [];
-    server = createServer((req, res) => {
+    server = await LocalServer.start((req, res) => {
       seen.push({ url: req.url ?? '', key: req.headers['idempotency-key'] as string | undefined });
       req.resume();
       req.once('end', () => answer(req, res));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
 
-  afterEach(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  afterEach(() => server.stop());
 
   const refusal = (status: number, code: string, headers = {}) => ({
     status,
@@ -409,20 +404,18 @@ describe('verifyWebhook', () => {
 
 describe('webhookListener', () => {
   const secret = newWebhookSecret();
-  let server: Server;
+  let server: LocalServer;
   let onEvent: (event: WebhookEvent) => void | Promise<void>;
   const failures: unknown[] = [];
 
   beforeAll(async () => {
     const onError = (error: unknown): void => void failures.push(error);
-    server = createServer(webhookListener({ secrets: [secret], onEvent: (event) => onEvent(event), onError }));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    server = await LocalServer.start(
+      webhookListener({ secrets: [secret], onEvent: (event) => onEvent(event), onError }),
+    );
   });
 
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  afterAll(() => server.stop());
 
   function deliver(body: string, signedWith = secret): Promise<Response> {
     const seconds = Math.floor(Date.now() / 1_000);
@@ -431,8 +424,7 @@ describe('webhookListener', () => {
       'webhook-timestamp': String(seconds),
       'webhook-signature': signDelivery([signedWith], 'e-1', seconds, body),
     };
-    const { port } = server.address() as AddressInfo;
-    return fetch(`http://127.0.0.1:${port}`, { method: 'POST', body, headers });
+    return fetch(server.url, { method: 'POST', body, headers });
   }
 
   it('gives a delivery to the handler, and answers when it is through', async () => {

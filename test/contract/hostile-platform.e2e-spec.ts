@@ -1,5 +1,5 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { LocalServer } from '../support/local-server.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 
 /** In everything that the platform says here, and in nothing that a caller hears. */
@@ -52,7 +52,7 @@ const ANSWERS: Record<string, Hostile> = {
   'headers that never end well': { headers: { ...json, 'retry-after': 'x'.repeat(9_000) }, status: 429, body: CANARY },
 };
 
-let platform: Server;
+let platform: LocalServer;
 let test: TestApp;
 let sender: TestSender;
 let hostile: Hostile = {};
@@ -60,23 +60,20 @@ let trapped = 0;
 let asked = 0;
 
 beforeAll(async () => {
-  platform = createServer((request, response) => {
+  platform = await LocalServer.start((request, response) => {
     request.resume();
     asked++;
     if (request.url?.includes('trap') === true) trapped++;
     answer(response, hostile);
   });
-  await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve));
-  const { port } = platform.address() as AddressInfo;
-  const env = { WHATSAPP_API_URL: `http://127.0.0.1:${port}`, WHATSAPP_TIMEOUT_MS: '1000' };
+  const env = { WHATSAPP_API_URL: platform.url, WHATSAPP_TIMEOUT_MS: '1000' };
   test = await startTestApp({ roles: ['api'], env });
   sender = await test.sender();
 });
 
 afterAll(async () => {
   await test?.stop();
-  platform?.closeAllConnections();
-  platform?.close();
+  await platform?.stop();
 });
 
 function answer(response: ServerResponse, { status = 200, headers = {}, body = '', endless = false }: Hostile): void {

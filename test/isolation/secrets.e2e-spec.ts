@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import { bytesOf, envelope, post, secondsNow } from '../notifications/fixture.js';
-import { dumpDatabase, placesOf, readFiles, type Written } from '../otp/canary-search.js';
+import { dumpDatabase, noteLogs, placesOf, readFiles, type Written } from '../otp/canary-search.js';
 import { otpApp } from '../otp/fixture.js';
 import type { ApiRequest } from '../support/api-client.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
@@ -64,13 +64,7 @@ describe('secrets and what is personal', () => {
   let requests = 0;
 
   beforeAll(async () => {
-    for (const stream of [process.stderr, process.stdout]) {
-      const write = stream.write.bind(stream);
-      jest.spyOn(stream, 'write').mockImplementation((chunk, ...rest) => {
-        logs.push({ place: 'logs', text: String(chunk) });
-        return String(chunk).startsWith('{"level"') ? true : write(chunk, ...(rest as []));
-      });
-    }
+    noteLogs(logs);
     test = await startTestApp({
       env: {
         LOG_LEVEL: 'trace',

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
-import { refusal, sendJson } from '../support/whatsapp/fake-media-platform.js';
+import { sendJson } from '../support/local-server.js';
+import { refusal } from '../support/whatsapp/fake-media-platform.js';
 import { waitFor } from '../support/wait-for.js';
 import { digestOf, startRig, type TransferRig } from './fixture.js';
 
@@ -55,12 +54,6 @@ function answer(path: RegExp, status: number, body: unknown, times = Infinity): 
 const DESCRIPTION = /^\/v26\.0\/\d+\?/;
 const FILE = /^\/files\//;
 
-/** Names of what lies half-written in the storage. */
-function temporaryFiles(): string[] {
-  const folder = join(rig.test.config.media.dir, 'incoming');
-  return existsSync(folder) ? readdirSync(folder) : [];
-}
-
 async function fetched(fileId: string, bytes: Buffer): Promise<void> {
   const row = await rig.reaches(fileId, 'stored');
   expect(row).toMatchObject({ size_bytes: String(bytes.length), sha256: digestOf(bytes), failure: null });
@@ -94,7 +87,7 @@ describe('a file that a customer sent', () => {
     expect(new Set(rig.platform.tokens)).toEqual(new Set([`Bearer token-${rig.connection.id}`]));
     // As the notification said it; the platform's word counts only where that said nothing.
     expect(await rig.row(fileId)).toMatchObject({ mime_type: 'image/jpeg', tries: 1, next_attempt_at: null });
-    expect(temporaryFiles()).toEqual([]);
+    expect(rig.temporaryFiles()).toEqual([]);
   });
 
   it('has the type that the platform says where the notification said none', async () => {
@@ -158,7 +151,7 @@ describe('a try that came to nothing', () => {
     expect(answered.count).toBe(2);
     await rig.makeDue(fileId);
     await fetched(fileId, bytes);
-    expect(temporaryFiles()).toEqual([]);
+    expect(rig.temporaryFiles()).toEqual([]);
   });
 
   it('because its address was too old is followed by one with a new address at once', async () => {
@@ -195,7 +188,7 @@ describe('a try that came to nothing', () => {
     await triedAndBack(fileId);
     expect(await rig.row(fileId)).toMatchObject({ status: 'pending', storage_key: null });
     expect((await rig.row(fileId)).failure).toContain(failure);
-    expect(temporaryFiles()).toEqual([]);
+    expect(rig.temporaryFiles()).toEqual([]);
     rig.platform.files.set(id, { bytes, mimeType: 'image/jpeg' });
     await rig.makeDue(fileId);
     await fetched(fileId, bytes);
@@ -225,7 +218,7 @@ describe('a file that can’t be had', () => {
       failure: expect.stringContaining('larger than 1048576 bytes'),
       storage_key: null,
     });
-    expect(temporaryFiles()).toEqual([]);
+    expect(rig.temporaryFiles()).toEqual([]);
   });
 
   it('is one that the platform does not know, after some tries', async () => {
@@ -286,7 +279,7 @@ describe('a file that can’t be had', () => {
         () => true,
       ),
     );
-    await waitFor(() => temporaryFiles().length === 0);
+    await waitFor(() => rig.temporaryFiles().length === 0);
     await expect(rig.row(fileId)).rejects.toThrow('there is no file');
   });
 });

@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { newId } from '../../src/common/ids.js';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import type { SendingConnection } from '../../src/modules/connections/connections.types.js';
@@ -28,6 +30,8 @@ export interface TransferRig {
   reaches(fileId: string, status: string): Promise<MediaRowFacts>;
   /** The bytes as they lie in the storage. */
   bytesOf(fileId: string): Promise<Buffer>;
+  /** Names of what lies half-written in the storage. */
+  temporaryFiles(): string[];
   /** Time passes for a pending file: it is due. */
   makeDue(fileId: string): Promise<void>;
   stop(): Promise<void>;
@@ -123,6 +127,10 @@ async function rigOf(test: TestApp, platform: FakeMediaPlatform): Promise<Transf
       const chunks: Buffer[] = [];
       for await (const chunk of await storage.open(key ?? '')) chunks.push(chunk as Buffer);
       return Buffer.concat(chunks);
+    },
+    temporaryFiles: () => {
+      const incoming = join(test.config.media.dir, 'incoming');
+      return existsSync(incoming) ? readdirSync(incoming) : [];
     },
     makeDue: async (fileId) => {
       await test.database.execute(

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { HeraldProcess } from '../support/herald-process.js';
 import { waitFor } from '../support/wait-for.js';
 import { digestOf, startRig, type TransferRig } from './fixture.js';
@@ -46,19 +44,14 @@ async function startWorker(): Promise<HeraldProcess> {
   return worker;
 }
 
-function temporaryFiles(): string[] {
-  const folder = join(rig.test.config.media.dir, 'incoming');
-  return existsSync(folder) ? readdirSync(folder) : [];
-}
-
 const onItsWay = (): Promise<unknown> =>
-  waitFor(() => temporaryFiles().length === 1, { what: 'a file on its way', timeoutMs: 20_000 });
+  waitFor(() => rig.temporaryFiles().length === 1, { what: 'a file on its way', timeoutMs: 20_000 });
 
 async function fetched(fileId: string): Promise<void> {
   expect(await rig.reaches(fileId, 'stored')).toMatchObject({ sha256: digestOf(BYTES) });
   expect((await rig.bytesOf(fileId)).equals(BYTES)).toBe(true);
   // What a dead process left is removed beside the start.
-  await waitFor(() => temporaryFiles().length === 0, { what: 'no temporary file' });
+  await waitFor(() => rig.temporaryFiles().length === 0, { what: 'no temporary file' });
 }
 
 it('a stop puts files on their way back at once, and they lose no try', async () => {
@@ -70,7 +63,7 @@ it('a stop puts files on their way back at once, and they lose no try', async ()
   expect(ended.code).toBe(0);
   expect(ended.ms).toBeLessThan(rig.test.config.process.shutdownTimeoutMs);
   expect(await rig.row(fileId)).toMatchObject({ status: 'pending', tries: 0, lease_owner: null, failure: null });
-  expect(temporaryFiles()).toEqual([]);
+  expect(rig.temporaryFiles()).toEqual([]);
   held = false;
   const next = await startWorker();
   await fetched(fileId);
@@ -84,7 +77,7 @@ it('after a kill the file is fetched by another process, and what was half-writt
   await onItsWay();
   await worker.end('SIGKILL');
   expect(await rig.row(fileId)).toMatchObject({ status: 'pending', tries: 1, storage_key: null });
-  expect(temporaryFiles()).toHaveLength(1);
+  expect(rig.temporaryFiles()).toHaveLength(1);
   held = false;
   await rig.test.database.execute(
     `update media_object set lease_until = clock_timestamp(), next_attempt_at = clock_timestamp() where id = $1`,

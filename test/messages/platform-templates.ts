@@ -19,13 +19,7 @@ export async function approvedTemplate(
 ): Promise<PlatformTemplate> {
   const { wabaId, phoneNumberId } = workspace.connection;
   const client = new SimulatorClient(test.simulatorUrl ?? '', phoneNumberId);
-  const path = `/v26.0/${wabaId}/message_templates`;
-  const made = await client.call('POST', path, { language: 'en_US', category: 'UTILITY', ...template });
-  const { id } = made.json;
-  if (made.status !== 200 || typeof id !== 'string') throw new Error(`not made: ${made.status} ${made.text}`);
-  await waitFor(async () => (await client.call('GET', `/v26.0/${id}?fields=status`)).json.status === 'APPROVED', {
-    what: `the template ${template.name} to be approved`,
-  });
+  const id = await client.approvedTemplate(wabaId, { category: 'UTILITY', ...template });
   await knownToHerald(test, workspace, template.name);
   return {
     id,

@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, LocalServer } from '../support/local-server.js';
 
 export interface CollectedSpan {
   traceId: string;
@@ -38,29 +38,18 @@ export class Collector {
   /** False: it takes requests and never answers. */
   answers = true;
 
-  private constructor(private readonly server: Server) {
-    server.on('request', (request, response: ServerResponse) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('error', () => undefined);
-      request.on('end', () => {
-        const body = Buffer.concat(chunks);
-        this.requests.push({ path: request.url ?? '', headers: request.headers, body });
-        if (!this.answers) return;
-        if (request.headers['content-type'] === 'application/json') this.take(JSON.parse(body.toString()) as OtlpBody);
-        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-      });
-    });
-  }
+  private server!: LocalServer;
 
   static async start(): Promise<Collector> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Collector(server);
+    const collector = new Collector();
+    collector.server = await LocalServer.start((request, response) =>
+      collector.receive(request, response).catch(() => undefined),
+    );
+    return collector;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.server.url;
   }
 
   /** Everything that came, as text. */
@@ -72,9 +61,16 @@ export class Collector {
     return this.spans.filter((span) => span.traceId === traceId);
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+
+  private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request);
+    this.requests.push({ path: request.url ?? '', headers: request.headers, body });
+    if (!this.answers) return;
+    if (request.headers['content-type'] === 'application/json') this.take(JSON.parse(body.toString()) as OtlpBody);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   }
 
   private take({ resourceSpans }: OtlpBody): void {

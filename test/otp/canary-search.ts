@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../../src/infrastructure/database/database.js';
@@ -8,6 +9,17 @@ export interface Written {
   text: string;
   /** Also searched for the bytes themselves. */
   bytes?: Buffer;
+}
+
+/** Notes all that this process writes from now on; lines of the log are not shown. */
+export function noteLogs(logs: Written[]): void {
+  for (const stream of [process.stderr, process.stdout]) {
+    const write = stream.write.bind(stream);
+    jest.spyOn(stream, 'write').mockImplementation((chunk, ...rest) => {
+      logs.push({ place: 'logs', text: String(chunk) });
+      return String(chunk).startsWith('{"level"') ? true : write(chunk, ...(rest as []));
+    });
+  }
 }
 
 // Six digits are in many a fraction of a second and in many an id; none of these is a code.

@@ -5,7 +5,7 @@ import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
 import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { codesIn, dumpDatabase, placesOf, readFiles, type Written } from './canary-search.js';
+import { codesIn, dumpDatabase, noteLogs, placesOf, readFiles, type Written } from './canary-search.js';
 import { codesSentTo, mobile, otpApp, setSender, TEMPLATE, type OtpApp } from './fixture.js';
 
 /** Eight of each: a way that leaks shows several codes, and chance one at the most. */
@@ -23,13 +23,7 @@ describe('codes and secrets of one-time codes', () => {
   const senderToken = `sender-${randomBytes(24).toString('hex')}`;
 
   beforeAll(async () => {
-    for (const stream of [process.stderr, process.stdout]) {
-      const write = stream.write.bind(stream);
-      jest.spyOn(stream, 'write').mockImplementation((chunk, ...rest) => {
-        logs.push({ place: 'logs', text: String(chunk) });
-        return String(chunk).startsWith('{"level"') ? true : write(chunk, ...(rest as []));
-      });
-    }
+    noteLogs(logs);
     test = await startTestApp({ env: { LOG_LEVEL: 'trace' } });
     const { phoneNumberId } = await setSender(test);
     await test.app.get(OtpSenderService).set({

@@ -5,6 +5,7 @@ import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
 import type { OtpProject } from '../../src/modules/otp/otp.types.js';
 import { ApiKeysService } from '../../src/infrastructure/access/api-keys.service.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
+import { SimulatorClient } from '../support/simulator/simulator-client.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -90,25 +91,14 @@ export async function setSender(test: TestApp): Promise<{ phoneNumberId: string;
 
 /** Makes a template that carries codes, and waits until the simulator has reviewed it. */
 export async function approvedTemplate(simulatorUrl: string, wabaId: string, name: string): Promise<void> {
-  const url = `${simulatorUrl}/v26.0/${wabaId}/message_templates`;
-  const headers = { authorization: 'Bearer otp-token', 'content-type': 'application/json' };
-  const body = JSON.stringify({
+  await new SimulatorClient(simulatorUrl, '', 'otp-token').approvedTemplate(wabaId, {
     name,
-    language: 'en_US',
     category: 'AUTHENTICATION',
     message_send_ttl_seconds: 60,
     components: [
       { type: 'BODY', add_security_recommendation: true },
       { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE', text: 'Copy' }] },
     ],
-  });
-  const made = await fetch(url, { method: 'POST', headers, body });
-  if (!made.ok) throw new Error(`the template was not made: ${await made.text()}`);
-  await waitFor(async () => {
-    const listed = (await (await fetch(`${url}?name=${name}`, { headers })).json()) as {
-      data: { status: string }[];
-    };
-    return listed.data[0]?.status === 'APPROVED' || undefined;
   });
 }
 

@@ -1,5 +1,6 @@
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { newId } from '../../src/common/ids.js';
+import { never } from '../support/never.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { eventState, insertEvents, makeDue, startWebhookApp, subscriber, type Subscriber } from './fixture.js';
@@ -468,7 +469,3 @@ describe('POST /webhook/deliveries/{id}/replay', () => {
     expect(await settled(id, 2)).toMatchObject({ status: 'delivered', attempt_count: 2 });
   });
 });
-
-function never(): never {
-  throw new Error('it is missing');
-}

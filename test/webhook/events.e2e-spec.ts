@@ -7,6 +7,7 @@ import { EventsRepository, MOST_SCANNED } from '../../src/modules/webhook/events
 import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
 import { Receiver, verify, type Envelope } from '../faults/webhook-receiver.js';
 import type { ApiClient } from '../support/api-client.js';
+import { never } from '../support/never.js';
 import { rowsRead } from '../support/rows-read.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -498,8 +499,4 @@ async function restoreIdentity(): Promise<void> {
       }
     },
   } as never);
-}
-
-function never(): never {
-  throw new Error('this cannot be');
 }

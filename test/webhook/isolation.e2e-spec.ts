@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebhookService } from '../../src/modules/webhook/webhook.service.js';
+import { never } from '../support/never.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { insertEvents, startWebhookApp, subscriber, type Subscriber } from './fixture.js';
@@ -106,7 +107,3 @@ describe('a hundred endpoints that hang, with a backlog each', () => {
     180_000 + SECONDS * 5_000,
   );
 });
-
-function never(): never {
-  throw new Error('it is missing');
-}

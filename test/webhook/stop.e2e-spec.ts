@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { WebhookDispatcher } from '../../src/modules/webhook/dispatch/webhook-dispatcher.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
+import { never } from '../support/never.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { eventState, startWebhookApp, subscriber } from './fixture.js';
@@ -75,7 +76,3 @@ describe('a graceful stop', () => {
     }
   });
 });
-
-function never(): never {
-  throw new Error('it is missing');
-}

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bodyOf, FakeMediaPlatform, refusal, sendJson } from '../../../test/support/whatsapp/fake-media-platform.js';
+import { bodyOf, sendJson } from '../../../test/support/local-server.js';
+import { FakeMediaPlatform, refusal } from '../../../test/support/whatsapp/fake-media-platform.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { CloudApiClient } from './cloud-api-client.js';
 import {

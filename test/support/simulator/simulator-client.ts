@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
+import { waitFor } from '../wait-for.js';
 import { multipartBody } from './multipart-body.js';
 
 export interface GraphAnswer {
@@ -60,6 +61,17 @@ export class SimulatorClient {
       body: Readable.from(body.chunks()),
     });
     return answerOf(response);
+  }
+
+  /** Makes a template, and waits until it is reviewed and approved; gives its id. */
+  async approvedTemplate(wabaId: string, template: { name: string; [key: string]: unknown }): Promise<string> {
+    const made = await this.call('POST', `/v26.0/${wabaId}/message_templates`, { language: 'en_US', ...template });
+    const { id } = made.json;
+    if (made.status !== 200 || typeof id !== 'string') throw new Error(`not made: ${made.status} ${made.text}`);
+    await waitFor(async () => (await this.call('GET', `/v26.0/${id}?fields=status`)).json.status === 'APPROVED', {
+      what: `the template ${template.name} to be approved`,
+    });
+    return id;
   }
 
   control(method: 'GET' | 'POST', path: string, body?: unknown): Promise<GraphAnswer> {

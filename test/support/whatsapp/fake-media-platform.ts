@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, LocalServer, sendJson } from '../local-server.js';
 
 export interface TakenUpload {
   phoneNumberId: string;
@@ -34,34 +34,24 @@ export class FakeMediaPlatform {
   readonly tokens: (string | undefined)[] = [];
   readonly files = new Map<string, FakeFile>();
   before: Answer = () => false;
-  url = '';
-  private readonly sockets = new Set<Socket>();
   private next = 1_000;
 
-  private constructor(private readonly server: Server) {}
+  private server!: LocalServer;
 
   static async start(): Promise<FakeMediaPlatform> {
-    const server = createServer();
-    const platform = new FakeMediaPlatform(server);
-    server.on('connection', (socket) => {
-      platform.sockets.add(socket);
-      socket.on('close', () => platform.sockets.delete(socket));
-    });
-    server.on('request', (request, response) => {
-      platform.serve(request, response).catch(() => response.destroy());
-    });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    platform.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const platform = new FakeMediaPlatform();
+    platform.server = await LocalServer.start((request, response) =>
+      platform.serve(request, response).catch(() => response.destroy()),
+    );
     return platform;
   }
 
-  async stop(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    await new Promise<void>((resolve) => {
-      this.server.close(() => resolve());
-    });
+  get url(): string {
+    return this.server.url;
+  }
+
+  stop(): Promise<void> {
+    return this.server.stop();
   }
 
   /** Adds a file that a customer sent; returns its id. */
@@ -121,16 +111,6 @@ export class FakeMediaPlatform {
     });
     sendJson(response, 200, { id });
   }
-}
-
-export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
-
-export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 /** The platform's error envelope. */

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { platformId } from '../factories.js';
+import { bodyOf, LocalServer, sendJson } from '../local-server.js';
 
 export interface FakeTemplate {
   id: string;
@@ -47,19 +48,17 @@ export class FakeTemplates {
   beforePage: (call: FakeCall) => void | Promise<void> = () => undefined;
   /** What a deletion leaves in the list. */
   keepsDeleted = false;
-  private server: Server | null = null;
+  private server: LocalServer | null = null;
   private readonly unanswered = new Set<ServerResponse>();
 
   async start(): Promise<this> {
-    this.server = createServer((request, response) => void this.receive(request, response));
-    await new Promise<void>((resolve) => this.server?.listen(0, '127.0.0.1', resolve));
+    this.server = await LocalServer.start((request, response) => this.receive(request, response));
     return this;
   }
 
   get url(): string {
-    const address = this.server?.address();
-    if (address === null || typeof address !== 'object') throw new Error('the fake platform does not run');
-    return `http://127.0.0.1:${address.port}`;
+    if (this.server === null) throw new Error('the fake platform does not run');
+    return this.server.url;
   }
 
   /** Cuts the connections of all calls that had no answer, so that no caller waits for one any longer. */
@@ -69,8 +68,7 @@ export class FakeTemplates {
   }
 
   async stop(): Promise<void> {
-    this.server?.closeAllConnections();
-    await new Promise<void>((resolve) => this.server?.close(() => resolve()));
+    await this.server?.stop();
   }
 
   of(wabaId: string): FakeTemplate[] {
@@ -109,9 +107,7 @@ export class FakeTemplates {
   }
 
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString();
+    const text = (await bodyOf(request)).toString();
     const url = new URL(request.url ?? '/', 'http://fake');
     const call: FakeCall = {
       method: request.method ?? '',
@@ -122,12 +118,12 @@ export class FakeTemplates {
     };
     this.calls.push(call);
     const fate = await this.fate(call);
-    if (fate.kind === 'error') return send(response, fate.status, fate.body);
+    if (fate.kind === 'error') return sendJson(response, fate.status, fate.body);
     const lost = fate.kind !== 'answer';
     const answer = lost && fate.after !== true ? null : this.answer(call);
     if (call.method === 'GET' && answer !== null) await this.beforePage(call);
     if (fate.kind === 'cut') response.destroy();
-    else if (!lost && answer !== null) send(response, answer.status, answer.body);
+    else if (!lost && answer !== null) sendJson(response, answer.status, answer.body);
     else this.unanswered.add(response);
   }
 
@@ -195,8 +191,4 @@ export function graphError(code: number, subcode: number | null, message: string
       },
     },
   };
-}
-
-function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
