@@ -1,6 +1,7 @@
 import { GraphError, invalidParam } from './graph-error.js';
 import type { BareNumbers, SimulatorNumber } from './simulator.types.js';
-import type { Table } from './store.js';
+import { isObject, type JsonObject } from './http/param.js';
+import type { Store, Table } from './store.js';
 
 /**
  * Country of the calling codes of one and two digits, and of the three-digit ones with most users. A code of three
@@ -121,9 +122,27 @@ export function ownUserIdOf(waId: string): string {
   return `${countryOf(waId)}.${digits}`;
 }
 
-/** The people behind the numbers: each has a business-scoped user id and a profile name. */
+/** A customer that a number has blocked: by the number, or the user id where only that was given. */
+interface BlockedUser {
+  phoneNumberId: string;
+  party: string;
+}
+
+/** A permission to be called lasts so long. */
+const PERMISSION_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** The people behind the numbers: their user ids and names, who of them is blocked, and who may be called. */
 export class People {
-  constructor(private readonly known: Table<KnownPerson>) {}
+  private readonly known: Table<KnownPerson>;
+  private readonly blocked: Table<BlockedUser>;
+  /** By number and customer, milliseconds. */
+  private readonly callableUntil: Table<number>;
+
+  constructor(store: Store) {
+    this.known = store.table('users');
+    this.blocked = store.table('blocked_users');
+    this.callableUntil = store.table('call_permissions');
+  }
 
   /** Remembers what is given; fields left out keep their value. */
   learn(waId: string, facts: KnownPerson): void {
@@ -142,6 +161,40 @@ export class People {
 
   usernameOf(party: string): string | undefined {
     return this.known.get(party)?.username;
+  }
+
+  /** A number stands for its owner's user id as well. */
+  namesOf(party: string): string[] {
+    return isNamedByUserId(party) ? [party] : [party, this.userIdOf(party)];
+  }
+
+  setBlocked(phoneNumberId: string, party: string, wanted: boolean): void {
+    if (wanted) this.blocked.set(`${phoneNumberId} ${party}`, { phoneNumberId, party });
+    else this.blocked.delete(`${phoneNumberId} ${party}`);
+  }
+
+  hasBlocked(phoneNumberId: string, party: string): boolean {
+    if (this.blocked.size === 0) return false;
+    return this.namesOf(party).some((each) => this.blocked.has(`${phoneNumberId} ${each}`));
+  }
+
+  blockedBy(phoneNumberId: string): string[] {
+    return [...this.blocked.values()].filter((user) => user.phoneNumberId === phoneNumberId).map(({ party }) => party);
+  }
+
+  /** Takes a customer's answer to a request to be called, from what they wrote; anything else changes nothing. */
+  noteCallPermission(phoneNumberId: string, party: string, { interactive }: JsonObject): void {
+    const reply = isObject(interactive) ? interactive.call_permission_reply : undefined;
+    if (!isObject(reply)) return;
+    const key = `${phoneNumberId} ${party}`;
+    if (reply.response === 'accept') this.callableUntil.set(key, Date.now() + PERMISSION_MS);
+    else this.callableUntil.delete(key);
+  }
+
+  /** When the permission to call ends, milliseconds; null where there is none. */
+  endOfCallPermission(phoneNumberId: string, party: string): number | null {
+    const end = this.callableUntil.get(`${phoneNumberId} ${party}`) ?? 0;
+    return end > Date.now() ? end : null;
   }
 }
 

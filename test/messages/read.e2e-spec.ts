@@ -14,7 +14,7 @@ beforeAll(async () => {
   workspace = await sendingWorkspace(test);
 });
 afterAll(async () => test?.stop());
-afterEach(() => test.simulator.applyFaults({ down: false, latencyMs: 0, errorRate: 0 }));
+afterEach(() => test.simulator.applyFaults({ down: false, latency_ms: 0, error_rate: 0 }));
 
 interface Received {
   id: string;
@@ -161,10 +161,10 @@ describe('POST /messages/{id}/read', () => {
     const { id, wamid } = await received();
     test.simulator.applyFaults({ down: true });
     expect(answerOf(await read(id))).toEqual([502, 'PLATFORM_UNAVAILABLE']);
-    test.simulator.applyFaults({ down: false, latencyMs: 30_000 });
+    test.simulator.applyFaults({ down: false, latency_ms: 30_000 });
     expect(answerOf(await read(id))).toEqual([504, 'PLATFORM_TIMEOUT']);
     expect((await workspace.message(id)).read_at).toBeNull();
-    test.simulator.applyFaults({ latencyMs: 0 });
+    test.simulator.applyFaults({ latency_ms: 0 });
     expect((await read(id)).status).toBe(200);
     expect(atPlatform(wamid)?.readAt).toEqual(expect.any(Number));
   });

@@ -1,57 +1,34 @@
-import type { Request } from 'express';
 import { invalidParam, PlainError } from '../graph-error.js';
-import { queryParam, type Route } from '../http/route.js';
-import type { IdSource } from '../ids.js';
-import type { MediaAddresses } from '../media/media-addresses.js';
-import { FileSink, type MediaStore } from '../media/media-store.js';
+import { type Call, control, type Route } from '../http/call.js';
+import { isObject, type JsonObject, Param } from '../http/param.js';
+import { addressOf } from '../media/media.routes.js';
+import { FileSink } from '../media/media-store.js';
 import { LARGEST_MEDIA_BYTES, MEDIA_KINDS, type MediaKind } from '../media/media-types.js';
 import { paddedTo, SAMPLE_FILES } from '../media/sample-files.js';
+import type { IdSource } from '../ids.js';
 import type { InboundLog } from '../messages/inbound-log.js';
-import { isObject, type JsonObject, Param } from '../messages/param.js';
-import type { Inbound } from '../notifications/notification.js';
-import type { Blocklist } from '../numbers/blocklist.routes.js';
-import type { Numbers } from '../numbers/numbers.js';
-import { digitsOf, type People } from '../people.js';
+import { digitsOf } from '../people.js';
+import type { Platform } from '../platform.js';
 import type { SimulatorNumber } from '../simulator.types.js';
-import type { NotifyAccount } from '../templates/template-reviewer.js';
-import { unknownNumber } from './control.routes.js';
+import { limitOf, numberOf } from './control.routes.js';
 
 /** A file that came with a customer's message can be fetched for so long. */
 const INBOUND_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 const LARGEST_WISH_BYTES = 1024 * 1024 * 1024;
-
-export interface InboundParts {
-  numbers: Numbers;
-  people: People;
-  ids: IdSource;
-  media: MediaStore;
-  mediaAddresses: MediaAddresses;
-  inboundLog: InboundLog;
-  blocklist: Blocklist;
-  announce(inbound: Inbound): void;
-  notifyAccount: NotifyAccount;
-}
-
-/** A customer writes to one of the numbers, or calls it. */
-export function inboundRoutes(parts: InboundParts): Route[] {
-  const receiveInbound = async (request: Request) => {
-    const body = Param.ofRequest(request);
-    return receive(parts, body, await withFile(parts, request, body));
-  };
-  return [
-    ['POST', '/_simulator/inbound', receiveInbound],
-    ['GET', '/_simulator/inbound', (request) => listInbound(parts.inboundLog, request)],
-  ];
-}
-
 const MOST_LISTED = 1_000;
 /** How long the platform shows that the business is typing. */
 const TYPING_MS = 25_000;
 
+/** A customer writes to one of the numbers, or calls it. */
+export function inboundRoutes(platform: Platform): Route[] {
+  return [
+    control('post', '/inbound', async (call) => receive(platform, call.param, await withFile(platform, call))),
+    control('get', '/inbound', (call) => listInbound(platform.inboundLog, limitOf(call))),
+  ];
+}
+
 /** The last messages of customers, and which of them the business has read. */
-function listInbound(inboundLog: InboundLog, request: Request): object {
-  const limit = Number(queryParam(request, 'limit') ?? MOST_LISTED);
-  if (!Number.isInteger(limit) || limit < 1) throw invalidParam('Param limit must be a whole number from 1.');
+function listInbound(inboundLog: InboundLog, limit: number): object {
   const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
   const data = inboundLog.list(Math.min(limit, MOST_LISTED)).map((fact) => ({
     id: fact.id,
@@ -74,11 +51,10 @@ interface Customer {
   contact: object;
 }
 
-function receive(parts: InboundParts, body: Param, given: unknown): object {
-  const { people, numbers } = parts;
+function receive(platform: Platform, body: Param, given: unknown): object {
+  const { people } = platform;
   const phoneNumberId = body.text('phone_number_id', 20);
-  const number = numbers.get(phoneNumberId);
-  if (number === undefined) throw unknownNumber(phoneNumberId);
+  const number = numberOf(platform.numbers, phoneNumberId);
   const userId = textOf(body, 'user_id');
   const username = textOf(body, 'username');
   const isHidden = body.flag('without_from');
@@ -93,7 +69,7 @@ function receive(parts: InboundParts, body: Param, given: unknown): object {
   if (waId === null || isHidden) people.learn(customerId, { username, profileName });
   const shown = isHidden ? null : waId;
   const party = shown ?? customerId;
-  if (parts.blocklist.has(phoneNumberId, party)) {
+  if (people.hasBlocked(phoneNumberId, party)) {
     throw new PlainError(400, 'The number has blocked this customer, who can not write to it.');
   }
   const profile = { name: people.profileNameOf(party), username: people.usernameOf(party) };
@@ -103,9 +79,9 @@ function receive(parts: InboundParts, body: Param, given: unknown): object {
     user_id: customerId,
   };
   const customer = { waId: shown, userId: customerId, contact };
-  if (body.flag('call')) return ring(parts, number, customer);
-  const message = completeMessage(parts.ids, given, customer, waId ?? customerId);
-  parts.announce({
+  if (body.flag('call')) return ring(platform, number, customer);
+  const message = completeMessage(platform.ids, given, customer, waId ?? customerId);
+  platform.announce({
     phoneNumberId,
     party,
     writtenAt: Number(message.timestamp) * 1000,
@@ -116,14 +92,14 @@ function receive(parts: InboundParts, body: Param, given: unknown): object {
 }
 
 /** The customer calls instead of writing: the window opens as it does for a message. */
-function ring(parts: InboundParts, number: SimulatorNumber, { waId, userId, contact }: Customer): object {
+function ring(platform: Platform, number: SimulatorNumber, { waId, userId, contact }: Customer): object {
   const { phoneNumberId, wabaId } = number;
   const own = digitsOf(number.displayPhoneNumber);
   const party = waId ?? userId;
   const writtenAt = Date.now();
-  const id = parts.ids.inboundWamid(parts.ids.nextSequence(), party).replace('wamid', 'wacid');
-  parts.inboundLog.add({ id, phoneNumberId, party, writtenAt });
-  parts.notifyAccount(wabaId, 'calls', {
+  const id = platform.ids.inboundWamid(platform.ids.nextSequence(), party).replace('wamid', 'wacid');
+  platform.inboundLog.add({ id, phoneNumberId, party, writtenAt });
+  platform.notifyAccount(wabaId, 'calls', {
     messaging_product: 'whatsapp',
     metadata: { display_phone_number: own, phone_number_id: phoneNumberId },
     contacts: [contact],
@@ -178,25 +154,26 @@ interface FileWish {
  * filled in; as it is where there is none to make: another type, or an id that the caller gave.
  * @throws PlainError for a `file` that can't be made
  */
-async function withFile(parts: InboundParts, request: Request, body: Param): Promise<unknown> {
+async function withFile(platform: Platform, call: Call): Promise<unknown> {
+  const body = call.param;
   const { value: message } = body.get('message');
   const { value: phoneNumberId } = body.get('phone_number_id');
   const isAsked = body.get('file').isGiven;
   const file = isAsked ? body.object('file') : new Param({}, 'file');
   const kind = isObject(message) ? MEDIA_KINDS.find((one) => one === message.type) : undefined;
   if (!isObject(message) || kind === undefined) return message;
-  if (typeof phoneNumberId !== 'string' || parts.numbers.get(phoneNumberId) === undefined) return message;
+  if (typeof phoneNumberId !== 'string' || platform.numbers.get(phoneNumberId) === undefined) return message;
   const content = message[kind] ?? (isAsked ? {} : undefined);
   if (!isObject(content) || (content.id !== undefined && !isAsked)) return message;
   const wish = readWish(kind, file, new Param(content, `message['${kind}']`));
   if (wish.sizeBytes > LARGEST_MEDIA_BYTES) return tooLarge(message, kind);
-  const { id, sha256 } = await makeFile(parts, phoneNumberId, wish);
+  const { id, sha256 } = await makeFile(platform, phoneNumberId, wish);
   const facts = {
     ...extrasOf(kind, wish),
     mime_type: wish.mimeType,
     sha256: Buffer.from(sha256, 'hex').toString('base64'),
     id,
-    url: parts.mediaAddresses.make(request, id, 'webhook', null),
+    url: addressOf(platform, call, id, 'webhook', null),
   };
   return { ...message, [kind]: { ...facts, ...content } };
 }
@@ -219,7 +196,7 @@ function readWish(kind: MediaKind, file: Param, content: Param): FileWish {
 }
 
 async function makeFile(
-  { ids, media }: InboundParts,
+  { ids, media }: Platform,
   phoneNumberId: string,
   { bytes, mimeType }: FileWish,
 ): Promise<{ id: string; sha256: string }> {

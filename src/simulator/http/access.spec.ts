@@ -39,11 +39,11 @@ describe('calls that pages of other sites can make a browser send', () => {
     ];
     for (const type of types) expect(await call('/_simulator/faults', { 'content-type': type }, fault)).toBe(415);
     expect(await call('/_simulator/faults', {}, fault)).toBe(415);
-    expect(rig.simulator.faults.latencyMs).toBe(0);
+    expect(rig.simulator.faults.latency_ms).toBe(0);
     expect(await call('/_simulator/faults', { 'content-type': 'Application/JSON; charset=utf-8' }, fault)).toBe(200);
-    expect(rig.simulator.faults.latencyMs).toBe(1);
+    expect(rig.simulator.faults.latency_ms).toBe(1);
     expect(await call('/_simulator/reset', {}, '')).toBe(200);
-    expect(rig.simulator.faults.latencyMs).toBe(0);
+    expect(rig.simulator.faults.latency_ms).toBe(0);
   });
 
   it.each([

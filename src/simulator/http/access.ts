@@ -1,10 +1,8 @@
-import type { Request } from 'express';
 import { createHash, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { GraphError } from '../graph-error.js';
-import type { Table } from '../store.js';
-import { tokenInBody } from './parameters.js';
-import { queryParam } from './route.js';
+import type { Store, Table } from '../store.js';
+import type { Call } from './call.js';
 
 /**
  * Whether a request without any credentials may be answered under this `Host`: a page from elsewhere reaches a server of
@@ -24,27 +22,26 @@ export function isTrustedHost(header: string | undefined, names: readonly string
 
 /** Checks the caller's token, in `Authorization`, `?access_token=`, or the body's `access_token`. */
 export class AccessTokens {
-  private readonly accepted: ReadonlySet<string> | null;
+  /** By their checksums, so that no token lies in a file. */
+  private readonly revoked: Table<true>;
+  /** Likewise: those that the simulator itself gave out. */
+  private readonly issued: Table<true>;
 
-  /**
-   * @param tokens null accepts any that is not empty
-   * @param revoked by their checksums, so that no token lies in a file
-   * @param issued likewise: those that the simulator itself gave out
-   */
+  /** @param accepted null accepts any that is not empty */
   constructor(
-    tokens: readonly string[] | null,
-    private readonly revoked: Table<true>,
-    private readonly issued: Table<true>,
+    private readonly accepted: readonly string[] | null,
+    store: Store,
   ) {
-    this.accepted = tokens === null ? null : new Set(tokens);
+    this.revoked = store.table('revoked_tokens');
+    this.issued = store.table('issued_tokens');
   }
 
   /** Gives the token. @throws GraphError 190 where there is none, or a wrong one */
-  check(request: Request): string {
+  check(call: Call): string {
     // `OAuth` is what the upload calls use.
-    const match = /^(?:Bearer|OAuth) +(\S+)$/i.exec(request.headers.authorization ?? '');
-    const token = match?.[1] ?? queryParam(request, 'access_token') ?? tokenInBody(request);
-    if (token === null || token === '') {
+    const match = /^(?:Bearer|OAuth) +(\S+)$/i.exec(call.request.headers.authorization ?? '');
+    const token = match?.[1] ?? call.query('access_token') ?? tokenInBody(call);
+    if (token === '') {
       throw new GraphError(190, { message: 'An access token is required to request this resource.' });
     }
     if (!this.isAccepted(token)) {
@@ -75,18 +72,23 @@ export class AccessTokens {
     else this.revoked.set(checksum(token), true);
   }
 
-  /** Takes every revocation back. */
-  clear(): void {
-    this.revoked.clear();
-  }
-
   private isAccepted(token: string): boolean {
-    return this.accepted === null || this.accepted.has(token) || this.issued.has(checksum(token));
+    return this.accepted === null || this.accepted.includes(token) || this.issued.has(checksum(token));
   }
 
   /** The sends are many: a checksum is only computed while something is revoked. */
   private isRevoked(token: string): boolean {
     return this.revoked.size > 0 && this.revoked.has(checksum(token));
+  }
+}
+
+/** Empty where there is none, or where the body can't be read. */
+function tokenInBody(call: Call): string {
+  try {
+    const { token } = call.parameters;
+    return typeof token === 'string' ? token : '';
+  } catch {
+    return '';
   }
 }
 

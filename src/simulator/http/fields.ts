@@ -1,6 +1,6 @@
-import type { Request } from 'express';
 import { GraphError, invalidParam } from '../graph-error.js';
-import { isObject, queryParam } from './route.js';
+import { Call, type Page, pageOf } from './call.js';
+import { isObject } from './param.js';
 
 /** One field that was asked for: `name`, `name.limit(5)`, or `name{its,own,fields}`. */
 export interface Field {
@@ -18,7 +18,7 @@ const NAME = /\s*([A-Za-z_]\w*)((?:\.\w+\([^()]*\))*)\s*/y;
 const DEEPEST = 5;
 
 /** Reads `a,b.limit(2),c{d,e{f}}`. @throws GraphError 2500 for anything else */
-export function parseFields(text: string): Field[] {
+function parseFields(text: string): Field[] {
   let at = 0;
   const wrong = () => new GraphError(2500, { message: `Syntax error "Expected name." at character ${at}: ${text}` });
   const list = (depth: number): Field[] => {
@@ -48,36 +48,64 @@ function modifiersOf(text: string): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/\.(\w+)\(([^()]*)\)/g)].map((match) => [match[1], match[2]]));
 }
 
-export const plainField = (name: string): Field => ({ name, modifiers: {}, sub: null });
+const plainField = (name: string): Field => ({ name, modifiers: {}, sub: null });
 
-/** Reads `?fields=`; the usual ones where it is left out. @throws GraphError 100 for a field that no such object has */
-export function fieldsOf(request: Request, known: object, usual: readonly string[], type: string): readonly Field[] {
-  const asked = queryParam(request, 'fields');
-  return knownFields(asked === null || asked.trim() === '' ? null : parseFields(asked), known, usual, type);
-}
+/** What comes of a list within an object, without `.limit(n)`. */
+const MOST_IN_A_FIELD = 25;
 
-/** As {@link fieldsOf}, of fields within others. */
-export function knownFields(
-  asked: readonly Field[] | null,
-  known: object,
-  usual: readonly string[],
-  type: string,
-): readonly Field[] {
-  if (asked === null) return usual.map(plainField);
-  const unknown = asked.find(({ name }) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) {
-    throw invalidParam(`Tried accessing nonexisting field (${unknown.name}) on node type (${type})`);
+/** A kind of object as its calls show it. */
+export class Shape<T> {
+  /**
+   * @param type the platform's name of the kind
+   * @param usual the fields that are shown where none are asked for
+   */
+  constructor(
+    private readonly type: string,
+    private readonly known: Fields<T>,
+    private readonly usual: readonly string[],
+  ) {}
+
+  /** Reads `?fields=`. @throws GraphError 100 for a field that no such object has */
+  asked(call: Call): readonly Field[] {
+    const asked = call.query('fields');
+    return this.chosen(asked === null || asked.trim() === '' ? null : parseFields(asked));
   }
-  return asked.some(({ name }) => name === 'id') ? asked : [...asked, plainField('id')];
-}
 
-export function pick<T>(object: T, known: Fields<T>, fields: readonly Field[]): Record<string, unknown> {
-  return Object.fromEntries(
-    fields.map((field) => {
-      const value = known[field.name]?.(object, field);
-      return [field.name, field.sub === null ? value : narrowed(value, field.sub)];
-    }),
-  );
+  show(object: T, fields: readonly Field[] | Call): Record<string, unknown> {
+    const chosen = fields instanceof Call ? this.asked(fields) : fields;
+    return Object.fromEntries(
+      chosen.map((field) => {
+        const value = this.known[field.name]?.(object, field);
+        return [field.name, field.sub === null ? value : narrowed(value, field.sub)];
+      }),
+    );
+  }
+
+  only(object: T, names: readonly string[]): Record<string, unknown> {
+    return this.show(object, names.map(plainField));
+  }
+
+  page(call: Call, objects: readonly T[], idOf: (object: T) => string): Page<object> {
+    const fields = this.asked(call);
+    return pageOf(call, objects, idOf, (object) => this.show(object, fields));
+  }
+
+  /** A list of such objects as a field of another one. */
+  within({ sub, modifiers: { limit } }: Field, objects: readonly T[]): { data: object[] } {
+    const fields = this.chosen(sub);
+    const count = limit === undefined ? MOST_IN_A_FIELD : Number(limit);
+    if (!Number.isInteger(count) || count < 1) throw invalidParam('Param limit must be a number between 1 and 1000.');
+    return { data: objects.slice(0, count).map((object) => this.show(object, fields)) };
+  }
+
+  private chosen(asked: readonly Field[] | null): readonly Field[] {
+    if (asked === null) return this.usual.map(plainField);
+    const unknown = asked.find(({ name }) => !Object.hasOwn(this.known, name));
+    if (unknown !== undefined) {
+      throw invalidParam(`Tried accessing nonexisting field (${unknown.name}) on node type (${this.type})`);
+    }
+    return asked.some(({ name }) => name === 'id') ? asked : [...asked, plainField('id')];
+  }
 }
 
 /** Only what was chosen of an object, or of each in a list. A page of `data` has been narrowed where it was made. */

@@ -1,6 +1,6 @@
 import type { NextFunction, Request } from 'express';
 import { GraphError } from '../graph-error.js';
-import { bodyText, isObject, type JsonObject, queryParam } from './route.js';
+import { isObject, type JsonObject } from './param.js';
 
 /** Parameters that are JSON where they come as text: in the query, in a form, or as a string within JSON. */
 // prettier-ignore
@@ -18,6 +18,8 @@ export interface Parameters {
   values: JsonObject;
   /** The JSON that was sent, where it is exactly the values; null where they came in another way. */
   sent: string | null;
+  /** `access_token` of a form or of JSON. */
+  token: unknown;
 }
 
 /**
@@ -29,24 +31,22 @@ export function readParameters(request: Request): Parameters {
   const query = Object.keys(request.query).map((name) => [name, queryParam(request, name)] as const);
   const merged = query.length === 0 ? given : { ...Object.fromEntries(query), ...given };
   const values = withoutText(merged);
-  return { values, sent: values === given ? sent : null };
+  return { values, sent: values === given ? sent : null, token: given.access_token };
 }
 
-export function parametersOf(request: Request): JsonObject {
-  return readParameters(request).values;
+/** A parameter of the query, the first of its name; null where there is none. */
+export function queryParam(request: Request, name: string): string | null {
+  const value = request.query[name];
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'string' ? first : null;
 }
 
-/** `access_token` of a form or of JSON; null where there is none. */
-export function tokenInBody(request: Request): string | null {
-  try {
-    const token = bodyOf(request).values.access_token;
-    return typeof token === 'string' ? token : null;
-  } catch {
-    return null;
-  }
+export function bodyText(request: Request): string {
+  const { body } = request as { body: unknown };
+  return typeof body === 'string' ? body : '';
 }
 
-function bodyOf(request: Request): Parameters {
+function bodyOf(request: Request): Pick<Parameters, 'values' | 'sent'> {
   const { body } = request as { body: unknown };
   // A form of several parts is read already.
   if (isObject(body)) return { values: body, sent: null };

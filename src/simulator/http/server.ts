@@ -1,19 +1,17 @@
-import express, { type NextFunction, type Request, Router } from 'express';
+import express, { type NextFunction, type Request, type Response, Router } from 'express';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GraphError, PlainError, unknownObject } from '../graph-error.js';
-import type { IdSource } from '../ids.js';
-import type { Faults } from '../simulator.types.js';
-import type { Store } from '../store.js';
-import { type AccessTokens, isTrustedHost } from './access.js';
-import type { BrokenAnswer, BrokenAnswers } from './broken-answers.js';
-import { readMultipart } from './parameters.js';
-import { bodyText, type Handler, type Reply, type Route } from './route.js';
+import type { Platform } from '../platform.js';
+import { isTrustedHost } from './access.js';
+import { Call, type Handler, type Route } from './call.js';
+import { askedFor, type BrokenAnswer, strikes } from './faults.js';
+import { bodyText, readMultipart } from './parameters.js';
 
 /** Oldest and newest version served; a call to an older one is answered by the oldest, as the platform does. */
 const OLDEST_VERSION = 21;
 const NEWEST_VERSION = 26;
-const LARGEST_BODY = '4mb';
+const TEXT = express.text({ type: () => true, limit: '4mb' });
 const SEND_PATH = '/:phone_number/messages';
 /** A send without a query. */
 const SEND = /^(?:\/v\d+\.\d+)?\/(\d+)\/messages$/;
@@ -24,45 +22,29 @@ const FOREIGN =
   'The simulator answers by its address or as localhost, and no pages of other sites; docs/simulator.md says how to name it.';
 /** Clients that were led here by a proxy still name the platform's hosts; no page of another site can be under them. */
 const PLATFORM_HOSTS = ['graph.facebook.com', 'lookaside.fbsbx.com'];
-const JSON_TYPE = 'application/json; charset=UTF-8';
 
-/** Whether an id is of a kind, by the names of the parameters in the paths of the Graph API's routes. */
-export type Kinds = Readonly<Record<string, (id: string) => boolean>>;
-
-export interface ServerParts {
-  kinds: Kinds;
-  graphRoutes: readonly Route[];
-  /** Paths outside the Graph API: control calls and downloads. */
-  plainRoutes: readonly Route[];
-  tokens: AccessTokens;
-  ids: IdSource;
-  /** Read at every request. */
-  faults: Faults;
-  brokenAnswers: BrokenAnswers;
-  /** Names under which it may be called, besides addresses and `localhost`. */
-  hostNames: readonly string[];
-  store: Store;
-  log: (line: string) => void;
-}
+type Reply = Response<unknown, { call: Call }>;
 
 /** The HTTP side. An answer leaves only when what it promises is written down, so `kill -9` after it loses nothing. */
 export class SimulatorServer {
   private readonly server: Server;
   private pause: NodeJS.Timeout | null = null;
 
-  constructor(private readonly parts: ServerParts) {
+  constructor(
+    private readonly platform: Platform,
+    private readonly routes: readonly Route[],
+  ) {
     const app = express().disable('x-powered-by').disable('etag');
-    app.use((request, _reply, next) => {
+    app.use((request, reply: Reply, next) => {
+      reply.locals.call = new Call(request, reply);
       if (this.admits(request)) next();
     });
-    const plain = Router();
-    this.addRoutes(plain, parts.plainRoutes, requireJson);
-    plain.use(/^\/(?:_.*)?$/, (request) => {
-      throw new PlainError(404, `No such path: ${request.path}`);
-    });
+    const plain = this.plain();
     app.use((request, reply, next) => (request.url.startsWith('/v') ? next() : plain(request, reply, next)));
     app.use(this.graph());
-    app.use((error: unknown, request: Request, reply: Reply, _next: NextFunction) => this.fail(request, reply, error));
+    app.use((error: unknown, _request: Request, reply: Reply, _next: NextFunction) =>
+      this.fail(reply.locals.call, error),
+    );
     // Longer than clients keep an idle connection, so that it is never the server who closes one in use.
     this.server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
       if (!this.acceptSend(request, response)) app(request, response);
@@ -111,25 +93,26 @@ export class SimulatorServer {
   /** A send of the usual form, before Express: sends are many, and Express costs three times as much as all the rest. */
   private acceptSend(raw: IncomingMessage, response: ServerResponse): boolean {
     const { url = '', headers, method } = raw;
-    const { kinds, graphRoutes, tokens } = this.parts;
     const id = method === 'POST' ? SEND.exec(url)?.[1] : undefined;
     const { authorization, 'content-encoding': encoding, 'content-type': type = '' } = headers;
     const isUsual = authorization !== undefined && encoding === undefined && !type.startsWith('multipart/');
     if (id === undefined || !isUsual || !(Number(headers['content-length']) <= MOST_USUAL_BYTES)) return false;
-    const route = graphRoutes.find(([, path]) => path === SEND_PATH);
-    if (route === undefined || kinds.phone_number?.(id) !== true) return false;
+    const route = this.routes.find(({ path }) => path === SEND_PATH);
+    const node = route?.node?.find(id);
+    if (route === undefined || node === undefined) return false;
     let body = '';
     raw.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     raw.on('end', () => {
-      const request = Object.assign(raw, { params: { phone_number: id }, query: {}, body }) as unknown as Request;
-      const reply = Object.assign(response, { locals: {} }) as unknown as Reply;
+      const request = Object.assign(raw, { query: {}, body }) as unknown as Request;
+      const call = new Call(request, response as Reply);
       try {
         if (!this.admits(request)) return;
-        reply.locals.version = takeVersion(request);
-        tokens.check(request);
-        void this.run(route[2], request, reply);
+        call.version = takeVersion(request);
+        call.node = node;
+        this.platform.tokens.check(call);
+        void this.run(route.handler, call);
       } catch (error) {
-        this.fail(request, reply, error);
+        this.fail(call, error);
       }
     });
     return true;
@@ -137,37 +120,56 @@ export class SimulatorServer {
 
   /** False where the connection was cut. @throws PlainError 403 */
   private admits(request: Request): boolean {
-    if (this.parts.faults.down && !request.url.startsWith('/_')) request.socket.destroy();
+    if (this.platform.faults.down && !request.url.startsWith('/_')) request.socket.destroy();
     else if (this.isForeign(request)) throw new PlainError(403, FOREIGN);
     return !request.socket.destroyed;
   }
 
   /** A page of another site can make a browser call a server of its user's machine. */
   private isForeign({ method, headers: { host, origin } }: Request): boolean {
-    if (!isTrustedHost(host, [...PLATFORM_HOSTS, ...this.parts.hostNames])) return true;
+    if (!isTrustedHost(host, [...PLATFORM_HOSTS, ...this.platform.options.hostNames])) return true;
     return origin !== undefined && method !== 'GET' && origin !== `http://${host}`;
   }
 
+  private plain(): Router {
+    const plain = Router();
+    const routes = this.routes.filter(({ kind }) => kind === 'plain');
+    for (const { method, path, handler } of routes) plain[method](path, TEXT, requireJson, this.answering(handler));
+    plain.use(/^\/(?:_.*)?$/, (request) => {
+      throw new PlainError(404, `No such path: ${request.path}`);
+    });
+    return plain;
+  }
+
   private graph(): Router {
-    const { tokens, kinds, graphRoutes } = this.parts;
     const graph = Router();
-    graph.use((request, reply: Reply, next) => {
-      reply.locals.version = takeVersion(request);
+    graph.use((request, { locals: { call } }: Reply, next) => {
+      call.version = takeVersion(request);
       next();
     });
-    for (const [name, isOfKind] of Object.entries(kinds)) {
-      graph.param(name, (_request, _reply, next, id: string) => next(isOfKind(id) ? undefined : 'route'));
+    const routes = this.routes.filter(({ kind }) => kind !== 'plain');
+    const nodes = new Map(routes.flatMap(({ node }) => (node === undefined ? [] : [[node.name, node] as const])));
+    for (const [name, node] of nodes) {
+      graph.param(name, (_request, reply, next, id: string) => {
+        const { call } = (reply as Reply).locals;
+        call.node = node.find(id);
+        next(call.node === undefined ? 'route' : undefined);
+      });
     }
-    // After the body, where a token may stand too.
-    this.addRoutes(graph, graphRoutes, readMultipart, (request, _reply, next) => {
-      tokens.check(request);
+    const token = (_request: Request, { locals: { call } }: Reply, next: NextFunction) => {
+      this.platform.tokens.check(call);
       next();
-    });
-    graph.use((request) => {
-      tokens.check(request);
+    };
+    for (const { method, path, handler, kind } of routes) {
+      // A token may stand in the body, too.
+      const before = kind === 'stream' ? [token] : [TEXT, readMultipart, ...(kind === 'open' ? [] : [token])];
+      graph[method](path, ...before, this.answering(handler));
+    }
+    graph.use((request, { locals: { call } }: Reply) => {
+      this.platform.tokens.check(call);
       const [, id = '', edge = '', ...more] = request.path.split('/');
       if (more.length > 0) throw new GraphError(2500, { message: `Unknown path components: /${more.join('/')}` });
-      const isKnown = Object.values(kinds).some((isOfKind) => isOfKind(id));
+      const isKnown = [...nodes.values()].some((node) => node.find(id) !== undefined);
       if (!isKnown || request.method !== 'GET') throw unknownObject(request.method, id);
       throw new GraphError(100, {
         httpStatus: 404,
@@ -177,106 +179,90 @@ export class SimulatorServer {
     return graph;
   }
 
-  private addRoutes(router: Router, routes: readonly Route[], ...guards: express.RequestHandler[]): void {
-    const text = express.text({ type: () => true, limit: LARGEST_BODY });
-    // The last guard is the one that needs no body.
-    const token = guards.slice(-1);
-    for (const [method, path, handler, kind] of routes) {
-      const before = { stream: token, open: [text, readMultipart], usual: [text, ...guards] }[kind ?? 'usual'];
-      const name = method.toLowerCase() as 'get' | 'post' | 'delete';
-      router[name](path, ...before, (request: Request, reply: Reply) => this.run(handler, request, reply));
-    }
+  private answering(handler: Handler) {
+    return (_request: Request, reply: Reply) => this.run(handler, reply.locals.call);
   }
 
-  private run(handler: Handler, request: Request, reply: Reply): void | Promise<void> {
-    const broken = reply.locals.version === undefined ? null : this.strike(request);
+  private run(handler: Handler, call: Call): void | Promise<void> {
+    const broken = call.version === undefined ? null : this.strike(call.request);
     if (broken?.taken === false) {
-      this.settle(reply, () => this.parts.brokenAnswers.write(broken, request, reply));
+      this.settle(call, () => this.platform.brokenAnswers.write(broken, call.request, call.reply));
       return;
     }
-    const body = handler(request, reply);
-    if (body instanceof Promise) return body.then((settled) => this.finish(request, reply, settled, broken));
-    this.finish(request, reply, body, broken);
+    const body = handler(call);
+    if (body instanceof Promise) return body.then((settled) => this.finish(call, settled, broken));
+    this.finish(call, body, broken);
   }
 
   /** The faults that were asked for, before a call of the Graph API takes effect. */
   private strike(request: Request): BrokenAnswer | null {
-    const { faults, ids, brokenAnswers } = this.parts;
-    const details = 'A fault that was asked for';
-    if (request.method !== 'GET' && faults.errorRate > 0 && ids.draw() < faults.errorRate) {
-      throw new GraphError(131000, { details, isTransient: true });
+    const { faults, ids, brokenAnswers } = this.platform;
+    const isSend = request.method === 'POST' && /\/messages(?:\?|$)/.test(request.url);
+    if (request.method !== 'GET' && faults.error_rate > 0 && ids.draw() < faults.error_rate) {
+      throw askedFor(131000, true);
     }
-    if (!isSend(request) && faults.refusals > 0) {
-      faults.refusals--;
-      throw new GraphError(faults.refusalCode, { details });
-    }
-    if (!isSend(request) || faults.brokenAnswers === 0) return null;
-    return ids.draw() < faults.brokenAnswers ? brokenAnswers.next() : null;
+    if (!isSend && strikes(faults, 'refusals')) throw askedFor(faults.refusal_code);
+    return isSend ? brokenAnswers.draw(faults, ids) : null;
   }
 
-  private finish(request: Request, reply: Reply, value: unknown, broken: BrokenAnswer | null): void {
-    const { faults, ids, brokenAnswers } = this.parts;
+  private finish(call: Call, value: unknown, broken: BrokenAnswer | null): void {
+    const { faults, ids, brokenAnswers } = this.platform;
+    const { request, reply } = call;
     if (value === undefined) return;
     const body = typeof value === 'string' ? value : JSON.stringify(value);
     if (broken !== null) {
-      this.settle(reply, () => brokenAnswers.write(broken, request, reply, body));
+      this.settle(call, () => brokenAnswers.write(broken, request, reply, body));
       return;
     }
-    const { locals } = reply;
-    const isWrite = locals.version !== undefined && request.method !== 'GET';
-    if (isWrite && faults.dropAnswers > 0 && ids.draw() < faults.dropAnswers) locals.cut = true;
-    this.settle(reply, () => this.write(reply, 200, body));
+    const isWrite = call.version !== undefined && request.method !== 'GET';
+    if (isWrite && faults.drop_answers > 0 && ids.draw() < faults.drop_answers) call.cut = true;
+    this.settle(call, () => this.write(call, 200, body));
   }
 
-  private fail(request: Request, reply: Reply, error: unknown): void {
-    request.resume();
-    const { ids, log } = this.parts;
-    const answer = (status: number, body: string | null) => this.settle(reply, () => this.write(reply, status, body));
+  private fail(call: Call, error: unknown): void {
+    call.request.resume();
+    const { ids, options } = this.platform;
+    const answer = (status: number, body: string | null) => this.settle(call, () => this.write(call, status, body));
     // What body-parser and the router throw has a status of its own.
     const { status = 500 } = error as { status?: number };
     if (error instanceof GraphError) answer(error.httpStatus, error.body(ids.traceId()));
     else if (error instanceof PlainError) {
       answer(error.httpStatus, error.message === '' ? null : JSON.stringify({ error: { message: error.message } }));
     } else {
-      if (status === 500) log(`simulator: ${error instanceof Error ? error.stack : String(error)}`);
+      if (status === 500) options.log(`simulator: ${error instanceof Error ? error.stack : String(error)}`);
       answer(status, null);
     }
   }
 
   /** Waits for everything that the answer must not overtake. */
-  private settle({ locals }: Reply, write: () => void): void {
-    const { faults, store } = this.parts;
-    const delayMs = (locals.delayMs ?? 0) + (locals.version === undefined ? 0 : faults.latencyMs);
+  private settle({ version, delayMs, after }: Call, write: () => void): void {
+    const { faults, store } = this.platform;
+    const lateMs = delayMs + (version === undefined ? 0 : faults.latency_ms);
     const late = () => {
-      if (delayMs === 0) write();
-      else setTimeout(write, delayMs).unref();
+      if (lateMs === 0) write();
+      else setTimeout(write, lateMs).unref();
     };
     store.whenWritten(() => {
-      if (locals.after === undefined) late();
-      else void locals.after.then(late);
+      if (after === undefined) late();
+      else void after.then(late);
     });
   }
 
-  private write(reply: Reply, status: number, body: string | null): void {
-    const { version, cut } = reply.locals;
-    if (cut === true || reply.destroyed) {
+  private write({ version, cut, reply }: Call, status: number, body: string | null): void {
+    if (cut || reply.destroyed) {
       reply.destroy();
       return;
     }
     const headers = ['Content-Length', String(body === null ? 0 : Buffer.byteLength(body))];
-    if (body !== null) headers.push('Content-Type', JSON_TYPE);
+    if (body !== null) headers.push('Content-Type', 'application/json; charset=UTF-8');
     if (version !== undefined) {
-      const trace = this.parts.ids.traceId();
+      const trace = this.platform.ids.traceId();
       headers.push('facebook-api-version', `v${version}.0`, 'x-fb-request-id', trace, 'x-fb-trace-id', trace);
       headers.push('x-fb-rev', '1031245768', 'Cache-Control', 'private, no-cache, no-store, must-revalidate');
       if (status === 401) headers.push('WWW-Authenticate', 'OAuth "Facebook Platform" "invalid_token"');
     }
     reply.writeHead(status, headers).end(body ?? undefined);
   }
-}
-
-function isSend({ method, url }: Request): boolean {
-  return method === 'POST' && /\/messages(?:\?|$)/.test(url);
 }
 
 /** Takes the version off the path; without one the oldest answers. @throws GraphError 2500 for a version to come */

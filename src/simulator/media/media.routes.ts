@@ -1,16 +1,15 @@
 import busboy from 'busboy';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GraphError, invalidParam, PlainError, unknownObject } from '../graph-error.js';
-import type { AccessTokens } from '../http/access.js';
-import { letRunOff, pathId, queryParam, type Reply, type Route, SUCCESS } from '../http/route.js';
-import type { IdSource } from '../ids.js';
-import type { Faults } from '../simulator.types.js';
-import { DOWNLOAD_PATH, type MediaAddresses } from './media-addresses.js';
-import { FileSink, type MediaFile, type MediaStore } from './media-store.js';
+import { GraphError, invalidParam, PlainError } from '../graph-error.js';
+import { type Call, GraphNode, letRunOff, on, type Route, SUCCESS } from '../http/call.js';
+import { askedFor, strikes } from '../http/faults.js';
+import type { Platform } from '../platform.js';
+import { FileSink, type MediaFile } from './media-store.js';
 import { kindOf, LARGEST_MEDIA_BYTES, limitOf, looksLike, UPLOAD_TYPES } from './media-types.js';
 
 /** An uploaded file can be sent for so long. */
@@ -18,48 +17,53 @@ const UPLOAD_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 const MOST_FIELD_BYTES = 1024;
 const MOST_PARTS = 32;
 const MOST_TYPE_CHARACTERS = 255;
+const DOWNLOAD_PATH = '/whatsapp_business/attachments/';
 
-export interface MediaParts {
-  media: MediaStore;
-  mediaAddresses: MediaAddresses;
-  tokens: AccessTokens;
-  ids: IdSource;
-  faults: Faults;
-}
-
-/** Uploading, looking up and deleting of files. */
-export function mediaRoutes(parts: MediaParts): Route[] {
-  const remove = (request: Request) => {
-    parts.media.remove(fileOf(parts, request).id);
-    return SUCCESS;
+/** Uploading, looking up, deleting and downloading of files. */
+export function mediaRoutes(platform: Platform): Route[] {
+  const { media, tokens, nodes } = platform;
+  const file = new GraphNode('media', (id) => media.get(id));
+  const checkOwner = (call: Call, { phoneNumberId }: MediaFile) => {
+    const owner = call.query('phone_number_id');
+    if (owner === null || owner === phoneNumberId) return;
+    throw invalidParam('Param phone_number_id is not the number that this media belongs to.');
   };
   return [
-    ['POST', '/:phone_number/media', (request) => upload(parts, request), 'stream'],
-    ['GET', '/:media', (request) => show(parts, request)],
-    ['DELETE', '/:media', remove],
+    nodes.number.on('post', '/media', ({ phoneNumberId }, call) => upload(platform, phoneNumberId, call), 'stream'),
+    file.on('get', '', (found, call) => {
+      checkOwner(call, found);
+      const { id, mimeType, sha256, sizeBytes } = found;
+      const url = addressOf(platform, call, id, 'getMedia', tokens.check(call));
+      return { messaging_product: 'whatsapp', url, mime_type: mimeType, sha256, file_size: sizeBytes, id };
+    }),
+    file.on('delete', '', (found, call) => {
+      checkOwner(call, found);
+      media.remove(found.id);
+      return SUCCESS;
+    }),
+    on('get', DOWNLOAD_PATH, (call) => download(platform, call), 'plain'),
   ];
 }
 
-/** Downloads have paths of their own. */
-export function downloadRoutes(parts: MediaParts): Route[] {
-  return [['GET', DOWNLOAD_PATH, (request, reply) => download(parts, request, reply)]];
+/**
+ * A temporary address of a file, on the simulator's own host. One that the media call gave is bound to the token of that
+ * call; one from a notification goes with any.
+ */
+export function addressOf(
+  { options }: Platform,
+  call: Call,
+  id: string,
+  source: 'getMedia' | 'webhook',
+  token: string | null,
+): string {
+  const ext = String(Date.now() + options.mediaAddressMs);
+  const hash = hashOf(options.seed, [id, ext, source, token]);
+  const query = new URLSearchParams({ mid: id, source, ext, hash });
+  return `${call.ownAddress}${DOWNLOAD_PATH}?${query.toString()}`;
 }
 
-function fileOf({ media }: MediaParts, request: Request): MediaFile {
-  const id = pathId(request, 'media');
-  const file = media.get(id);
-  if (file === undefined) throw unknownObject(request.method, id);
-  const owner = queryParam(request, 'phone_number_id');
-  if (owner !== null && owner !== file.phoneNumberId) {
-    throw invalidParam('Param phone_number_id is not the number that this media belongs to.');
-  }
-  return file;
-}
-
-function show(parts: MediaParts, request: Request): object {
-  const { id, mimeType, sha256, sizeBytes } = fileOf(parts, request);
-  const url = parts.mediaAddresses.make(request, id, 'getMedia', parts.tokens.check(request));
-  return { messaging_product: 'whatsapp', url, mime_type: mimeType, sha256, file_size: sizeBytes, id };
+function hashOf(key: string, facts: readonly (string | null)[]): string {
+  return createHmac('sha256', key).update(JSON.stringify(facts)).digest('base64url');
 }
 
 /** The form of an upload. */
@@ -71,22 +75,19 @@ interface UploadForm {
 }
 
 /** Streams the file to its folder. @throws GraphError 100; nothing is kept then */
-async function upload({ media, ids, faults }: MediaParts, request: Request): Promise<object> {
+async function upload({ media, ids, faults }: Platform, phoneNumberId: string, call: Call): Promise<object> {
   const id = ids.newObjectId();
   const form: UploadForm = { fields: new Map(), file: null, partType: null };
   try {
-    await readForm(request, form, media.pathOf(id));
-    if (faults.uploadFailures > 0) {
-      faults.uploadFailures--;
-      throw new GraphError(131000, { details: 'A fault that was asked for' });
-    }
-    const product = queryParam(request, 'messaging_product');
+    await readForm(call.request, form, media.pathOf(id));
+    if (strikes(faults, 'upload_failures')) throw askedFor(131000);
+    const product = call.query('messaging_product');
     if (product !== null && !form.fields.has('messaging_product')) form.fields.set('messaging_product', product);
-    media.add(fileFrom(form, id, pathId(request, 'phone_number')));
+    media.add(fileFrom(form, id, phoneNumberId));
     return { id };
   } catch (error) {
     await form.file?.discard();
-    await letRunOff(request);
+    await letRunOff(call.request);
     throw error;
   }
 }
@@ -189,39 +190,42 @@ function tooLarge(limit: number): GraphError {
  * `GET` of a temporary address: 401 without a good token, or with another than the one it was made for; 404 once it, or
  * the file, is gone. The faults that were asked for strike here.
  */
-async function download(parts: MediaParts, request: Request, reply: Reply): Promise<void> {
-  const { faults, media, mediaAddresses } = parts;
-  const address = mediaAddresses.read(request, tokenOf(parts, request));
-  if (address === 'foreign') throw new PlainError(401);
-  const file = address === 'void' ? undefined : media.get(address.id);
-  if (address === 'void' || file === undefined || address.madeAt < (file.addressesFrom ?? 0)) throw notFound();
-  const spoiling: Spoiling = { bytesPerSecond: faults.downloadBytesPerSecond };
-  if (faults.downloadFailures > 0) {
-    faults.downloadFailures--;
-    if (faults.downloadFailure === 'not_found') throw notFound();
-    if (faults.downloadFailure === 'server_error') throw new PlainError(500);
+async function download(platform: Platform, call: Call): Promise<void> {
+  const { faults, media } = platform;
+  const file = fileAt(platform, call);
+  const spoiling: Spoiling = { bytesPerSecond: faults.download_bytes_per_second };
+  if (strikes(faults, 'download_failures')) {
+    if (faults.download_failure === 'not_found') throw notFound();
+    if (faults.download_failure === 'server_error') throw new PlainError(500);
     spoiling.cutAfterBytes = Math.floor(file.sizeBytes / 2);
-  } else if (faults.downloadWrongBytes > 0) {
-    faults.downloadWrongBytes--;
-    spoiling.spoilByteAt = file.sizeBytes - 1;
-  }
-  if (faults.downloadLatencyMs > 0) await sleep(faults.downloadLatencyMs, undefined, { ref: false });
+  } else if (strikes(faults, 'download_wrong_bytes')) spoiling.spoilByteAt = file.sizeBytes - 1;
+  if (faults.download_latency_ms > 0) await sleep(faults.download_latency_ms, undefined, { ref: false });
   // A type is whatever the upload said it is; a header can't carry all of that.
   const type = file.mimeType.replaceAll(/[^\x20-\x7e]/g, '?');
-  reply.writeHead(200, { 'Content-Length': file.sizeBytes, 'Content-Type': type });
+  call.reply.writeHead(200, { 'Content-Length': file.sizeBytes, 'Content-Type': type });
   try {
-    await pipeline(piecesOf(media.pathOf(file.id), spoiling), reply);
+    await pipeline(piecesOf(media.pathOf(file.id), spoiling), call.reply);
   } catch {
-    reply.destroy();
+    call.reply.destroy();
   }
 }
 
-function tokenOf({ tokens }: MediaParts, request: Request): string {
+/** @throws PlainError 401 for an address that is made up, or another token's; 404 for one that is void */
+function fileAt({ media, options, tokens }: Platform, call: Call): MediaFile {
+  const read = (name: string) => call.query(name) ?? '';
+  const [id, ext, source, given] = [read('mid'), read('ext'), read('source'), read('hash')];
+  let token: string | null;
   try {
-    return tokens.check(request);
+    token = tokens.check(call);
   } catch {
     throw new PlainError(401);
   }
+  const hash = hashOf(options.seed, [id, ext, source, source === 'webhook' ? null : token]);
+  const [left, right] = [Buffer.from(given), Buffer.from(hash)];
+  if (left.length !== right.length || !timingSafeEqual(left, right)) throw new PlainError(401);
+  const file = Number(ext) < Date.now() ? undefined : media.get(id);
+  if (file === undefined || Number(ext) - options.mediaAddressMs < (file.addressesFrom ?? 0)) throw notFound();
+  return file;
 }
 
 function notFound(): PlainError {

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Request } from 'express';
 import { invalidParam, unknownObject } from '../graph-error.js';
-import { parametersOf } from '../http/parameters.js';
-import { letRunOff, pathId, queryParam, type Route } from '../http/route.js';
-import type { IdSource } from '../ids.js';
-import { SIMULATED_APP } from '../numbers/health.js';
+import { type Call, GraphNode, letRunOff, type Route } from '../http/call.js';
+import { SIMULATED_APP } from '../numbers/numbers.js';
+import type { Platform } from '../platform.js';
 
 /** What can be uploaded for templates and profiles. */
 const FILE_TYPES = ['application/pdf', 'image/jpeg', 'image/jpg', 'image/png', 'video/mp4'];
@@ -38,6 +36,10 @@ class UploadSession {
     return `${this.id}?sig=${this.signature}`;
   }
 
+  get progress(): object {
+    return { id: this.name, file_offset: this.offset };
+  }
+
   /**
    * Takes the bytes from an offset on; gives the handle once all are there, null before.
    * @throws GraphError 100 where the offset is not the one that is due, or there are too many bytes
@@ -67,54 +69,42 @@ class UploadSession {
  * The resumable upload, which gives the handles for media headers of templates and for profile pictures. Sessions don't
  * outlive the process.
  */
-export class Uploads {
-  private readonly sessions = new Map<string, UploadSession>();
-
-  constructor(private readonly ids: IdSource) {}
-
-  has(id: string): boolean {
-    return this.sessions.has(id);
-  }
-
-  routes(): Route[] {
-    const progress = ({ name, offset }: UploadSession) => ({ id: name, file_offset: offset });
-    return [
-      ['GET', '/:app', () => SIMULATED_APP],
-      ['POST', '/:app/uploads', (request) => this.begin(request)],
-      ['POST', '/:upload_session', (request) => this.proceed(request), 'stream'],
-      ['GET', '/:upload_session', (request) => progress(this.sessionOf(request))],
-    ];
-  }
-
-  private begin(request: Request): object {
-    const { file_type: type, file_length: length } = parametersOf(request);
-    const number = this.ids.newObjectId();
+export function uploadRoutes({ ids }: Platform): Route[] {
+  const sessions = new Map<string, UploadSession>();
+  const app = new GraphNode('app', (id) => (id === SIMULATED_APP.id || id === 'app' ? SIMULATED_APP : undefined));
+  const upload = new GraphNode('upload_session', (id) => sessions.get(id));
+  const begin = (_app: object, { param }: Call) => {
+    const number = ids.newObjectId();
     const id = `upload:${Buffer.from(`1:attachment:${number}`).toString('base64url')}`;
-    const signature = createHash('sha256').update(`${number} ${this.ids.traceId()}`).digest('base64url').slice(0, 24);
-    if (typeof type !== 'string') throw invalidParam('The parameter file_type is required.');
-    const session = new UploadSession(id, signature, Number(length ?? Number.NaN), type);
-    this.sessions.set(id, session);
-    if (this.sessions.size > MOST_SESSIONS) this.sessions.delete(this.sessions.keys().next().value ?? '');
+    const signature = createHash('sha256').update(`${number} ${ids.traceId()}`).digest('base64url').slice(0, 24);
+    const length = Number(param.get('file_length').value ?? Number.NaN);
+    const session = new UploadSession(id, signature, length, param.required('file_type'));
+    sessions.set(id, session);
+    if (sessions.size > MOST_SESSIONS) sessions.delete(sessions.keys().next().value ?? '');
     return { id: session.name };
-  }
-
-  private async proceed(request: Request): Promise<object> {
+  };
+  const checkSignature = ({ id, signature }: UploadSession, call: Call) => {
+    if ((call.query('sig') ?? signature) !== signature) throw unknownObject(call.request.method, id);
+  };
+  const proceed = async (session: UploadSession, call: Call) => {
+    const { request } = call;
     try {
-      const session = this.sessionOf(request);
+      checkSignature(session, call);
       const bytes = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
       const handle = await session.take(Number(request.headers.file_offset ?? 0), bytes);
-      return handle === null ? { id: session.name, file_offset: session.offset } : { h: handle };
+      return handle === null ? session.progress : { h: handle };
     } catch (error) {
       await letRunOff(request);
       throw error;
     }
-  }
-
-  private sessionOf(request: Request): UploadSession {
-    const id = pathId(request, 'upload_session');
-    const session = this.sessions.get(id);
-    const signature = queryParam(request, 'sig');
-    if (session !== undefined && (signature === null || signature === session.signature)) return session;
-    throw unknownObject(request.method, id);
-  }
+  };
+  return [
+    app.on('get', '', (found) => found),
+    app.on('post', '/uploads', begin),
+    upload.on('post', '', proceed, 'stream'),
+    upload.on('get', '', (session, call) => {
+      checkSignature(session, call);
+      return session.progress;
+    }),
+  ];
 }

@@ -1,7 +1,7 @@
 import { invalidParam } from '../graph-error.js';
 import { fits, MEDIA_KINDS, type MediaKind } from '../media/media-types.js';
 import type { MediaStore } from '../media/media-store.js';
-import { invalidValue, isObject, type JsonObject, missing, type Param } from './param.js';
+import { invalidValue, isObject, type JsonObject, missing, type Param } from '../http/param.js';
 
 /** Checks of each message type but `template`, whose rules need the stored template. */
 export const CONTENT_CHECKS: Readonly<Record<string, (body: Param) => void>> = {

@@ -1,5 +1,5 @@
 import type { People } from '../people.js';
-import type { Table } from '../store.js';
+import type { Store, Table } from '../store.js';
 
 /** The customer service window: 24 h from the customer's last message. */
 const WINDOW_MS = 24 * 60 * 60 * 1000;
@@ -23,12 +23,14 @@ export interface InboundFact {
 /** Which messages customers wrote: what can be marked as read, and where the 24-hour window is open. */
 export class InboundLog {
   private readonly lastWritten = new Map<string, number>();
+  private readonly facts: Table<InboundFact>;
 
   constructor(
-    private readonly facts: Table<InboundFact>,
+    store: Store,
     private readonly people: People,
   ) {
-    for (const fact of facts.values()) this.index(fact);
+    this.facts = store.table('inbound');
+    for (const fact of this.facts.values()) this.index(fact);
   }
 
   add(fact: InboundFact): void {
@@ -68,8 +70,7 @@ export class InboundLog {
 
   private index({ phoneNumberId, party, writtenAt }: InboundFact): void {
     // A customer who wrote with the number in sight may be answered by the user id.
-    const userId = party.includes('.') ? party : this.people.userIdOf(party);
-    for (const each of new Set([party, userId])) {
+    for (const each of this.people.namesOf(party)) {
       const key = `${phoneNumberId} ${each}`;
       this.lastWritten.set(key, Math.max(writtenAt, this.lastWritten.get(key) ?? 0));
     }

@@ -1,78 +1,40 @@
-import type { Request } from 'express';
-import { GraphError, invalidParam, unknownObject } from '../graph-error.js';
-import { type Parameters, readParameters } from '../http/parameters.js';
-import { pathId, type Reply, type Route, SUCCESS } from '../http/route.js';
-import type { IdSource } from '../ids.js';
-import type { MediaStore } from '../media/media-store.js';
-import type { Inbound, Outgoing } from '../notifications/notification.js';
-import type { Blocklist } from '../numbers/blocklist.routes.js';
-import { checkCanSend, type Numbers } from '../numbers/numbers.js';
-import { type People, type Recipient, resolveRecipient } from '../people.js';
-import type { BareNumbers, Faults, SimulatorNumber } from '../simulator.types.js';
+import { GraphError, invalidParam } from '../graph-error.js';
+import { type Call, type Route, SUCCESS } from '../http/call.js';
+import { type JsonObject, Param, requireOneOf } from '../http/param.js';
+import type { Inbound } from '../notifications/notification.js';
+import { checkCanSend } from '../numbers/numbers.js';
+import { type Recipient, resolveRecipient } from '../people.js';
+import type { Platform } from '../platform.js';
+import type { BareNumbers, SimulatorNumber } from '../simulator.types.js';
 import type { TemplateStore } from '../templates/template-store.js';
 import { CONTENT_CHECKS, mediaIsUsable } from './content-checks.js';
-import type { InboundLog } from './inbound-log.js';
 import { type PricingCategory, stepsOf, type TakenMessage } from './message-log.js';
-import { checkProduct, type JsonObject, Param, requireOneOf } from './param.js';
-import type { Scenario, Scenarios } from './scenarios.js';
+import type { Scenario } from './scenarios.js';
 import { checkTemplateMessage } from './template-checks.js';
 
 /** How long recipient 0008's answer waits for its notifications at the most. */
 const LONGEST_HOLD_MS = 5_000;
 
-/** What sending works with. */
-export interface MessageParts {
-  numbers: Numbers;
-  templates: TemplateStore;
-  media: MediaStore;
-  people: People;
-  ids: IdSource;
-  scenarios: Scenarios;
-  inboundLog: InboundLog;
-  blocklist: Blocklist;
-  bareNumbers: BareNumbers;
-  faults: Readonly<Faults>;
-  enforceWindow: boolean;
-  slowAnswerMs: number;
-  /** Remembers a taken message and schedules its statuses. */
-  take(message: TakenMessage): void;
-  /** Posts one notification now, besides any schedule. */
-  post(item: Outgoing): void;
-  /** Announces a customer's message. */
-  announce(inbound: Inbound): void;
-}
-
-export function messageRoutes(parts: MessageParts): Route[] {
+export function messageRoutes(platform: Platform): Route[] {
+  const { number } = platform.nodes;
   return [
-    ['POST', '/:phone_number/messages', (request, reply) => sendOrMarkAsRead(parts, request, reply)],
-    ['POST', '/:phone_number/marketing_messages', (request, reply) => sendMarketing(parts, request, reply)],
+    number.on('post', '/messages', (sender, call) =>
+      call.parameters.values.status === undefined ? send(platform, sender, call) : markAsRead(platform, sender, call),
+    ),
+    number.on('post', '/marketing_messages', (sender, call) => sendMarketing(platform, sender, call)),
   ];
 }
 
-function senderOf({ numbers }: MessageParts, request: Request): SimulatorNumber {
-  const sender = numbers.get(pathId(request, 'phone_number'));
-  if (sender === undefined) throw unknownObject('POST', pathId(request, 'phone_number'));
-  return sender;
-}
-
 /** The Marketing Messages API: a send as any other, of marketing templates alone. */
-function sendMarketing(parts: MessageParts, request: Request, reply: Reply): unknown {
-  const sender = senderOf(parts, request);
-  const parameters = readParameters(request);
-  const param = Param.body(parameters.values);
+function sendMarketing(platform: Platform, sender: SimulatorNumber, call: Call): object {
+  const { param } = call;
   param.optionalOneOf('product_policy', ['CLOUD_API_FALLBACK', 'STRICT']);
   param.flag('message_activity_sharing');
-  if (checkMessage(parameters.values, sender, parts.templates, parts.bareNumbers).pricing !== 'marketing') {
+  const { templates, options } = platform;
+  if (checkMessage(call.parameters.values, sender, templates, options.bareNumbers).pricing !== 'marketing') {
     throw new GraphError(131055, { details: 'Only marketing templates can be sent with marketing_messages' });
   }
-  return send(parts, sender, parameters, reply);
-}
-
-function sendOrMarkAsRead(parts: MessageParts, request: Request, reply: Reply): unknown {
-  const sender = senderOf(parts, request);
-  const parameters = readParameters(request);
-  if (parameters.values.status !== undefined) return markAsRead(parts, sender, parameters.values);
-  return send(parts, sender, parameters, reply);
+  return send(platform, sender, call);
 }
 
 /** A request that may be taken. */
@@ -92,8 +54,8 @@ export function checkMessage(
   templates: TemplateStore,
   bareNumbers?: BareNumbers,
 ): CheckedMessage {
-  const param = Param.body(body);
-  checkProduct(body);
+  const param = new Param(body, '');
+  param.product();
   if (body.recipient_type !== undefined) param.oneOf('recipient_type', ['individual', 'group']);
   const recipient = resolveRecipient(body, sender, bareNumbers);
   const given = body.type ?? 'text';
@@ -108,20 +70,24 @@ export function checkMessage(
   return { type, recipient, callback, pricing: 'service' };
 }
 
-function send(parts: MessageParts, sender: SimulatorNumber, { values: body, sent }: Parameters, reply: Reply): unknown {
+function send(platform: Platform, sender: SimulatorNumber, call: Call): object {
   const { phoneNumberId } = sender;
-  checkCanSend(parts.numbers.factsOf(phoneNumberId));
-  const checked = checkMessage(body, sender, parts.templates, parts.bareNumbers);
+  const { values: body, sent } = call.parameters;
+  const { ids, numbers, options, people, scenarios } = platform;
+  checkCanSend(numbers.factsOf(phoneNumberId));
+  const checked = checkMessage(body, sender, platform.templates, options.bareNumbers);
   const { recipient, type, callback, pricing } = checked;
-  parts.blocklist.check(phoneNumberId, recipient);
-  const usable = mediaIsUsable(body, type, parts.media, phoneNumberId);
-  const takenAt = Date.now();
   const party = recipient.waId ?? recipient.to;
-  const scenario = parts.scenarios.decide(phoneNumberId, party, takenAt);
-  const sequence = parts.ids.nextSequence();
+  if (people.hasBlocked(phoneNumberId, party)) {
+    throw new GraphError(130403, { details: 'This business has blocked the recipient' });
+  }
+  const usable = mediaIsUsable(body, type, platform.media, phoneNumberId);
+  const takenAt = Date.now();
+  const scenario = scenarios.decide(phoneNumberId, party, takenAt);
+  const sequence = ids.nextSequence();
   const message: TakenMessage = {
     sequence,
-    id: parts.ids.outboundWamid(sequence, party),
+    id: ids.outboundWamid(sequence, party),
     phoneNumberId,
     to: recipient.to,
     waId: recipient.waId,
@@ -129,16 +95,16 @@ function send(parts: MessageParts, sender: SimulatorNumber, { values: body, sent
     type,
     pricing,
     takenAt,
-    plan: usable ? planOf(parts, checked, scenario, phoneNumberId, takenAt) : 'media_failed',
+    plan: usable ? planOf(platform, checked, scenario, phoneNumberId, takenAt) : 'media_failed',
     rawBody: sent === null || /[\r\n]|^\s|\s$/.test(sent) ? JSON.stringify(body) : sent,
     doneSteps: 0,
     postedSteps: 0,
   };
-  if (scenario.answer === 'after_notifications') reply.locals.after = postFirst(parts, message);
-  if (scenario.answer === 'cut') reply.locals.cut = true;
-  if (scenario.answer === 'slow') reply.locals.delayMs = parts.slowAnswerMs;
-  parts.take(message);
-  if (scenario.reply) parts.announce(replyOf(parts, message));
+  if (scenario.answer === 'after_notifications') call.after = postFirst(platform, message);
+  if (scenario.answer === 'cut') call.cut = true;
+  if (scenario.answer === 'slow') call.delayMs = options.slowAnswerMs;
+  platform.take(message);
+  if (scenario.reply) platform.announce(replyOf(platform, message));
   const { input, to, waId } = recipient;
   return {
     messaging_product: 'whatsapp',
@@ -148,14 +114,14 @@ function send(parts: MessageParts, sender: SimulatorNumber, { values: body, sent
 }
 
 function planOf(
-  { faults, enforceWindow, people, inboundLog }: MessageParts,
+  { faults, options, people, inboundLog }: Platform,
   { recipient, type }: CheckedMessage,
   scenario: Scenario,
   phoneNumberId: string,
   now: number,
 ): TakenMessage['plan'] {
   if (!recipient.reachable || faults.statuses === 'off') return 'none';
-  if (enforceWindow && type !== 'template') {
+  if (options.enforceWindow && type !== 'template') {
     const { waId, to } = recipient;
     const parties = waId === null ? [to] : [waId, to, people.userIdOf(waId)];
     if (!inboundLog.windowIsOpen(phoneNumberId, parties, now)) return 'window_closed';
@@ -164,10 +130,10 @@ function planOf(
 }
 
 /** Posts every status now, each by itself; resolves when all have arrived, or after {@link LONGEST_HOLD_MS}. */
-function postFirst(parts: MessageParts, message: TakenMessage): Promise<void> | undefined {
+function postFirst(platform: Platform, message: TakenMessage): Promise<void> | undefined {
   const steps = stepsOf(message.plan);
   let open = steps.length;
-  if (parts.faults.statuses !== 'on' || open === 0) return undefined;
+  if (platform.faults.statuses !== 'on' || open === 0) return undefined;
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, LONGEST_HOLD_MS);
     const settled = () => {
@@ -177,12 +143,12 @@ function postFirst(parts: MessageParts, message: TakenMessage): Promise<void> | 
     };
     steps.forEach((_, step) => {
       message.postedSteps |= 1 << step;
-      parts.post({ kind: 'status', message, step, alone: true, settled });
+      platform.post({ kind: 'status', message, step, alone: true, settled });
     });
   });
 }
 
-function replyOf({ people, ids }: MessageParts, { waId, to, phoneNumberId }: TakenMessage): Inbound {
+function replyOf({ people, ids }: Platform, { waId, to, phoneNumberId }: TakenMessage): Inbound {
   const party = waId ?? to;
   const userId = waId === null ? to : people.userIdOf(waId);
   const writtenAt = Date.now();
@@ -202,12 +168,11 @@ function replyOf({ people, ids }: MessageParts, { waId, to, phoneNumberId }: Tak
   };
 }
 
-function markAsRead({ inboundLog }: MessageParts, sender: SimulatorNumber, body: JsonObject): object {
-  const param = Param.body(body);
-  checkProduct(body);
+function markAsRead({ inboundLog }: Platform, sender: SimulatorNumber, { param }: Call): object {
+  param.product();
   param.oneOf('status', ['read']);
   const messageId = param.text('message_id', 512);
-  const typing = body.typing_indicator !== undefined;
+  const typing = param.get('typing_indicator').value !== undefined;
   if (typing) param.object('typing_indicator').oneOf('type', ['text']);
   if (!inboundLog.markRead(sender.phoneNumberId, messageId, typing)) {
     throw invalidParam(`Invalid parameter: message ${messageId} was not received by this number`);

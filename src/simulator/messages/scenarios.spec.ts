@@ -257,7 +257,7 @@ describe('the recipient', () => {
       headersTimeout: 400,
     });
     await expect(answer).rejects.toMatchObject({ code: 'UND_ERR_HEADERS_TIMEOUT' });
-    expect(usual.simulator.slowAnswerMs).toBe(60_000);
+    expect(usual.simulator.options.slowAnswerMs).toBe(60_000);
     await usual.stop();
   });
 });

@@ -1,7 +1,7 @@
 import { GraphError } from '../graph-error.js';
 import { Table } from '../store.js';
 import { type Template, type TemplateComponent, TemplateStore } from '../templates/template-store.js';
-import { Param } from './param.js';
+import { Param } from '../http/param.js';
 import { checkTemplateMessage } from './template-checks.js';
 
 const WABA = '102290129340398';
@@ -71,7 +71,7 @@ add('pending', [BODY('x')], { status: 'PENDING' });
 
 function check(name: string, components?: unknown, toUserId = false, language = 'en_US'): GraphError | null {
   try {
-    const message = Param.body({ template: { name, language: { code: language }, components } });
+    const message = new Param({ template: { name, language: { code: language }, components } }, '');
     checkTemplateMessage(message, WABA, store, toUserId);
     return null;
   } catch (error) {

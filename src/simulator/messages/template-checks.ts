@@ -2,7 +2,7 @@ import { GraphError, invalidParam } from '../graph-error.js';
 import type { Template, TemplateButton, TemplateComponent, TemplateStore } from '../templates/template-store.js';
 import type { ParameterFormat } from '../templates/template-text.js';
 import { checkMedia, checkPlace } from './content-checks.js';
-import { arrayOfObjects, invalidValue, isObject, longerThan, missing, Param, requireOneOf } from './param.js';
+import { arrayOfObjects, invalidValue, isObject, longerThan, missing, Param, requireOneOf } from '../http/param.js';
 
 const BODY_LIMIT = 1024;
 const CARD_BODY_LIMIT = 160;

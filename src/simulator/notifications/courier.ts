@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import type { SimulatorOptions } from '../simulator.types.js';
 import type { EnvelopeBuilder } from './envelope.js';
 import {
   type InboundNotification,
@@ -19,35 +21,6 @@ const UNREACHABLE = new Set([
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-
-/** Posts notifications over kept-alive connections. Follows no redirect. */
-class WebhookPost {
-  private readonly agent = new Agent({
-    connections: 16,
-    pipelining: 1,
-    connect: { timeout: 3_000 },
-    headersTimeout: 20_000,
-    bodyTimeout: 20_000,
-  });
-
-  async post(url: string | null, body: SignedBody): Promise<PostOutcome> {
-    if (url === null) return 'unreachable';
-    try {
-      const { headers, bytes } = body;
-      const response = await request(url, { method: 'POST', headers, body: bytes, dispatcher: this.agent });
-      await response.body.dump();
-      return response.statusCode === 200 ? 'acknowledged' : 'refused';
-    } catch (error) {
-      const { code } = error as { code?: string };
-      return code !== undefined && UNREACHABLE.has(code) ? 'unreachable' : 'refused';
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.agent.destroy();
-  }
-}
-
 const LANES = 4;
 const BATCH = 200;
 const LONGEST_PAUSE_MS = 60_000;
@@ -55,26 +28,10 @@ const LONGEST_PAUSE_MS = 60_000;
 interface Lane {
   queue: Outgoing[];
   running: boolean;
-  /** Ends the pause after an unreachable webhook; null while there is none. */
-  wake: (() => void) | null;
 }
 
-interface Retry {
-  items: Outgoing[];
-  body: SignedBody;
-  failures: number;
-  timer: NodeJS.Timeout;
-}
-
-export interface CourierOptions {
-  webhookUrl: string | null;
-  appSecret: string;
-  retryBaseMs: number;
-  maxPending: number;
-  /** Called with whatever needs no more posting: acknowledged, or given up for want of space. */
-  onSettled: (items: readonly Outgoing[]) => void;
-  log: (line: string) => void;
-}
+type CourierOptions = Pick<SimulatorOptions, 'webhookUrl' | 'appSecret'> &
+  Required<Pick<SimulatorOptions, 'retryBaseMs' | 'maxPendingNotifications' | 'log'>>;
 
 /**
  * Brings notifications to the webhook. A person's notifications stay in one lane, which has one request on its way at
@@ -83,65 +40,58 @@ export interface CourierOptions {
  * address where nothing listens stops the lane.
  */
 export class Courier {
-  private readonly lanes: Lane[] = Array.from({ length: LANES }, () => ({
-    queue: [],
-    running: false,
-    wake: null,
-  }));
-  private readonly retries = new Set<Retry>();
-  private readonly wire = new WebhookPost();
-  private address: string | null;
-  private waiting = 0;
+  private readonly lanes: Lane[] = Array.from({ length: LANES }, () => ({ queue: [], running: false }));
+  private readonly agent = new Agent({
+    connections: 16,
+    pipelining: 1,
+    connect: { timeout: 3_000 },
+    headersTimeout: 20_000,
+    bodyTimeout: 20_000,
+  });
+  /** Aborted by a reset: what was on its way before it is not posted again. */
+  private round = new AbortController();
+  /** Aborted by a new address: lanes that wait for the former one try it at once. */
+  private address = new AbortController();
   private stopped = false;
-  /** Raised by a reset: what was on its way before it is not posted again. */
-  private generation = 0;
+  webhookUrl: string | null;
+  /** Statuses and messages not acknowledged yet. */
+  pending = 0;
   acknowledged = 0;
   dropped = 0;
 
+  /** @param onSettled called with whatever needs no more posting: acknowledged, or given up for want of space */
   constructor(
     private readonly options: CourierOptions,
     private readonly envelopes: EnvelopeBuilder,
+    private readonly onSettled: (items: readonly Outgoing[]) => void,
   ) {
-    this.address = options.webhookUrl;
-  }
-
-  /** Statuses and messages not acknowledged yet. */
-  get pending(): number {
-    return this.waiting;
+    this.webhookUrl = options.webhookUrl;
   }
 
   enqueue(item: Outgoing): void {
     if (this.stopped) return;
     const lane = this.lanes[laneOf(item)] as Lane;
-    if (this.waiting >= this.options.maxPending) this.dropOldest(lane);
-    this.waiting++;
+    if (this.pending >= this.options.maxPendingNotifications) this.dropOldest(lane);
+    this.pending++;
     lane.queue.push(item);
     this.start(lane);
   }
 
-  get webhookUrl(): string | null {
-    return this.address;
-  }
-
   /** Null lets everything wait. Whatever waits for the former address goes to the new one at once. */
   setWebhookUrl(url: string | null): void {
-    this.address = url;
-    for (const lane of this.lanes) {
-      lane.wake?.();
-      this.start(lane);
-    }
+    this.webhookUrl = url;
+    this.address.abort();
+    this.address = new AbortController();
+    for (const lane of this.lanes) this.start(lane);
   }
 
   /** Forgets what waits; what is on its way is not posted again. */
   clear(): void {
-    this.generation++;
-    for (const lane of this.lanes) {
-      lane.queue = [];
-      lane.wake?.();
-    }
-    for (const retry of this.retries) clearTimeout(retry.timer);
-    this.retries.clear();
-    this.waiting = 0;
+    for (const lane of this.lanes) lane.queue = [];
+    this.round.abort();
+    this.round = new AbortController();
+    this.setWebhookUrl(this.webhookUrl);
+    this.pending = 0;
     this.acknowledged = 0;
     this.dropped = 0;
   }
@@ -149,15 +99,15 @@ export class Courier {
   async stop(): Promise<void> {
     this.stopped = true;
     this.clear();
-    await this.wire.close();
+    await this.agent.destroy();
   }
 
   private start(lane: Lane): void {
-    if (lane.running || lane.queue.length === 0 || this.address === null || this.stopped) return;
+    if (lane.running || lane.queue.length === 0 || this.webhookUrl === null || this.stopped) return;
     lane.running = true;
     // One turn later, so that everything due in this turn shares a request.
     setImmediate(() => {
-      this.drain(lane)
+      this.drain(lane, this.round.signal)
         .catch((error: unknown) => this.options.log(`simulator: a lane of notifications broke: ${String(error)}`))
         .finally(() => {
           lane.running = false;
@@ -166,20 +116,44 @@ export class Courier {
     });
   }
 
-  private async drain(lane: Lane): Promise<void> {
-    const generation = this.generation;
-    while (!this.stopped && this.address !== null && lane.queue.length > 0 && generation === this.generation) {
+  private async drain(lane: Lane, round: AbortSignal): Promise<void> {
+    while (this.webhookUrl !== null && lane.queue.length > 0 && !round.aborted) {
       const items = takeBatch(lane.queue);
       const body = this.render(items);
-      for (let failures = 0; ;) {
-        const outcome = await this.wire.post(this.address, body);
-        if (generation !== this.generation) return;
-        if (outcome === 'acknowledged') this.settle(items);
-        else if (outcome === 'refused') this.setAside(items, body, 1);
-        if (outcome !== 'unreachable') break;
-        await this.pause(lane, failures++);
-        if (generation !== this.generation) return;
+      let outcome = await this.post(body);
+      for (let failures = 0; outcome === 'unreachable' && !round.aborted; failures++) {
+        await this.pause(failures, this.address.signal);
+        if (!round.aborted) outcome = await this.post(body);
       }
+      if (outcome === 'refused') void this.postAgain(items, body, round);
+      else if (!round.aborted) this.settle(items);
+    }
+  }
+
+  private async postAgain(items: readonly Outgoing[], body: SignedBody, round: AbortSignal): Promise<void> {
+    for (let failures = 0; !round.aborted; failures++) {
+      await this.pause(failures, round);
+      if (round.aborted || (await this.post(body)) !== 'acknowledged') continue;
+      if (!round.aborted) this.settle(items);
+      return;
+    }
+  }
+
+  /** Over kept-alive connections. Follows no redirect. */
+  private async post({ headers, bytes }: SignedBody): Promise<PostOutcome> {
+    if (this.webhookUrl === null) return 'unreachable';
+    try {
+      const response = await request(this.webhookUrl, {
+        method: 'POST',
+        headers,
+        body: bytes,
+        dispatcher: this.agent,
+      });
+      await response.body.dump();
+      return response.statusCode === 200 ? 'acknowledged' : 'refused';
+    } catch (error) {
+      const { code } = error as { code?: string };
+      return code !== undefined && UNREACHABLE.has(code) ? 'unreachable' : 'refused';
     }
   }
 
@@ -192,53 +166,24 @@ export class Courier {
     return signBody(body, this.options.appSecret);
   }
 
-  private setAside(items: Outgoing[], body: SignedBody, failures: number): void {
-    const retry: Retry = {
-      items,
-      body,
-      failures,
-      timer: setTimeout(() => void this.again(retry), this.pauseMs(failures - 1)),
-    };
-    this.retries.add(retry);
-  }
-
-  private async again(retry: Retry): Promise<void> {
-    const generation = this.generation;
-    const outcome = await this.wire.post(this.address, retry.body);
-    if (generation !== this.generation) return;
-    this.retries.delete(retry);
-    if (outcome === 'acknowledged') this.settle(retry.items);
-    else this.setAside(retry.items, retry.body, retry.failures + 1);
-  }
-
   private settle(items: readonly Outgoing[]): void {
-    this.waiting -= items.length;
+    this.pending -= items.length;
     this.acknowledged += items.length;
-    this.options.onSettled(items);
+    this.onSettled(items);
   }
 
   private dropOldest(lane: Lane): void {
     const oldest = lane.queue.shift();
     if (oldest === undefined) return;
     if (this.dropped++ === 0) this.options.log('simulator: too many notifications wait; the oldest are dropped');
-    this.waiting--;
-    this.options.onSettled([oldest]);
+    this.pending--;
+    this.onSettled([oldest]);
   }
 
-  private pause(lane: Lane, failures: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        lane.wake = null;
-        resolve();
-      };
-      const timer = setTimeout(end, this.pauseMs(failures));
-      lane.wake = end;
-    });
-  }
-
-  private pauseMs(failures: number): number {
-    return Math.min(this.options.retryBaseMs * 2 ** Math.min(failures, 16), LONGEST_PAUSE_MS);
+  /** Ends early where the signal is aborted. */
+  private async pause(failures: number, signal: AbortSignal): Promise<void> {
+    const ms = Math.min(this.options.retryBaseMs * 2 ** Math.min(failures, 16), LONGEST_PAUSE_MS);
+    await sleep(ms, undefined, { signal }).catch(() => undefined);
   }
 }
 

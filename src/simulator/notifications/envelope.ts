@@ -4,11 +4,7 @@ import type { Numbers } from '../numbers/numbers.js';
 import { digitsOf, type People } from '../people.js';
 import type { InboundNotification, StatusNotification } from './notification.js';
 
-interface Change {
-  contacts: Map<string, object>;
-  payloads: object[];
-  kind: 'status' | 'inbound';
-}
+type Packed = StatusNotification | InboundNotification;
 
 /**
  * Packs many statuses and messages into one body: an entry for each business account, a change for each number and
@@ -21,55 +17,50 @@ export class EnvelopeBuilder {
     private readonly gapMs: number,
   ) {}
 
-  build(items: readonly (StatusNotification | InboundNotification)[]): object {
-    const accounts = new Map<string, Map<string, Change>>();
-    for (const item of items) {
-      const phoneNumberId = item.kind === 'status' ? item.message.phoneNumberId : item.phoneNumberId;
-      const wabaId = this.numbers.get(phoneNumberId)?.wabaId ?? '0';
-      let changes = accounts.get(wabaId);
-      if (changes === undefined) accounts.set(wabaId, (changes = new Map()));
-      const key = `${item.kind} ${phoneNumberId}`;
-      let change = changes.get(key);
-      if (change === undefined) {
-        changes.set(key, (change = { contacts: new Map(), payloads: [], kind: item.kind }));
-      }
-      this.add(change, item);
-    }
-    return {
-      object: 'whatsapp_business_account',
-      entry: [...accounts].map(([id, changes]) => ({
-        id,
-        changes: [...changes].map(([key, change]) => ({
-          value: this.value(key.slice(key.indexOf(' ') + 1), change),
-          field: 'messages',
-        })),
-      })),
-    };
+  build(items: readonly Packed[]): object {
+    const accounts = grouped(items, (item) => this.numbers.get(numberOf(item))?.wabaId ?? '0');
+    const entry = [...accounts].map(([id, ofAccount]) => {
+      const changes = grouped(ofAccount, (item) => `${item.kind} ${numberOf(item)}`);
+      return { id, changes: [...changes.values()].map((some) => ({ value: this.value(some), field: 'messages' })) };
+    });
+    return { object: 'whatsapp_business_account', entry };
   }
 
-  private add(change: Change, item: StatusNotification | InboundNotification): void {
-    if (item.kind === 'inbound') {
-      change.payloads.push(item.message);
-      if (item.contact !== null) change.contacts.set(item.party, item.contact);
-      return;
-    }
-    const { message, step } = item;
-    change.payloads.push(statusJson(message, step, this.gapMs, this.people));
-    const contact = statusContact(message, step, this.people);
-    if (contact !== null) change.contacts.set(message.waId ?? message.to, contact);
-  }
-
-  private value(phoneNumberId: string, change: Change): object {
+  /** @param items of one number and kind */
+  private value(items: readonly Packed[]): object {
+    const [first] = items;
+    const phoneNumberId = first === undefined ? '' : numberOf(first);
+    const contacts = new Map<string, object>();
+    const payloads = items.map((item) => {
+      const party = item.kind === 'status' ? (item.message.waId ?? item.message.to) : item.party;
+      const contact = item.kind === 'status' ? statusContact(item.message, item.step, this.people) : item.contact;
+      if (contact !== null) contacts.set(party, contact);
+      return item.kind === 'status' ? statusJson(item.message, item.step, this.gapMs, this.people) : item.message;
+    });
     return {
       messaging_product: 'whatsapp',
       metadata: {
         display_phone_number: digitsOf(this.numbers.get(phoneNumberId)?.displayPhoneNumber ?? ''),
         phone_number_id: phoneNumberId,
       },
-      contacts: change.contacts.size === 0 ? undefined : [...change.contacts.values()],
-      [change.kind === 'status' ? 'statuses' : 'messages']: change.payloads,
+      contacts: contacts.size === 0 ? undefined : [...contacts.values()],
+      [first?.kind === 'status' ? 'statuses' : 'messages']: payloads,
     };
   }
+}
+
+function numberOf(item: Packed): string {
+  return item.kind === 'status' ? item.message.phoneNumberId : item.phoneNumberId;
+}
+
+function grouped(items: readonly Packed[], keyOf: (item: Packed) => string): Map<string, Packed[]> {
+  const groups = new Map<string, Packed[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
 }
 
 const FAILURE_DETAILS: Readonly<Record<number, string>> = {

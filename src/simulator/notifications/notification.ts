@@ -20,8 +20,7 @@ export interface Inbound {
   /** Milliseconds; opens the customer's window. */
   readonly writtenAt: number;
   readonly contact: object | null;
-  /** With its id. */
-  readonly message: object;
+  readonly message: { readonly id: string; readonly [key: string]: unknown };
 }
 
 export interface InboundNotification extends Inbound {

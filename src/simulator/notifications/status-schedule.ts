@@ -1,5 +1,5 @@
+import type { StatusMode } from '../http/faults.js';
 import { allSteps, stepsOf, type TakenMessage } from '../messages/message-log.js';
-import type { StatusMode } from '../simulator.types.js';
 
 /** Statuses due within the same slice go out together. */
 const SLICE_MS = 10;

@@ -1,6 +1,7 @@
 import { GraphError } from '../graph-error.js';
 import type { SimulatorNumber } from '../simulator.types.js';
-import type { Table } from '../store.js';
+import type { Store, Table } from '../store.js';
+import { digitsOf } from '../people.js';
 
 export const QUALITY_RATINGS = ['GREEN', 'YELLOW', 'RED', 'UNKNOWN'] as const;
 export const THROUGHPUT_LEVELS = ['STANDARD', 'HIGH', 'NOT_APPLICABLE'] as const;
@@ -51,27 +52,24 @@ export const FIRST_FACTS: Readonly<NumberFacts> = {
 
 /** Numbers by id, with the accounts they belong to. */
 export class Numbers {
-  private readonly accounts = new Map<string, SimulatorNumber[]>();
+  private readonly saved: Table<SimulatorNumber>;
+  /** What control calls have changed, by the number's id. */
+  private readonly facts: Table<Partial<NumberFacts>>;
+  /** What calls of the platform's own API have set, by the number's id. */
+  private readonly states: Table<NumberState>;
+  /** Accounts whose app does not want notifications; all others get them. */
+  private readonly unsubscribed: Table<true>;
 
-  /**
-   * @param saved numbers of this run and of former ones
-   * @param facts what control calls have changed, by the number's id
-   * @param states what calls of the platform's own API have set, by the number's id
-   * @param unsubscribed accounts whose app does not want notifications; all others get them
-   */
-  constructor(
-    private readonly saved: Table<SimulatorNumber>,
-    private readonly facts: Table<Partial<NumberFacts>>,
-    private readonly states: Table<NumberState>,
-    private readonly unsubscribed: Table<true>,
-  ) {
-    this.index();
+  constructor(store: Store) {
+    this.saved = store.table('numbers');
+    this.facts = store.table('number_facts');
+    this.states = store.table('number_states');
+    this.unsubscribed = store.table('unsubscribed');
   }
 
   /** Adds a number, or replaces the one with its id. */
   register(number: SimulatorNumber): void {
     this.saved.set(number.phoneNumberId, number);
-    this.index();
   }
 
   get(phoneNumberId: string): SimulatorNumber | undefined {
@@ -82,12 +80,8 @@ export class Numbers {
     return [...this.saved.values()];
   }
 
-  hasAccount(wabaId: string): boolean {
-    return this.accounts.has(wabaId);
-  }
-
-  ofAccount(wabaId: string): readonly SimulatorNumber[] {
-    return this.accounts.get(wabaId) ?? [];
+  ofAccount(wabaId: string): SimulatorNumber[] {
+    return this.all().filter((number) => number.wabaId === wabaId);
   }
 
   factsOf(phoneNumberId: string): Readonly<NumberFacts> {
@@ -95,10 +89,13 @@ export class Numbers {
     return changed === undefined ? FIRST_FACTS : { ...FIRST_FACTS, ...changed };
   }
 
-  change(phoneNumberId: string, changes: Partial<NumberFacts>): Readonly<NumberFacts> {
-    const facts = { ...this.factsOf(phoneNumberId), ...changes };
-    this.facts.set(phoneNumberId, facts);
-    return facts;
+  /** @returns what the platform reports of it */
+  change(phoneNumberId: string, changes: Partial<NumberFacts>): NumberNotice[] {
+    const before = this.factsOf(phoneNumberId);
+    const after = { ...before, ...changes };
+    this.facts.set(phoneNumberId, after);
+    const number = this.get(phoneNumberId);
+    return number === undefined ? [] : noticesOf(number, before, after);
   }
 
   stateOf(phoneNumberId: string): Readonly<NumberState> {
@@ -110,12 +107,6 @@ export class Numbers {
     this.states.set(phoneNumberId, { ...this.stateOf(phoneNumberId), ...changes });
   }
 
-  /** Every number as it was when it was added. Accounts keep their subscriptions. */
-  reset(): void {
-    this.facts.clear();
-    this.states.clear();
-  }
-
   subscribe(wabaId: string, wanted: boolean): void {
     if (wanted) this.unsubscribed.delete(wabaId);
     else this.unsubscribed.set(wabaId, true);
@@ -125,11 +116,16 @@ export class Numbers {
     return !this.unsubscribed.has(wabaId);
   }
 
-  private index(): void {
-    this.accounts.clear();
-    for (const number of this.saved.values()) {
-      this.accounts.set(number.wabaId, [...this.ofAccount(number.wabaId), number]);
-    }
+  /** Every number is as it was when it was added; accounts keep their subscriptions. Gives what the platform reports. */
+  reset(): (readonly [wabaId: string, NumberNotice])[] {
+    const notices = this.all().flatMap(({ phoneNumberId, wabaId, verifiedName }) => {
+      const isNamed = this.factsOf(phoneNumberId).verifiedName !== null;
+      const first = { ...FIRST_FACTS, verifiedName: isNamed ? verifiedName : null };
+      return this.change(phoneNumberId, first).map((notice) => [wabaId, notice] as const);
+    });
+    this.facts.clear();
+    this.states.clear();
+    return notices;
   }
 }
 
@@ -141,4 +137,83 @@ export function checkCanSend({ status }: Readonly<NumberFacts>): void {
   if (status === 'RESTRICTED')
     throw new GraphError(368, { details: 'The number is restricted for violating a policy' });
   throw new GraphError(133010, { details: `The number is ${status.toLowerCase()}: it is not registered` });
+}
+
+/** A management field, and its value. */
+type NumberNotice = [field: string, value: object];
+
+/** What the platform reports when facts of a number change. Some changes it keeps to itself. */
+function noticesOf(number: SimulatorNumber, before: NumberFacts, after: NumberFacts): NumberNotice[] {
+  const { status, messagingLimit } = after;
+  const notices: NumberNotice[] = [];
+  const display_phone_number = digitsOf(number.displayPhoneNumber);
+  const qualityUpdate = (event: string, old_limit?: string) => {
+    const limits = { old_limit, current_limit: messagingLimit, max_daily_conversations_per_business: messagingLimit };
+    notices.push(['phone_number_quality_update', { display_phone_number, event, ...limits }]);
+  };
+  const accountUpdate = (event: string, info: object) => notices.push(['account_update', { event, ...info }]);
+
+  const worse = QUALITY_RATINGS.indexOf(after.qualityRating) - QUALITY_RATINGS.indexOf(before.qualityRating);
+  if (worse !== 0) qualityUpdate(worse > 0 ? 'FLAGGED' : 'UNFLAGGED');
+  if (before.throughput !== after.throughput && after.throughput === 'HIGH') qualityUpdate('THROUGHPUT_UPGRADE');
+
+  const higher = MESSAGING_LIMITS.indexOf(messagingLimit) - MESSAGING_LIMITS.indexOf(before.messagingLimit);
+  if (higher !== 0) {
+    qualityUpdate(higher > 0 ? 'UPGRADE' : 'DOWNGRADE', before.messagingLimit);
+    const capability = { max_daily_conversations_per_business: messagingLimit, max_phone_numbers_per_waba: 25 };
+    notices.push(['business_capability_update', capability]);
+  }
+
+  // These are about the whole account, and name no number.
+  if (before.status !== status) {
+    const ban = (waba_ban_state: string) => ({ ban_info: { waba_ban_state, waba_ban_date: dateText() } });
+    if (status === 'BANNED') accountUpdate('DISABLED_UPDATE', ban('DISABLE'));
+    else if (before.status === 'BANNED') accountUpdate('DISABLED_UPDATE', ban('REINSTATE'));
+    else if (status === 'RESTRICTED') {
+      const restriction = { restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING', expiration: inThreeDays() };
+      accountUpdate('ACCOUNT_RESTRICTION', { restriction_info: [restriction] });
+    } else if (status === 'FLAGGED') accountUpdate('ACCOUNT_VIOLATION', { violation_info: { violation_type: 'SPAM' } });
+  }
+
+  if (before.verifiedName !== after.verifiedName) {
+    const decided = { decision: 'APPROVED', requested_verified_name: after.verifiedName, rejection_reason: null };
+    notices.push(['phone_number_name_update', { display_phone_number, ...decided }]);
+  }
+  return notices;
+}
+
+function dateText(): string {
+  return new Date().toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+}
+
+function inThreeDays(): number {
+  return Math.floor(Date.now() / 1000) + 3 * 24 * 60 * 60;
+}
+
+/** The app that the simulator's notifications belong to. */
+export const SIMULATED_APP = {
+  link: 'https://www.facebook.com/games/?app_id=670843887433847',
+  name: 'Simulated app',
+  id: '670843887433847',
+};
+/** The portfolio that owns every account. */
+export const BUSINESS = { id: '506914307656634', name: 'Simulated business' };
+
+type Health = readonly [type: string, id: string, canSend: 'AVAILABLE' | 'LIMITED' | 'BLOCKED'];
+
+/** The field of an object's health, with that of all it depends on: the worst of them decides. */
+export function healthOf(entities: readonly Health[]): object {
+  const worst = (['BLOCKED', 'LIMITED'] as const).find((state) => entities.some(([, , canSend]) => canSend === state));
+  return {
+    can_send_message: worst ?? 'AVAILABLE',
+    entities: entities.map(([entity_type, id, can_send_message]) => ({ entity_type, id, can_send_message })),
+  };
+}
+
+export function accountHealth(wabaId: string): Health[] {
+  return [
+    ['WABA', wabaId, 'AVAILABLE'],
+    ['BUSINESS', BUSINESS.id, 'AVAILABLE'],
+    ['APP', SIMULATED_APP.id, 'AVAILABLE'],
+  ];
 }

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Request } from 'express';
 import { invalidParam } from '../graph-error.js';
-import { type Field, fieldsOf } from '../http/fields.js';
-import { parametersOf } from '../http/parameters.js';
-import { pathId, type Route, SUCCESS } from '../http/route.js';
-import { checkProduct, isUrl, type JsonObject, longerThan, Param } from '../messages/param.js';
-import type { Store, Table } from '../store.js';
+import { type Call, type Route, SUCCESS } from '../http/call.js';
+import { type Field, Shape } from '../http/fields.js';
+import { isUrl, type JsonObject, longerThan, type Param } from '../http/param.js';
+import type { Platform } from '../platform.js';
+import type { Store } from '../store.js';
 
 /** What a number's profile says; a field that was never set, or was emptied, is missing. */
 export interface Profile {
@@ -30,43 +29,42 @@ const TEXT_LIMITS = { about: 139, address: 256, description: 512, email: 128 };
 const MOST_WEBSITES = 2;
 const WEBSITE_LIMIT = 256;
 
-/** Reading and writing a number's profile. */
-export function profileRoutes({ store }: { store: Store }): Route[] {
-  const profiles = store.table<Profile>('profiles');
+const PROFILE = new Shape<Profile & { messaging_product?: undefined; id?: undefined }>(
+  'WhatsAppBusinessProfile',
+  Object.fromEntries(
+    [...FIELDS, 'messaging_product', 'id'].map((name) => [name, (profile) => profile[name as 'about']]),
+  ),
+  [],
+);
+
+/** A number's profile, and its QR codes. */
+export function profileRoutes(platform: Platform): Route[] {
+  const { nodes, store } = platform;
+  const path = '/whatsapp_business_profile';
   return [
-    ['GET', '/:phone_number/whatsapp_business_profile', (request) => read(profiles, request)],
-    ['POST', '/:phone_number/whatsapp_business_profile', (request) => write(profiles, request)],
+    nodes.number.on('get', path, ({ phoneNumberId }, call) => shownProfile(store, phoneNumberId, call)),
+    nodes.number.on('post', path, ({ phoneNumberId }, { param }) => {
+      param.product();
+      const profiles = store.table<Profile>('profiles');
+      profiles.set(phoneNumberId, { ...profiles.get(phoneNumberId), ...readChange(param, phoneNumberId) });
+      return SUCCESS;
+    }),
+    ...qrCodeRoutes(platform),
   ];
 }
 
-/** Without `fields` there is nothing but the product; a field that is not set does not appear. */
-function read(profiles: Table<Profile>, request: Request): object {
-  const known = Object.fromEntries([...FIELDS, 'messaging_product', 'id'].map((name) => [name, true]));
-  const fields = fieldsOf(request, known, [], 'WhatsAppBusinessProfile');
-  return shownProfile(profiles, pathId(request, 'phone_number'), fields);
-}
-
-/** The profile as its own call answers, and as the field of a number. */
-export function shownProfile(profiles: Table<Profile>, phoneNumberId: string, fields: readonly Field[]): object {
-  const profile = profiles.get(phoneNumberId) ?? {};
-  const shown = FIELDS.filter((field) => fields.some(({ name }) => name === field));
-  return {
-    data: [{ ...Object.fromEntries(shown.map((name) => [name, profile[name]])), messaging_product: 'whatsapp' }],
-  };
-}
-
-function write(profiles: Table<Profile>, request: Request): object {
-  const phoneNumberId = pathId(request, 'phone_number');
-  const body = parametersOf(request);
-  checkProduct(body);
-  profiles.set(phoneNumberId, { ...profiles.get(phoneNumberId), ...readChange(body, phoneNumberId) });
-  return SUCCESS;
+/**
+ * The profile as its own call answers, and as the field of a number. Without `fields` there is nothing but the product; a
+ * field that is not set does not appear.
+ */
+export function shownProfile(store: Store, phoneNumberId: string, fields: readonly Field[] | Call): object {
+  const profile = store.table<Profile>('profiles').get(phoneNumberId) ?? {};
+  return { data: [{ ...PROFILE.show(profile, fields), messaging_product: 'whatsapp' }] };
 }
 
 /** What an update changes: undefined empties a field. @throws GraphError 100; nothing is changed then */
-function readChange(body: JsonObject, phoneNumberId: string): Profile {
+function readChange(param: Param, phoneNumberId: string): Profile {
   const change: Profile = {};
-  const param = Param.body(body);
   for (const [name, max] of Object.entries(TEXT_LIMITS) as [keyof typeof TEXT_LIMITS, number][]) {
     const text = param.optionalText(name, max);
     if (text === undefined) continue;
@@ -76,9 +74,10 @@ function readChange(body: JsonObject, phoneNumberId: string): Profile {
       throw invalidParam('Param email must be a valid email address.');
     }
   }
-  const { vertical, websites, profile_picture_handle: handle } = body;
-  if (vertical !== undefined)
+  const { vertical, websites, profile_picture_handle: handle } = param.value as JsonObject;
+  if (vertical !== undefined) {
     change.vertical = vertical === '' ? undefined : param.optionalOneOf('vertical', VERTICALS);
+  }
   if (websites !== undefined) change.websites = websitesOf(websites);
   if (handle !== undefined && handle !== null) {
     if (typeof handle !== 'string' || !/^\d+:/.test(handle)) {
@@ -105,4 +104,74 @@ function websitesOf(value: unknown): string[] | undefined {
 function pictureAddress(phoneNumberId: string, handle: string): string {
   const name = createHash('sha256').update(`${phoneNumberId} ${handle}`).digest('hex').slice(0, 16);
   return `https://pps.whatsapp.net/v/t61.24694-24/${name}_n.jpg?ccb=11-4&oh=01_Q5&oe=6971C5A0`;
+}
+
+const LONGEST_MESSAGE = 140;
+const MOST_OF_A_NUMBER = 2_000;
+
+interface QrCode {
+  phoneNumberId: string;
+  code: string;
+  message: string;
+}
+
+const QR_CODE = new Shape<QrCode>(
+  'WhatsAppQRCode',
+  {
+    id: () => undefined,
+    code: ({ code }) => code,
+    prefilled_message: ({ message }) => message,
+    deep_link_url: ({ code }) => `https://wa.me/message/${code}`,
+    qr_image_url: ({ code }, { modifiers }) => imageOf(code, modifiers.format ?? 'SVG'),
+  },
+  ['code', 'prefilled_message', 'deep_link_url'],
+);
+
+/** Short links with a text filled in. Their images are addresses of the platform's shape, where nothing is. */
+function qrCodeRoutes({ nodes: { number }, store, ids }: Platform): Route[] {
+  const qrCodes = store.table<QrCode>('qr_codes');
+  const codesOf = (phoneNumberId: string) => [...qrCodes.values()].filter((one) => one.phoneNumberId === phoneNumberId);
+  const existing = (phoneNumberId: string, code: string): QrCode => {
+    const found = qrCodes.get(`${phoneNumberId} ${code}`);
+    if (found === undefined) throw invalidParam(`Param code is no QR code of this number: ${code}`);
+    return found;
+  };
+  const write = (phoneNumberId: string, call: Call, given?: string) => {
+    const { param } = call;
+    const format = param.optionalOneOf('generate_qr_image', ['PNG', 'SVG']);
+    const code = given ?? param.optionalText('code', 64);
+    const message = param.required('prefilled_message', LONGEST_MESSAGE);
+    if (code === undefined && codesOf(phoneNumberId).length >= MOST_OF_A_NUMBER) {
+      throw invalidParam(`A number has at most ${MOST_OF_A_NUMBER} QR codes.`);
+    }
+    const former = code === undefined ? { phoneNumberId, code: newCode() } : existing(phoneNumberId, code);
+    const changed = { ...former, message };
+    qrCodes.set(`${phoneNumberId} ${changed.code}`, changed);
+    const image = format === undefined ? {} : { qr_image_url: imageOf(changed.code, format) };
+    return { ...QR_CODE.show(changed, call), ...image };
+  };
+  /** 14 capital letters and digits, as the platform's are. */
+  const newCode = () => BigInt(ids.newObjectId()).toString(36).toUpperCase().padStart(14, 'A');
+  const path = '/message_qrdls';
+  return [
+    number.on('get', path, ({ phoneNumberId }, call) => {
+      const code = call.query('code');
+      const all = code === null ? codesOf(phoneNumberId) : [existing(phoneNumberId, code)];
+      return QR_CODE.page(call, all, (one) => one.code);
+    }),
+    number.on('post', path, ({ phoneNumberId }, call) => write(phoneNumberId, call)),
+    number.on('get', `${path}/:code`, ({ phoneNumberId }, call) => ({
+      data: [QR_CODE.show(existing(phoneNumberId, call.pathParam('code')), call)],
+    })),
+    number.on('post', `${path}/:code`, ({ phoneNumberId }, call) => write(phoneNumberId, call, call.pathParam('code'))),
+    number.on('delete', `${path}/:code`, ({ phoneNumberId }, call) => {
+      const { code } = existing(phoneNumberId, call.pathParam('code'));
+      qrCodes.delete(`${phoneNumberId} ${code}`);
+      return SUCCESS;
+    }),
+  ];
+}
+
+function imageOf(code: string, format: string): string {
+  return `https://scontent.whatsapp.net/m1/v/t6/${code}.${format.toLowerCase()}?ccb=10-5&oh=01_Q5&oe=6971C5A0`;
 }

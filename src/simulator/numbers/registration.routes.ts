@@ -1,10 +1,8 @@
 import { createPublicKey } from 'node:crypto';
-import type { Request } from 'express';
 import { GraphError, invalidParam } from '../graph-error.js';
-import { parametersOf } from '../http/parameters.js';
-import { isObject, type JsonObject, pathId, type Route, SUCCESS } from '../http/route.js';
-import type { IdSource } from '../ids.js';
-import { checkProduct, Param } from '../messages/param.js';
+import { type Route, SUCCESS } from '../http/call.js';
+import { isObject, type JsonObject, type Param } from '../http/param.js';
+import type { Platform } from '../platform.js';
 import type { Numbers } from './numbers.js';
 
 const ATTEMPTS = 10;
@@ -12,48 +10,43 @@ const ATTEMPTS_WITHIN_MS = 72 * 60 * 60 * 1000;
 /** What a number can be registered from; a banned or restricted one stays so. */
 const UNREGISTERED = ['PENDING', 'DISCONNECTED', 'UNVERIFIED', 'DELETED', 'MIGRATED'];
 
-export interface RegistrationParts {
-  numbers: Numbers;
-  ids: IdSource;
-}
+/** A call about one number; it answers `success` unless it gives something else. */
+type NumberCall = (platform: Platform, id: string, param: Param) => object | void;
 
 /** Registering and verifying a number, and what can be set for it. State is kept for each number until a reset. */
-export function registrationRoutes(parts: RegistrationParts): Route[] {
-  const { numbers } = parts;
-  /** A call about one number, with its parameters; it answers `success` unless it gives something else. */
-  const about = (change: (id: string, param: Param) => object | void) => (request: Request) =>
-    change(pathId(request, 'phone_number'), Param.body(parametersOf(request))) ?? SUCCESS;
+export function registrationRoutes(platform: Platform): Route[] {
+  const { number } = platform.nodes;
+  const about = (method: 'get' | 'post', path: string, answer: NumberCall) =>
+    number.on(method, path, ({ phoneNumberId }, call) => answer(platform, phoneNumberId, call.param) ?? SUCCESS);
   return [
-    ['POST', '/:phone_number/register', about((id, param) => register(numbers, id, param))],
-    ['POST', '/:phone_number/deregister', about((id) => deregister(numbers, id))],
-    ['POST', '/:phone_number/request_code', about((id, param) => requestCode(parts, id, param))],
-    ['POST', '/:phone_number/verify_code', about((id, param) => verifyCode(numbers, id, param))],
-    ['POST', '/:phone_number', about((id, param) => changeNumber(numbers, id, param))],
-    ['GET', '/:phone_number/settings', about((id) => settingsOf(numbers, id))],
-    ['POST', '/:phone_number/settings', about((id, param) => changeSettings(numbers, id, param))],
-    ['GET', '/:phone_number/whatsapp_business_encryption', about((id) => publicKeyOf(numbers, id))],
-    ['POST', '/:phone_number/whatsapp_business_encryption', about((id, param) => setPublicKey(numbers, id, param))],
-    ['GET', '/:phone_number/conversational_automation', about((id) => automationOf(numbers, id))],
-    ['POST', '/:phone_number/conversational_automation', about((id, param) => automate(numbers, id, param))],
+    about('post', '/register', register),
+    about('post', '/deregister', deregister),
+    about('post', '/request_code', requestCode),
+    about('post', '/verify_code', verifyCode),
+    about('post', '', changeNumber),
+    about('get', '/settings', ({ numbers }, id) => settingsOf(numbers, id)),
+    about('post', '/settings', changeSettings),
+    about('get', '/whatsapp_business_encryption', publicKeyOf),
+    about('post', '/whatsapp_business_encryption', setPublicKey),
+    about('get', '/conversational_automation', ({ numbers }, id) => automationOf(numbers, id)),
+    about('post', '/conversational_automation', automate),
   ];
 }
 
-/** @throws GraphError 100 where a required parameter is missing, or is no text */
-function required(param: Param, name: string): string {
+/** A code as text, or as a number. */
+function codeOf(param: Param, name: string): string {
   const { value } = param.get(name);
-  if (value === undefined || value === null || value === '') throw invalidParam(`The parameter ${name} is required.`);
-  if (typeof value === 'number') return String(value);
-  return param.text(name, 10_000);
+  return typeof value === 'number' ? String(value) : param.required(name);
 }
 
 function sixDigits(param: Param, name: string): string {
-  const digits = required(param, name);
+  const digits = codeOf(param, name);
   if (!/^\d{6}$/.test(digits)) throw invalidParam(`Param ${name} must be 6 digits.`);
   return digits;
 }
 
-function register(numbers: Numbers, id: string, param: Param): void {
-  checkProduct(param.value as JsonObject);
+function register({ numbers }: Platform, id: string, param: Param): void {
+  param.product();
   const pin = sixDigits(param, 'pin');
   const region = param.optionalText('data_localization_region', 2);
   if (region !== undefined && !/^[A-Z]{2}$/.test(region)) {
@@ -64,13 +57,12 @@ function register(numbers: Numbers, id: string, param: Param): void {
   countAttempt(numbers, id);
   if (status === 'BANNED') throw new GraphError(131031, { details: 'The number is banned' });
   if (codeVerification !== 'VERIFIED') throw new GraphError(133006, { details: 'Verify the number with a code first' });
-  if (known !== undefined && known !== pin)
-    throw new GraphError(133005, { details: 'The PIN is not that of the number' });
+  if ((known ?? pin) !== pin) throw new GraphError(133005, { details: 'The PIN is not that of the number' });
   numbers.setState(id, { pin });
   if (UNREGISTERED.includes(status)) numbers.change(id, { status: 'CONNECTED' });
 }
 
-function deregister(numbers: Numbers, id: string): void {
+function deregister({ numbers }: Platform, id: string): void {
   countAttempt(numbers, id);
   numbers.change(id, { status: 'DISCONNECTED' });
 }
@@ -85,10 +77,10 @@ function countAttempt(numbers: Numbers, id: string): void {
 }
 
 /** The code reaches no telephone: `GET /_simulator/numbers/{id}` shows it. */
-function requestCode({ numbers, ids }: RegistrationParts, id: string, param: Param): void {
-  required(param, 'code_method');
+function requestCode({ numbers, ids }: Platform, id: string, param: Param): void {
+  param.required('code_method');
   param.optionalOneOf('code_method', ['SMS', 'VOICE']);
-  required(param, 'language');
+  param.required('language');
   if (numbers.factsOf(id).codeVerification === 'VERIFIED') {
     throw new GraphError(136024, {
       userTitle: 'Request code error',
@@ -98,8 +90,8 @@ function requestCode({ numbers, ids }: RegistrationParts, id: string, param: Par
   numbers.setState(id, { code: String(Math.floor(ids.draw() * 1_000_000)).padStart(6, '0') });
 }
 
-function verifyCode(numbers: Numbers, id: string, param: Param): void {
-  const given = required(param, 'code').replace('-', '');
+function verifyCode({ numbers }: Platform, id: string, param: Param): void {
+  const given = codeOf(param, 'code').replace('-', '');
   const { code } = numbers.stateOf(id);
   if (code === undefined || given !== code) {
     throw new GraphError(136025, {
@@ -112,19 +104,17 @@ function verifyCode(numbers: Numbers, id: string, param: Param): void {
 }
 
 /** The PIN of two-step verification, a new display name, and an address of a webhook. */
-function changeNumber(numbers: Numbers, id: string, param: Param): void {
-  const { pin, new_display_name: newName, webhook_configuration: webhook } = param.value as JsonObject;
-  if (pin === undefined && newName === undefined && webhook === undefined) {
+function changeNumber({ numbers }: Platform, id: string, param: Param): void {
+  const given = (name: string) => param.get(name).value !== undefined;
+  if (!['pin', 'new_display_name', 'webhook_configuration'].some(given)) {
     throw invalidParam('Unsupported request: give pin, new_display_name or webhook_configuration.');
   }
-  if (pin !== undefined) numbers.setState(id, { pin: sixDigits(param, 'pin') });
-  if (newName !== undefined) numbers.setState(id, { newName: param.text('new_display_name', 512) });
-  if (webhook === undefined) return;
-  const address = param.object('webhook_configuration');
-  const given = address.optionalText('override_callback_uri', 2048);
+  if (given('pin')) numbers.setState(id, { pin: sixDigits(param, 'pin') });
+  if (given('new_display_name')) numbers.setState(id, { newName: param.text('new_display_name', 512) });
+  if (!given('webhook_configuration')) return;
+  const address = param.object('webhook_configuration').optionalUrl('override_callback_uri', 2048);
   // An empty one takes the number's own address away.
-  if (given !== undefined && given !== '') address.url('override_callback_uri', 2048);
-  numbers.setState(id, { webhookUrl: given === '' ? undefined : given });
+  numbers.setState(id, { webhookUrl: address === '' ? undefined : address });
 }
 
 /** What each part of the settings is until it is set. */
@@ -139,7 +129,7 @@ export function settingsOf(numbers: Numbers, id: string): Record<string, object>
   return { ...FIRST_SETTINGS, ...numbers.stateOf(id).settings };
 }
 
-function changeSettings(numbers: Numbers, id: string, param: Param): void {
+function changeSettings({ numbers }: Platform, id: string, param: Param): void {
   const given = SETTINGS.filter((name) => param.get(name).isGiven);
   if (given.length === 0) throw invalidParam(`One of the parameters ${SETTINGS.join(', ')} is required.`);
   const settings = { ...settingsOf(numbers, id) };
@@ -164,14 +154,14 @@ function capitals(part: JsonObject): JsonObject {
   );
 }
 
-function publicKeyOf(numbers: Numbers, id: string): object {
+function publicKeyOf({ numbers }: Platform, id: string): object {
   const { publicKey } = numbers.stateOf(id);
   if (publicKey === undefined) return { data: [] };
   return { data: [{ business_public_key: publicKey, business_public_key_signature_status: 'VALID' }] };
 }
 
-function setPublicKey(numbers: Numbers, id: string, param: Param): void {
-  const publicKey = required(param, 'business_public_key');
+function setPublicKey({ numbers }: Platform, id: string, param: Param): void {
+  const publicKey = param.required('business_public_key');
   const bits = bitsOf(publicKey);
   if (bits !== 2048) throw invalidParam('Param business_public_key must be a 2048-bit RSA public key in PEM.');
   numbers.setState(id, { publicKey });
@@ -191,7 +181,7 @@ export function automationOf(numbers: Numbers, id: string): object {
 }
 
 /** The platform's limits: 4 prompts of 80 characters, 30 commands of 32 with hints of 256. */
-function automate(numbers: Numbers, id: string, param: Param): void {
+function automate({ numbers }: Platform, id: string, param: Param): void {
   const { prompts, enable_welcome_message: welcome } = param.value as JsonObject;
   const automation: JsonObject = {};
   if (welcome !== undefined) automation.enable_welcome_message = param.flag('enable_welcome_message');

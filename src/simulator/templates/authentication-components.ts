@@ -1,6 +1,6 @@
 import { invalidParam } from '../graph-error.js';
-import { isObject } from '../http/route.js';
-import { requireOneOf } from '../messages/param.js';
+import { isObject } from '../http/param.js';
+import { requireOneOf } from '../http/param.js';
 import { checkLabel } from './button-checks.js';
 import type { TemplateButton, TemplateComponent } from './template-store.js';
 import { missingField, objectList, tooLong } from './template-text.js';

@@ -1,5 +1,5 @@
 import { invalidParam } from '../graph-error.js';
-import { isUrl, longerThan, requireOneOf } from '../messages/param.js';
+import { isUrl, longerThan, requireOneOf } from '../http/param.js';
 import type { TemplateButton, TemplateComponent } from './template-store.js';
 import { missingField, objectList, templateError, tooLong, variablesOfText } from './template-text.js';
 

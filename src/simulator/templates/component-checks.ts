@@ -1,5 +1,5 @@
 import { invalidParam } from '../graph-error.js';
-import { isObject, type JsonObject, longerThan, requireOneOf } from '../messages/param.js';
+import { isObject, type JsonObject, longerThan, requireOneOf } from '../http/param.js';
 import { checkAuthenticationComponents } from './authentication-components.js';
 import { checkButtons, EMOJI } from './button-checks.js';
 import type { TemplateCategory, TemplateComponent } from './template-store.js';

@@ -1,7 +1,6 @@
-import type { Request } from 'express';
 import { invalidParam } from '../graph-error.js';
-import { type JsonObject, pageOf, queryParam } from '../http/route.js';
-import { Param } from '../messages/param.js';
+import { type Call, pageOf } from '../http/call.js';
+import type { Param } from '../http/param.js';
 import type { TemplateComponent } from './template-store.js';
 import { variablesOfText } from './template-text.js';
 
@@ -65,18 +64,17 @@ const FILTERS: Readonly<Record<string, (template: LibraryTemplate) => string>> =
 };
 
 /** The library, as `GET /message_template_library` shows it. */
-export function listLibrary(request: Request): object {
+export function listLibrary(call: Call): object {
   const matching = LIBRARY.filter((template) =>
     Object.entries(FILTERS).every(([name, textOf]) => {
-      const value = queryParam(request, name) ?? '';
+      const value = call.query(name) ?? '';
       const wanted = value.split(/[[\]",]+/).filter((part) => part !== '');
       const text = textOf(template).toUpperCase();
       return wanted.length === 0 || wanted.some((part) => text.includes(part.toUpperCase()));
     }),
   );
   const idOf = (template: LibraryTemplate) => String(7_138_055_039_625_658 + LIBRARY.indexOf(template));
-  const page = pageOf(matching, idOf, request);
-  const data = page.data.map((template) => {
+  return pageOf(call, matching, idOf, (template) => {
     const { params, paramTypes, ...shown } = template;
     return {
       ...shown,
@@ -87,17 +85,15 @@ export function listLibrary(request: Request): object {
       id: idOf(template),
     };
   });
-  return { ...page, data };
 }
 
 /**
  * The components of a template that is made from the library, with the caller's addresses and numbers in its buttons.
  * @throws GraphError 100
  */
-export function componentsFromLibrary(body: JsonObject): TemplateComponent[] {
-  const found = LIBRARY.find(({ name }) => name === body.library_template_name);
+export function componentsFromLibrary(param: Param): TemplateComponent[] {
+  const found = LIBRARY.find(({ name }) => name === param.get('library_template_name').value);
   if (found === undefined) throw invalidParam('Param library_template_name is no template of the library.');
-  const param = Param.body(body);
   const given = param.get('library_template_button_inputs').isGiven
     ? param.objects('library_template_button_inputs', 0, 10)
     : [];

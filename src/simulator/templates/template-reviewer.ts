@@ -27,12 +27,16 @@ const STATUS_OF_EVENT: Readonly<Record<string, TemplateStatus>> = { REINSTATED: 
 export class TemplateReviewer {
   private readonly timers = new Map<string, NodeJS.Timeout>();
 
+  readonly notices: TemplateNotices;
+
   /** @param reviewMs how long a review takes; null leaves every template PENDING until a control call decides */
   constructor(
     private readonly store: TemplateStore,
-    readonly notices: TemplateNotices,
+    notify: NotifyAccount,
     private readonly reviewMs: number | null,
-  ) {}
+  ) {
+    this.notices = new TemplateNotices(notify);
+  }
 
   /** Takes up what a former run left undecided. */
   start(): void {
@@ -44,16 +48,20 @@ export class TemplateReviewer {
     this.timers.clear();
   }
 
-  /** The template with the time of its review, to be stored and then handed to {@link watch}. */
-  submitted(template: Template, nowMs: number): Template {
-    const { dueAt: _, ...rest } = template;
+  /** Stores the template, new or edited, and decides on it later. */
+  submit(template: Template, nowMs: number): void {
     const { reviewMs } = this;
     const held = reviewMs === null || template.name.includes('hold_me');
-    return { ...rest, status: 'PENDING', rejectedReason: 'NONE', ...(held ? {} : { dueAt: nowMs + reviewMs }) };
+    this.put({ ...template, status: 'PENDING', rejectedReason: 'NONE', dueAt: held ? undefined : nowMs + reviewMs });
+  }
+
+  private put(template: Template): void {
+    this.store.put(template);
+    this.watch(template);
   }
 
   /** Decides on the template, or lets go of it, when its time has come. */
-  watch(template: Template): void {
+  private watch(template: Template): void {
     const { id, dueAt } = template;
     clearTimeout(this.timers.get(id));
     this.timers.delete(id);
@@ -72,9 +80,9 @@ export class TemplateReviewer {
 
   /** Marks a template for deletion: it is listed for a moment longer, and then gone. */
   scheduleDeletion(template: Template, nowMs: number): void {
-    const leaving: Template = { ...template, status: 'PENDING_DELETION', dueAt: nowMs + (this.reviewMs ?? 0) };
-    this.store.put({ ...leaving, updatedAt: nowMs });
-    this.watch(leaving);
+    const dueAt = nowMs + (this.reviewMs ?? 0);
+    const leaving: Template = { ...template, status: 'PENDING_DELETION', dueAt, updatedAt: nowMs };
+    this.put(leaving);
     this.notices.status(leaving, 'PENDING_DELETION', { reason: null });
   }
 
@@ -85,13 +93,11 @@ export class TemplateReviewer {
 
   /** Gives a template the status that an event stands for, and announces it. */
   decide(template: Template, event: string, details: ReviewDetails): void {
-    const { dueAt: _, ...rest } = template;
     const status = STATUS_OF_EVENT[event] ?? (event as TemplateStatus);
     const rejectedReason = event === 'REJECTED' ? (details.reason ?? 'NONE') : 'NONE';
-    const decided: Template = { ...rest, status, rejectedReason, updatedAt: Date.now() };
+    const decided: Template = { ...template, status, rejectedReason, updatedAt: Date.now(), dueAt: undefined };
     if (status === 'DELETED') this.remove(template);
-    else this.store.put(decided);
-    this.watch(decided);
+    else this.put(decided);
     if (details.notify ?? true) this.notices.status(decided, event, details);
   }
 

@@ -1,5 +1,5 @@
 import { GraphError } from '../graph-error.js';
-import type { Table } from '../store.js';
+import type { Store, Table } from '../store.js';
 import { type ParameterFormat, templateError } from './template-text.js';
 
 export type TemplateStatus =
@@ -114,31 +114,26 @@ const MONTH_MS = 30 * DAY_MS;
 const EDITS_PER_DAY = 1;
 const EDITS_PER_MONTH = 10;
 
-export interface TemplateLimitOptions {
-  /** Every language counts. */
-  perAccount: number;
-  creationsPerHour: number;
-}
-
 /** How often accounts may create and edit, and which names they may not use yet. */
 export class TemplateLimits {
-  constructor(
-    private readonly creations: Table<number[]>,
-    private readonly blocked: Table<number>,
-    private readonly options: TemplateLimitOptions,
-  ) {}
+  private readonly creations: Table<number[]>;
+  private readonly blocked: Table<number>;
 
-  get perAccount(): number {
-    return this.options.perAccount;
+  constructor(
+    store: Store,
+    private readonly options: { templatesPerAccount: number; templateCreationsPerHour: number },
+  ) {
+    this.creations = store.table('template_creations');
+    this.blocked = store.table('blocked_template_names');
   }
 
   /** @throws GraphError 80007, or 100 with 2388019 or 2388023 */
   checkCreation({ wabaId, name, language }: TemplateName, existing: number, nowMs: number): void {
-    if (this.recentCreations(wabaId, nowMs).length >= this.options.creationsPerHour) {
+    if (this.recentCreations(wabaId, nowMs).length >= this.options.templateCreationsPerHour) {
       throw new GraphError(80007, {
         message:
           '(#80007) There have been too many calls to this WhatsApp Business account. Wait a bit and try again. ' +
-          `At most ${this.options.creationsPerHour} templates can be created in an hour.`,
+          `At most ${this.options.templateCreationsPerHour} templates can be created in an hour.`,
       });
     }
     if ((this.blocked.get(keyOf({ wabaId, name, language })) ?? 0) > nowMs) {
@@ -149,7 +144,7 @@ export class TemplateLimits {
           'weeks or consider creating a new message template.',
       );
     }
-    if (existing >= this.options.perAccount) {
+    if (existing >= this.options.templatesPerAccount) {
       const rule = `This WhatsApp Business account has ${existing} message templates, which is the limit.`;
       throw templateError(2388019, 'Message Template Limit Exceeded', rule);
     }
@@ -180,12 +175,6 @@ export class TemplateLimits {
   /** The template's edits that still count, with one more. */
   editsWith(template: Template, nowMs: number): number[] {
     return [...(template.edits ?? []).filter((at) => nowMs - at < MONTH_MS), nowMs];
-  }
-
-  /** Forgets creations and blocked names. */
-  clear(): void {
-    this.creations.clear();
-    this.blocked.clear();
   }
 
   private recentCreations(wabaId: string, nowMs: number): number[] {

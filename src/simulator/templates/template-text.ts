@@ -1,5 +1,5 @@
 import { GraphError, invalidParam } from '../graph-error.js';
-import { isObject, type JsonObject } from '../messages/param.js';
+import { isObject, type JsonObject } from '../http/param.js';
 
 export const PARAMETER_FORMATS = ['POSITIONAL', 'NAMED'] as const;
 export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];

@@ -1,57 +1,26 @@
-import type { Request } from 'express';
-import { invalidParam, unknownObject } from '../graph-error.js';
-import { type Field, fieldsOf, pick } from '../http/fields.js';
-import { parametersOf } from '../http/parameters.js';
-import { type JsonObject, pageOf, pathId, queryParam, type Route, SUCCESS } from '../http/route.js';
-import type { IdSource } from '../ids.js';
-import { Param } from '../messages/param.js';
+import { invalidParam } from '../graph-error.js';
+import { type Call, on, type Route, SUCCESS } from '../http/call.js';
+import { type JsonObject, Param } from '../http/param.js';
+import type { Platform } from '../platform.js';
 import { checkComponents } from './component-checks.js';
 import { LANGUAGES } from './languages.js';
 import { componentsFromLibrary, listLibrary } from './library.js';
-import { TEMPLATE_FIELDS, USUAL_FIELDS } from './template-json.js';
-import type { TemplateReviewer } from './template-reviewer.js';
-import {
-  CATEGORIES,
-  type Template,
-  type TemplateCategory,
-  type TemplateLimits,
-  type TemplateStore,
-} from './template-store.js';
+import { TEMPLATES } from './template-json.js';
+import { CATEGORIES, type Template, type TemplateCategory } from './template-store.js';
 import { PARAMETER_FORMATS, templateError } from './template-text.js';
 
-export interface TemplateParts {
-  templates: TemplateStore;
-  templateReviewer: TemplateReviewer;
-  templateLimits: TemplateLimits;
-  ids: IdSource;
-}
-
-export function templateRoutes(parts: TemplateParts): Route[] {
+export function templateRoutes(platform: Platform): Route[] {
+  const { account, template } = platform.nodes;
   return [
-    ['GET', '/:waba/message_templates', (request) => list(parts, request)],
-    [
-      'POST',
-      '/:waba/message_templates',
-      (request) => createTemplate(parts, pathId(request, 'waba'), parametersOf(request)),
-    ],
-    ['DELETE', '/:waba/message_templates', (request) => deleteTemplates(parts, request)],
-    ['GET', '/message_template_library', listLibrary],
-    ['POST', '/:waba/upsert_message_templates', (request) => upsert(parts, request)],
-    ['POST', '/:template/unpause', (request) => unpause(parts, request)],
-    ['GET', '/:template', (request) => pick(templateOf(parts, request), TEMPLATE_FIELDS, askedFields(request))],
-    ['POST', '/:template', (request) => editTemplate(parts, templateOf(parts, request), parametersOf(request))],
+    account.on('get', '/message_templates', (wabaId, call) => list(platform, wabaId, call)),
+    account.on('post', '/message_templates', (wabaId, { param }) => createTemplate(platform, wabaId, param)),
+    account.on('delete', '/message_templates', (wabaId, call) => deleteTemplates(platform, wabaId, call)),
+    on('get', '/message_template_library', listLibrary),
+    account.on('post', '/upsert_message_templates', (wabaId, call) => upsert(platform, wabaId, call)),
+    template.on('post', '/unpause', (one) => unpause(platform, one)),
+    template.on('get', '', (one, call) => TEMPLATES.show(one, call)),
+    template.on('post', '', (one, { param }) => editTemplate(platform, one, param)),
   ];
-}
-
-function templateOf({ templates }: Pick<TemplateParts, 'templates'>, request: Request): Template {
-  const id = pathId(request, 'template');
-  const template = templates.get(id);
-  if (template === undefined) throw unknownObject(request.method, id);
-  return template;
-}
-
-function askedFields(request: Request): readonly Field[] {
-  return fieldsOf(request, TEMPLATE_FIELDS, USUAL_FIELDS, 'WhatsAppMessageTemplate');
 }
 
 /** Query parameters that narrow the list, and how. */
@@ -65,28 +34,26 @@ const FILTERS: Readonly<Record<string, (template: Template, value: string) => bo
   quality_score: (template, value) => listOf(value).includes(template.qualityScore),
 };
 
-function list({ templates, templateLimits }: TemplateParts, request: Request): object {
-  const fields = askedFields(request);
-  const all = templates.ofAccount(pathId(request, 'waba'));
+function list({ templates, options }: Platform, wabaId: string, call: Call): object {
+  const all = templates.ofAccount(wabaId);
   const matching = all.filter((template) =>
     Object.entries(FILTERS).every(([name, matches]) => {
-      const value = queryParam(request, name);
-      return value === null || value === '' || matches(template, value);
+      const value = call.query(name) ?? '';
+      return value === '' || matches(template, value);
     }),
   );
-  const page = pageOf(matching, ({ id }) => id, request);
   // Only what is asked for.
-  const wanted = queryParam(request, 'summary')
+  const wanted = call
+    .query('summary')
     ?.split(',')
     .map((name) => name.trim());
   const counts = {
     total_count: matching.length,
     message_template_count: all.length,
-    message_template_limit: templateLimits.perAccount,
+    message_template_limit: options.templatesPerAccount,
   };
   return {
-    ...page,
-    data: page.data.map((template) => pick(template, TEMPLATE_FIELDS, fields)),
+    ...TEMPLATES.page(call, matching, ({ id }) => id),
     summary: wanted && Object.fromEntries(Object.entries(counts).filter(([name]) => wanted.includes(name))),
   };
 }
@@ -108,11 +75,11 @@ function contentOf({ components }: Pick<Template, 'components'>): string {
 
 /** @throws GraphError 100 or 80007 */
 function createTemplate(
-  { templates, templateReviewer, templateLimits, ids }: TemplateParts,
+  { templates, templateReviewer, templateLimits, ids }: Platform,
   wabaId: string,
-  body: JsonObject,
+  param: Param,
 ): Pick<Template, 'id' | 'status' | 'category'> {
-  const draft = readDraft(body);
+  const draft = readDraft(param);
   const { name, language } = draft;
   const now = Date.now();
   const existing = templates.find(wabaId, name, language);
@@ -124,22 +91,18 @@ function createTemplate(
     );
   }
   templateLimits.checkCreation({ wabaId, name, language }, templates.ofAccount(wabaId).length, now);
-  const template = templateReviewer.submitted(
-    {
-      id: ids.newTemplateId(),
-      wabaId,
-      ...draft,
-      status: 'PENDING',
-      rejectedReason: 'NONE',
-      qualityScore: 'UNKNOWN',
-      createdAt: now,
-      updatedAt: now,
-    },
-    now,
-  );
+  const template: Template = {
+    id: ids.newTemplateId(),
+    wabaId,
+    ...draft,
+    status: 'PENDING',
+    rejectedReason: 'NONE',
+    qualityScore: 'UNKNOWN',
+    createdAt: now,
+    updatedAt: now,
+  };
   templateLimits.noteCreation(wabaId, now);
-  templates.put(template);
-  templateReviewer.watch(template);
+  templateReviewer.submit(template, now);
   const { id, status, category } = template;
   return { id, status, category };
 }
@@ -147,11 +110,7 @@ function createTemplate(
 /** What can be edited at all. */
 const EDITABLE = ['APPROVED', 'REJECTED', 'PAUSED'];
 
-function editTemplate(
-  { templates, templateReviewer, templateLimits }: TemplateParts,
-  template: Template,
-  body: JsonObject,
-): object {
+function editTemplate({ templateReviewer, templateLimits }: Platform, template: Template, param: Param): object {
   const now = Date.now();
   if (!EDITABLE.includes(template.status)) {
     throw templateError(
@@ -160,7 +119,7 @@ function editTemplate(
       `A message template that is ${template.status} can't be edited. It must be approved, rejected or paused.`,
     );
   }
-  const changed = { ...template, ...readChange(body, template), updatedAt: now };
+  const changed = { ...template, ...readChange(param, template), updatedAt: now };
   if (template.status === 'APPROVED') {
     if (changed.category !== template.category) {
       throw invalidParam("The category of an approved message template can't be edited.");
@@ -168,33 +127,33 @@ function editTemplate(
     templateLimits.checkEdit(template, now);
     changed.edits = templateLimits.editsWith(template, now);
   }
-  const edited = templateReviewer.submitted(changed, now);
-  templates.put(edited);
-  templateReviewer.watch(edited);
+  templateReviewer.submit(changed, now);
   return SUCCESS;
 }
 
 /** One authentication template for each language; those that exist are edited. All or none. */
-function upsert(parts: TemplateParts, request: Request): object {
-  const { languages, ...body } = parametersOf(request);
+function upsert(platform: Platform, wabaId: string, call: Call): object {
+  const { languages, ...body } = call.parameters.values;
   if (!Array.isArray(languages) || languages.length === 0) throw invalidParam('The parameter languages is required.');
   if (body.category !== 'AUTHENTICATION') {
     throw invalidParam('Param category must be AUTHENTICATION to create or edit templates in many languages.');
   }
-  const wabaId = pathId(request, 'waba');
-  const bodies = (languages as unknown[]).map((language): JsonObject => ({ ...body, language }));
-  for (const each of bodies) readDraft(each);
-  const data = bodies.map((each) => {
-    const existing = parts.templates.find(wabaId, String(body.name), String(each.language));
-    if (existing === undefined) return { ...createTemplate(parts, wabaId, each), language: each.language };
-    editTemplate(parts, existing, { components: each.components });
-    return { id: existing.id, status: 'PENDING', category: existing.category, language: existing.language };
+  const drafts = (languages as unknown[]).map((language) => new Param({ ...body, language }, ''));
+  for (const draft of drafts) readDraft(draft);
+  const data = drafts.map((draft) => {
+    const language = String(draft.get('language').value);
+    const existing = platform.templates.find(wabaId, String(body.name), language);
+    if (existing === undefined) {
+      const { id, status } = createTemplate(platform, wabaId, draft);
+      return { id, status, language };
+    }
+    editTemplate(platform, existing, new Param({ components: body.components }, ''));
+    return { id: existing.id, status: 'PENDING', language };
   });
-  return { data: data.map(({ id, status, language }) => ({ id, status, language })) };
+  return { data };
 }
 
-function unpause({ templates, templateReviewer }: TemplateParts, request: Request): object {
-  const template = templateOf({ templates }, request);
+function unpause({ templateReviewer }: Platform, template: Template): object {
   if (template.status !== 'PAUSED') {
     return { success: false, reason: `The message template is ${template.status}, and not paused.` };
   }
@@ -206,60 +165,52 @@ type Draft = Pick<Template, 'category' | 'parameterFormat' | 'components' | 'mes
 type NewDraft = Draft & Pick<Template, 'name' | 'language' | 'libraryTemplateName'>;
 
 /** Reads the body of a create call. @throws GraphError 100 */
-function readDraft(body: JsonObject): NewDraft {
-  const { name, language } = body;
-  const param = Param.body(body);
-  if (isMissing(name)) throw invalidParam('The parameter name is required.');
-  if (typeof name !== 'string') throw invalidParam('Param name must be a string.');
+function readDraft(param: Param): NewDraft {
+  const name = param.required('name');
   if (!/^[a-z0-9_]{1,512}$/.test(name)) {
     const rule = 'The message template name can only have lowercase letters, numbers and underscores, 512 at the most.';
     throw templateError(2388046, 'Name Format is Incorrect', rule);
   }
-  if (isMissing(language)) throw invalidParam('The parameter language is required.');
-  if (typeof language !== 'string' || !LANGUAGES.has(language)) {
+  const language = param.required('language');
+  if (!LANGUAGES.has(language)) {
     throw invalidParam(`Param language is not a language of templates: ${JSON.stringify(language)}.`);
   }
-  const category = param.optionalOneOf('category', CATEGORIES);
-  if (category === undefined) throw invalidParam('The parameter category is required.');
+  param.required('category');
+  const category = param.optionalOneOf('category', CATEGORIES) ?? 'UTILITY';
   const parameterFormat = param.optionalOneOf('parameter_format', PARAMETER_FORMATS) ?? 'POSITIONAL';
   const mayChange = param.flag('allow_category_change', true);
   // A UTILITY template that says `promo_me` is a marketing one to the platform, unless the caller forbade the change.
-  const library = body.library_template_name;
+  const { library_template_name: library, components } = param.value as JsonObject;
   const isPromotion = category === 'UTILITY' && mayChange && name.includes('promo_me');
   return {
     name,
     language,
     category: isPromotion ? 'MARKETING' : category,
     parameterFormat,
-    components:
-      library === undefined
-        ? checkComponents(body.components, { category, format: parameterFormat })
-        : checkComponents(componentsFromLibrary(body), { category, format: parameterFormat }),
-    messageSendTtlSeconds: readTtl(body, category),
+    components: checkComponents(library === undefined ? components : componentsFromLibrary(param), {
+      category,
+      format: parameterFormat,
+    }),
+    messageSendTtlSeconds: readTtl(param, category),
     ...(typeof library === 'string' && { libraryTemplateName: library }),
   };
 }
 
 /** Reads the body of an edit call, against the template as it is. @throws GraphError 100 */
-function readChange(body: JsonObject, template: Template): Partial<Draft> {
-  const param = Param.body(body);
+function readChange(param: Param, template: Template): Partial<Draft> {
   const category = param.optionalOneOf('category', CATEGORIES) ?? template.category;
   const format = param.optionalOneOf('parameter_format', PARAMETER_FORMATS) ?? template.parameterFormat;
-  const { components } = body;
-  const others = [body.category, body.parameter_format, body.message_send_ttl_seconds];
-  if (components === undefined && others.every((value) => value === undefined || value === null)) {
+  const { components } = param.value as JsonObject;
+  const others = ['category', 'parameter_format', 'message_send_ttl_seconds'];
+  if (components === undefined && !others.some((name) => param.get(name).isGiven)) {
     throw invalidParam('The parameters category, components or message_send_ttl_seconds are required.');
   }
   return {
     category,
     parameterFormat: format,
     components: components === undefined ? template.components : checkComponents(components, { category, format }),
-    messageSendTtlSeconds: readTtl(body, category) ?? template.messageSendTtlSeconds,
+    messageSendTtlSeconds: readTtl(param, category) ?? template.messageSendTtlSeconds,
   };
-}
-
-function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
 }
 
 /** Seconds a message may wait for its delivery, by category; -1 (30 days) beside it for all but marketing. */
@@ -269,8 +220,9 @@ const TTL_SECONDS: Readonly<Record<TemplateCategory, readonly [number, number]>>
   MARKETING: [43_200, 2_592_000],
 };
 
-function readTtl({ message_send_ttl_seconds: seconds }: JsonObject, category: TemplateCategory): number | undefined {
-  if (seconds === undefined || seconds === null) return undefined;
+function readTtl(param: Param, category: TemplateCategory): number | undefined {
+  const { value: seconds, isGiven } = param.get('message_send_ttl_seconds');
+  if (!isGiven) return undefined;
   const [min, max] = TTL_SECONDS[category];
   const forever = seconds === -1 && category !== 'MARKETING';
   if (typeof seconds !== 'number' || !(forever || (seconds >= min && seconds <= max))) {
@@ -285,8 +237,12 @@ const MOST_IDS = 100;
  * Deletes by `name` in every language, by `name` and `hsm_id` in one, by `hsm_ids` alone up to a hundred, all or none.
  * @throws GraphError 100; nothing is deleted then
  */
-function deleteTemplates(parts: TemplateParts, request: Request): object {
-  const chosen = choose(parts, request);
+function deleteTemplates(
+  { templates, templateLimits, templateReviewer }: Platform,
+  wabaId: string,
+  call: Call,
+): object {
+  const chosen = choose(templates.ofAccount(wabaId), call.parameters.values);
   const disabled = chosen.find(({ status }) => status === 'DISABLED');
   if (disabled !== undefined) {
     const rule = `${disabled.name} is disabled. A disabled message template can't be deleted.`;
@@ -296,21 +252,17 @@ function deleteTemplates(parts: TemplateParts, request: Request): object {
   for (const template of chosen) {
     if (template.status === 'PENDING_DELETION') continue;
     if (template.status === 'APPROVED' || template.status === 'PAUSED') {
-      parts.templateLimits.block(template, now);
-      parts.templateReviewer.scheduleDeletion(template, now);
-    } else parts.templateReviewer.remove(template);
+      templateLimits.block(template, now);
+      templateReviewer.scheduleDeletion(template, now);
+    } else templateReviewer.remove(template);
   }
   return SUCCESS;
 }
 
-function choose({ templates }: TemplateParts, request: Request): Template[] {
-  const given = parametersOf(request);
-  const read = (name: string): unknown => given[name] ?? null;
-  const name = read('name');
-  const hsmId = read('hsm_id');
+function choose(ofAccount: readonly Template[], given: JsonObject): Template[] {
+  const { name = null, hsm_id: hsmId, hsm_ids: hsmIds = null } = given;
   const id = typeof hsmId === 'string' || typeof hsmId === 'number' ? String(hsmId) : null;
-  const ids = idsOf(read('hsm_ids'));
-  const ofAccount = templates.ofAccount(pathId(request, 'waba'));
+  const ids = idsOf(hsmIds);
   if (ids !== null) {
     if (name !== null || id !== null) throw invalidParam('Param hsm_ids must be given alone.');
     return ids.map((one) => found(ofAccount.find((template) => template.id === one)));

@@ -1,8 +1,10 @@
-import type { Request } from 'express';
 import { GraphError, invalidParam } from '../graph-error.js';
-import { bodyObject, bodyText, isObject, type JsonObject } from '../http/route.js';
 
-export { isObject, type JsonObject };
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** 131008: a required parameter is missing. */
 export function missing(path: string): GraphError {
@@ -35,28 +37,15 @@ export function requireOneOf<T extends string>(value: unknown, allowed: readonly
   );
 }
 
-/** @throws GraphError 100 unless `messaging_product` is `whatsapp` */
-export function checkProduct(body: JsonObject): void {
-  if (body.messaging_product === undefined) throw invalidParam('The parameter messaging_product is required.');
-  requireOneOf(body.messaging_product, ['whatsapp'], 'messaging_product');
-}
+const LONGEST_TEXT = 10_000;
 
-/** A value within a request, with the path to it: what the checks of messages are written with. */
+/** A value within a request, with the path to it: what all checks are written with. */
 export class Param {
   constructor(
     readonly value: unknown,
     /** For messages, such as `interactive['header']`; empty for the whole body. */
     readonly path: string,
   ) {}
-
-  static body(value: JsonObject): Param {
-    return new Param(value, '');
-  }
-
-  /** The body of a request; an empty one is an empty object. @throws GraphError 100 where it is no object */
-  static ofRequest(request: Request): Param {
-    return Param.body(bodyText(request).trim() === '' ? {} : bodyObject(request));
-  }
 
   get isGiven(): boolean {
     return this.value !== undefined && this.value !== null;
@@ -104,6 +93,19 @@ export class Param {
     return value;
   }
 
+  /** As {@link text}, with 100 where it is missing: so the management calls have it. */
+  required(key: string, max = LONGEST_TEXT): string {
+    const { value, isGiven } = this.get(key);
+    if (!isGiven || value === '') throw invalidParam(`The parameter ${key} is required.`);
+    return this.text(key, max);
+  }
+
+  /** @throws GraphError 100 unless `messaging_product` is `whatsapp` */
+  product(): void {
+    this.required('messaging_product');
+    this.oneOf('messaging_product', ['whatsapp']);
+  }
+
   /** A short label under `key`: 131009 with the platform's own wording where its length is wrong. */
   label(key: string, what: string, max: number, min = 1): string {
     const value = this.get(key).value ?? '';
@@ -130,6 +132,13 @@ export class Param {
 
   url(key: string, max: number): void {
     if (!isUrl(this.text(key, max))) throw invalidParam(`Param ${this.get(key).path} is not a valid URI.`);
+  }
+
+  /** As {@link url}, but it may be left out, or empty. */
+  optionalUrl(key: string, max: number): string | undefined {
+    const url = this.optionalText(key, max);
+    if (url !== undefined && url !== '') this.url(key, max);
+    return url;
   }
 
   oneOf<T extends string>(key: string, allowed: readonly T[]): T {

@@ -1,6 +1,6 @@
 import { type SimulatorRig, startRig } from '../../../test/support/simulator/simulator-rig.js';
 import { PHONE_NUMBER_ID } from '../../../test/support/simulator/simulator-rig.js';
-import { BROKEN_KINDS } from './broken-answers.js';
+import { BROKEN_KINDS } from './faults.js';
 
 /** What a client makes of each kind. */
 const SEEN = {

@@ -1,0 +1,192 @@
+import { AccessTokens } from './http/access.js';
+import { GraphNode } from './http/call.js';
+import { BrokenAnswers, type Faults, NO_FAULTS } from './http/faults.js';
+import { IdSource } from './ids.js';
+import { MediaStore } from './media/media-store.js';
+import { InboundLog } from './messages/inbound-log.js';
+import { allSteps, MessageLog, type TakenMessage } from './messages/message-log.js';
+import { Scenarios } from './messages/scenarios.js';
+import { Courier } from './notifications/courier.js';
+import { EnvelopeBuilder } from './notifications/envelope.js';
+import type { Inbound, Outgoing, QueuedNotification } from './notifications/notification.js';
+import { StatusSchedule } from './notifications/status-schedule.js';
+import { Numbers } from './numbers/numbers.js';
+import { People } from './people.js';
+import { DEFAULT_OPTIONS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
+import { Store, type Table } from './store.js';
+import { seedTemplates } from './templates/seed-templates.js';
+import { TemplateReviewer } from './templates/template-reviewer.js';
+import { TemplateLimits, TemplateStore } from './templates/template-store.js';
+
+/** What a reset clears, besides what is not in the store. */
+const CLEARED_TABLES = [
+  'queued',
+  'revoked_tokens',
+  'template_creations',
+  'blocked_template_names',
+  'blocked_users',
+  'call_permissions',
+  'qr_codes',
+];
+
+/**
+ * The platform's side of things without its calls: what it knows, and what it reports.
+ *
+ * What happens to a message: it is checked as the platform checks it, its recipient's last digits choose a scenario, it
+ * gets an id and a line in the store, and once that is written the caller has its answer. Its statuses fall due one by
+ * one, go out in signed batches, and are done when the webhook has said 200. After a crash the store says what is left.
+ */
+export class Platform {
+  readonly options: SimulatorOptions & typeof DEFAULT_OPTIONS;
+  /** What was taken since the last reset; `messages.list({to, callback})` for tests in the same process. */
+  readonly messages: MessageLog;
+  readonly store: Store;
+  readonly ids: IdSource;
+  readonly numbers: Numbers;
+  readonly templates: TemplateStore;
+  readonly templateReviewer: TemplateReviewer;
+  readonly templateLimits: TemplateLimits;
+  readonly media: MediaStore;
+  readonly tokens: AccessTokens;
+  readonly people: People;
+  readonly inboundLog: InboundLog;
+  readonly scenarios: Scenarios;
+  readonly courier: Courier;
+  readonly faults: Faults = { ...NO_FAULTS };
+  readonly brokenAnswers = new BrokenAnswers();
+  /** The kinds of objects whose calls stand in many files. */
+  readonly nodes = {
+    number: new GraphNode('phone_number', (id) => this.numbers.get(id)),
+    account: new GraphNode('waba', (id) => (this.numbers.ofAccount(id).length > 0 ? id : undefined)),
+    template: new GraphNode('template', (id) => this.templates.get(id)),
+  };
+  protected readonly schedule: StatusSchedule;
+  /** Notifications that are no statuses, until they are acknowledged. */
+  protected readonly queued: Table<QueuedNotification>;
+
+  constructor(options: SimulatorOptions) {
+    const given = Object.entries(options).filter(([, value]) => value !== undefined);
+    this.options = { ...options, ...DEFAULT_OPTIONS, ...Object.fromEntries(given) };
+    const { seed, dataDir, statusGapMs, log } = this.options;
+    this.messages = new MessageLog(this.options.keepMessages);
+    const store = (this.store = new Store(dataDir, this.messages, log));
+    this.ids = new IdSource(seed, store);
+    this.numbers = new Numbers(store);
+    this.templates = new TemplateStore(store.table('templates'));
+    this.templateLimits = new TemplateLimits(store, this.options);
+    this.templateReviewer = new TemplateReviewer(this.templates, this.notifyAccount, this.options.templateReviewMs);
+    this.media = new MediaStore(store.table('media'), dataDir);
+    this.tokens = new AccessTokens(this.options.accessTokens, store);
+    this.people = new People(store);
+    this.inboundLog = new InboundLog(store, this.people);
+    this.scenarios = new Scenarios(this.options.pairLimitMs);
+    this.queued = store.table('queued');
+    this.schedule = new StatusSchedule({
+      gapMs: statusGapMs,
+      onDue: (message, step) => this.post({ kind: 'status', message, step, alone: false }),
+      onDropped: (message) => this.markDone([[message, allSteps(message.plan)]]),
+    });
+    const envelopes = new EnvelopeBuilder(this.numbers, this.people, statusGapMs);
+    this.courier = new Courier(this.options, envelopes, (items) => this.settled(items));
+  }
+
+  setWebhookUrl(url: string | null): void {
+    this.courier.setWebhookUrl(url);
+  }
+
+  /** Adds a number, with sample templates for an account that is new. */
+  registerNumber(number: SimulatorNumber): void {
+    this.numbers.register(number);
+    seedTemplates(this.templates, () => this.ids.newTemplateId(), number.wabaId, Date.now());
+  }
+
+  /** Remembers a taken message and schedules its statuses. */
+  take(message: TakenMessage): void {
+    this.messages.add(message);
+    this.store.record(['message', message]);
+    this.schedule.add(message);
+  }
+
+  /** Posts one notification now, besides any schedule; nothing where the account is not subscribed. */
+  post(item: Outgoing): void {
+    if (this.isWanted(item)) this.courier.enqueue(item);
+    else this.settled([item]);
+  }
+
+  /** Announces a customer's message. */
+  announce(inbound: Inbound): void {
+    const { phoneNumberId, party, writtenAt, message } = inbound;
+    this.people.noteCallPermission(phoneNumberId, party, message);
+    this.inboundLog.add({ id: message.id, phoneNumberId, party, writtenAt });
+    this.queue({ kind: 'inbound', sequence: this.ids.nextSequence(), ...inbound });
+  }
+
+  /** Posts any other notification as it is, such as a template's new status. */
+  postRaw(body: object): void {
+    this.queue({ kind: 'raw', sequence: this.ids.nextSequence(), body });
+  }
+
+  /**
+   * Posts one change of a management field; nothing where the account is not subscribed.
+   * @param timeSeconds `entry.time`, now by default
+   */
+  readonly notifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number): void => {
+    if (!this.numbers.isSubscribed(wabaId)) return;
+    const time = timeSeconds ?? Math.floor(Date.now() / 1000);
+    this.postRaw({ object: 'whatsapp_business_account', entry: [{ id: wabaId, time, changes: [{ value, field }] }] });
+  };
+
+  pendingNotifications(): { pending: number; acknowledged: number; dropped: number } {
+    const { pending, acknowledged, dropped } = this.courier;
+    return { pending, acknowledged, dropped };
+  }
+
+  /**
+   * Forgets messages, notifications, faults, revoked tokens, how often templates were created, and what has become of
+   * the numbers since they were added; profiles, files, templates and flows stay. That a number is as it was is
+   * announced, so that who follows the platform's notifications knows it too.
+   */
+  reset(): void {
+    for (const part of [this.schedule, this.courier, this.messages, this.inboundLog, this.scenarios]) part.clear();
+    this.brokenAnswers.clear();
+    for (const name of CLEARED_TABLES) this.store.table(name).clear();
+    const notices = this.numbers.reset();
+    this.store.rewrite();
+    this.applyFaults(NO_FAULTS);
+    for (const [wabaId, notice] of notices) this.notifyAccount(wabaId, ...notice);
+  }
+
+  applyFaults(changes: Partial<Faults>): void {
+    Object.assign(this.faults, changes);
+    this.schedule.setMode(this.faults.statuses);
+  }
+
+  private queue(item: QueuedNotification): void {
+    this.queued.set(String(item.sequence), item);
+    this.store.record(['sequence', item.sequence]);
+    this.post(item);
+  }
+
+  private isWanted(item: Outgoing): boolean {
+    if (item.kind === 'raw') return true;
+    const phoneNumberId = item.kind === 'status' ? item.message.phoneNumberId : item.phoneNumberId;
+    return this.numbers.isSubscribed(this.numbers.get(phoneNumberId)?.wabaId ?? '');
+  }
+
+  private settled(items: readonly Outgoing[]): void {
+    const steps: [TakenMessage, number][] = [];
+    for (const item of items) {
+      if (item.kind === 'status') {
+        steps.push([item.message, 1 << item.step]);
+        item.settled?.();
+      } else this.queued.delete(String(item.sequence));
+    }
+    this.markDone(steps);
+  }
+
+  private markDone(steps: readonly (readonly [message: TakenMessage, bits: number])[]): void {
+    if (steps.length === 0) return;
+    for (const [message, bits] of steps) message.doneSteps |= bits;
+    this.store.record(['done', steps.map(([{ sequence }, bits]) => [sequence, bits])]);
+  }
+}
