@@ -90,23 +90,14 @@ export function checkMedia(parent: Param, kind: MediaKind): void {
   if (id !== undefined && !/^\d{1,32}$/.test(id)) throw invalidValue(`${path}: media id is not valid`);
   media.optionalText('caption', 1024);
   media.optionalText('filename', 240);
-  const voice = media.get('voice');
-  if (voice.value !== undefined && typeof voice.value !== 'boolean') {
-    throw invalidParam(`Param ${voice.path} must be a boolean.`);
-  }
+  media.flag('voice');
 }
 
 const named = (name: string) => (action: Param) => requireName(action, name);
 
 /** Checks of `action`, by the interactive type. Types whose action has no published limits only need an object. */
 const ACTION_CHECKS = {
-  button: (action) => {
-    const replies = action.objects('buttons', 1, 3).map((button) => {
-      button.oneOf('type', ['reply']);
-      return button.object('reply');
-    });
-    checkReplies(replies, 'Button');
-  },
+  button: (action) => void checkReplies(action, 'reply', 'Button'),
   list: checkList,
   cta_url: checkCtaUrl,
   location_request_message: named('send_location'),
@@ -140,23 +131,17 @@ type InteractiveType = keyof typeof ACTION_CHECKS;
 const INTERACTIVE_TYPES = Object.keys(ACTION_CHECKS) as InteractiveType[];
 
 /** Where a header or a footer has no place. */
-const WITHOUT_HEADER: readonly InteractiveType[] = [
-  'product',
-  'catalog_message',
-  'carousel',
-  'location_request_message',
-];
-const WITHOUT_FOOTER: readonly InteractiveType[] = ['carousel'];
+const WITHOUT: Readonly<Record<'header' | 'footer', readonly InteractiveType[]>> = {
+  header: ['product', 'catalog_message', 'carousel', 'location_request_message'],
+  footer: ['carousel'],
+};
 
 /** Checks an `interactive` object against the platform's published limits. @throws GraphError 100, 131008 or 131009 */
 function checkInteractive(interactive: Param): void {
   const type = interactive.oneOf('type', INTERACTIVE_TYPES);
-  for (const [part, types] of [
-    ['header', WITHOUT_HEADER],
-    ['footer', WITHOUT_FOOTER],
-  ] as const) {
-    if (types.includes(type) && interactive.get(part).isGiven)
-      throw invalidParam(`Unexpected key "${part}" for ${type}.`);
+  for (const part of ['header', 'footer'] as const) {
+    if (!WITHOUT[part].includes(type) || !interactive.get(part).isGiven) continue;
+    throw invalidParam(`Unexpected key "${part}" for ${type}.`);
   }
   if (interactive.get('header').isGiven || type === 'product_list') checkHeader(interactive.object('header'), type);
   if (interactive.get('body').isGiven || type !== 'product') {
@@ -175,15 +160,17 @@ function checkHeader(header: Param, type: InteractiveType): void {
   else checkMedia(header, kind);
 }
 
-function checkReplies(replies: Param[], what: string): void {
-  requireUnique(
-    replies.map((reply) => reply.label('id', `${what} id`, 256)),
-    `${what} ids`,
-  );
-  requireUnique(
-    replies.map((reply) => reply.label('title', `${what} title`, 20)),
-    `${what} titles`,
-  );
+/** @returns how many there are */
+function checkReplies(action: Param, type: string, what: string): number {
+  const replies = action.objects('buttons', 1, 3).map((button) => {
+    button.oneOf('type', [type]);
+    return button.object(type);
+  });
+  const ids = replies.map((reply) => reply.label('id', `${what} id`, 256));
+  requireUnique(ids, `${what} ids`);
+  const titles = replies.map((reply) => reply.label('title', `${what} title`, 20));
+  requireUnique(titles, `${what} titles`);
+  return replies.length;
 }
 
 function requireUnique(values: readonly string[], what: string): void {
@@ -192,17 +179,28 @@ function requireUnique(values: readonly string[], what: string): void {
 
 function checkList(action: Param): void {
   action.label('button', 'List button', 20);
-  const sections = action.objects('sections', 1, 10);
-  const ids = sections.flatMap((section) => {
-    if (sections.length > 1 || section.get('title').isGiven) section.label('title', 'Section title', 24);
-    return section.objects('rows', 1, 10).map((row) => {
-      row.label('title', 'Row title', 24);
-      row.label('description', 'Row description', 72, 0);
-      return row.label('id', 'Row id', 200);
-    });
+  const ids = itemsOf(action, 'rows', 'row', 10).map((row) => {
+    row.label('title', 'Row title', 24);
+    row.label('description', 'Row description', 72, 0);
+    return row.label('id', 'Row id', 200);
   });
-  if (ids.length > 10) throw invalidValue(`Total row count exceed max allowed count: 10 (got ${ids.length})`);
   requireUnique(ids, 'Row ids');
+}
+
+function checkProducts(action: Param): void {
+  action.text('catalog_id', 256);
+  for (const product of itemsOf(action, 'product_items', 'product', 30)) product.text('product_retailer_id', 256);
+}
+
+/** What the sections have together, `most` at the most; each needs a title where there are several. */
+function itemsOf(action: Param, key: string, what: string, most: number): Param[] {
+  const sections = action.objects('sections', 1, 10);
+  const items = sections.flatMap((section) => {
+    if (sections.length > 1 || section.get('title').isGiven) section.label('title', 'Section title', 24);
+    return section.objects(key, 1, most);
+  });
+  if (items.length <= most) return items;
+  throw invalidValue(`Total ${what} count exceed max allowed count: ${most} (got ${items.length})`);
 }
 
 function checkCtaUrl(action: Param): void {
@@ -229,19 +227,6 @@ function checkFlow(action: Param): void {
 function checkProduct(action: Param): void {
   action.text('catalog_id', 256);
   action.text('product_retailer_id', 256);
-}
-
-function checkProducts(action: Param): void {
-  action.text('catalog_id', 256);
-  const sections = action.objects('sections', 1, 10);
-  const products = sections.flatMap((section) => {
-    if (sections.length > 1 || section.get('title').isGiven) section.label('title', 'Section title', 24);
-    return section.objects('product_items', 1, 30);
-  });
-  for (const product of products) product.text('product_retailer_id', 256);
-  if (products.length > 30) {
-    throw invalidValue(`Total product count exceed max allowed count: 30 (got ${products.length})`);
-  }
 }
 
 function checkCarousel(interactiveAction: Param): void {
@@ -274,12 +259,7 @@ function checkCard(card: Param): string {
     checkCtaUrl(action);
     return 'cta_url';
   }
-  const replies = action.objects('buttons', 1, 3).map((button) => {
-    button.oneOf('type', ['quick_reply']);
-    return button.object('quick_reply');
-  });
-  checkReplies(replies, 'Quick reply');
-  return `${replies.length} quick_reply`;
+  return `${checkReplies(action, 'quick_reply', 'Quick reply')} quick_reply`;
 }
 
 function requireName(action: Param, name: string): void {
@@ -294,13 +274,6 @@ const EXAMPLE_MEDIA_ID = '1037543291543636';
 const OPAQUE = ['flow_action_payload', 'flow_action_data'];
 const DEEPEST = 12;
 
-/** One file that a message names. */
-interface MediaReference {
-  kind: MediaKind;
-  id: string | null;
-  link: string | null;
-}
-
 /**
  * Looks up the files that a checked message names, wherever they are in it.
  * @returns false where the message is taken and fails by notification: a file of another kind, or one whose bytes are not
@@ -309,28 +282,22 @@ interface MediaReference {
  */
 export function mediaIsUsable(body: JsonObject, type: string, media: MediaStore, phoneNumberId: string): boolean {
   if (type === 'text' || type === 'reaction' || type === 'location' || type === 'contacts') return true;
-  let usable = true;
-  for (const { kind, id, link } of referencesIn({ [type]: body[type] }, 0)) {
-    if (link !== null && /^https?:\/\/[^/?#]*\.invalid(?:[:/?#]|$)/i.test(link)) usable = false;
-    if (id === null || id === EXAMPLE_MEDIA_ID) continue;
-    const file = media.get(id);
-    if (file === undefined || file.phoneNumberId !== phoneNumberId) {
-      throw invalidValue(`Media with id ${id} does not exist, or does not belong to this phone number`);
-    }
-    if (!file.usable || !fits(file.mimeType, kind)) usable = false;
-  }
-  return usable;
-}
-
-function referencesIn(value: unknown, depth: number): MediaReference[] {
-  if (depth > DEEPEST) return [];
-  if (Array.isArray(value)) return value.flatMap((item) => referencesIn(item, depth + 1));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    if (OPAQUE.includes(key)) return [];
-    const kind = MEDIA_KINDS.find((one) => one === key);
-    if (kind === undefined || !isObject(inner)) return referencesIn(inner, depth + 1);
-    const id = typeof inner.id === 'string' || typeof inner.id === 'number' ? String(inner.id) : null;
-    return [{ kind, id, link: typeof inner.link === 'string' ? inner.link : null }];
-  });
+  const fileIsUsable = (kind: MediaKind, { id, link }: JsonObject): boolean => {
+    if (typeof link === 'string' && /^https?:\/\/[^/?#]*\.invalid(?:[:/?#]|$)/i.test(link)) return false;
+    if ((typeof id !== 'string' && typeof id !== 'number') || String(id) === EXAMPLE_MEDIA_ID) return true;
+    const file = media.get(String(id));
+    if (file?.phoneNumberId === phoneNumberId) return file.usable && fits(file.mimeType, kind);
+    throw invalidValue(`Media with id ${id} does not exist, or does not belong to this phone number`);
+  };
+  const isUsable = (value: unknown, depth: number): boolean => {
+    if (depth > DEEPEST || typeof value !== 'object' || value === null) return true;
+    // All of them: a later one may not be there at all.
+    const each = Object.entries(value).map(([key, inner]: [string, unknown]) => {
+      const kind = MEDIA_KINDS.find((one) => one === key);
+      if (kind !== undefined && isObject(inner)) return fileIsUsable(kind, inner);
+      return OPAQUE.includes(key) || isUsable(inner, depth + 1);
+    });
+    return !each.includes(false);
+  };
+  return isUsable({ [type]: body[type] }, 0);
 }

@@ -1,6 +1,11 @@
 import { GraphError, invalidParam } from '../graph-error.js';
-import type { Template, TemplateButton, TemplateComponent, TemplateStore } from '../templates/template-store.js';
-import type { ParameterFormat } from '../templates/template-text.js';
+import type {
+  ParameterFormat,
+  Template,
+  TemplateButton,
+  TemplateComponent,
+  TemplateStore,
+} from '../templates/template-store.js';
 import { checkMedia, checkPlace } from './content-checks.js';
 import { arrayOfObjects, invalidValue, isObject, longerThan, missing, Param, requireOneOf } from '../http/param.js';
 

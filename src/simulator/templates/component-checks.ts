@@ -1,20 +1,16 @@
-import { invalidParam } from '../graph-error.js';
-import { isObject, type JsonObject, longerThan, requireOneOf } from '../http/param.js';
-import { checkAuthenticationComponents } from './authentication-components.js';
-import { checkButtons, EMOJI } from './button-checks.js';
-import type { TemplateCategory, TemplateComponent } from './template-store.js';
+import { type GraphError, invalidParam } from '../graph-error.js';
+import { arrayOfObjects, isObject, isUrl, type JsonObject, longerThan, requireOneOf } from '../http/param.js';
 import {
-  checkGaps,
-  checkTextVariables,
   type ParameterFormat,
-  missingField,
-  objectList,
-  tooLong,
-  variablesOfText,
-  wrongFormat,
-} from './template-text.js';
+  type TemplateButton,
+  type TemplateCategory,
+  type TemplateComponent,
+  templateError,
+} from './template-store.js';
 
 const TYPES = ['HEADER', 'BODY', 'FOOTER', 'BUTTONS', 'CAROUSEL', 'LIMITED_TIME_OFFER', 'CALL_PERMISSION_REQUEST'];
+/** What is in parts of its own. */
+const PARTS = ['buttons', 'cards', 'components'];
 const BODY_LIMIT = 1024;
 /** A body next to a limited-time offer is held to less. */
 const OFFER_BODY_LIMIT = 600;
@@ -26,7 +22,7 @@ const OFFER_BODY_LIMIT = 600;
  */
 export function checkComponents(given: unknown, frame: ComponentFrame): TemplateComponent[] {
   if (given === undefined || given === null) throw invalidParam('The parameter components is required.');
-  const components = objectList(given, 'components', 1, 10).map(normalised);
+  const components = objectList(normalised(given), 'components', 1, 10) as TemplateComponent[];
   const types = components.map(({ type }, i) => requireOneOf(type, TYPES, `components[${i}]['type']`));
   const twice = types.find((type, i) => types.indexOf(type) !== i);
   if (twice !== undefined) throw invalidParam(`Param components has more than one component of type ${twice}.`);
@@ -40,30 +36,22 @@ export function checkComponents(given: unknown, frame: ComponentFrame): Template
 
 function checkComponent(component: TemplateComponent, frame: ComponentFrame, hasOffer: boolean): void {
   if (component.type === 'HEADER') checkHeader(component, frame);
-  else if (component.type === 'BODY') checkBody(component, frame, hasOffer ? OFFER_BODY_LIMIT : BODY_LIMIT);
-  else if (component.type === 'FOOTER') checkFooter(component);
+  else if (component.type === 'BODY') {
+    checkTextWithVariables('body', component, hasOffer ? OFFER_BODY_LIMIT : BODY_LIMIT, frame.format);
+  } else if (component.type === 'FOOTER') checkFooter(component);
   else if (component.type === 'BUTTONS') checkButtons(component);
   else if (component.type === 'CAROUSEL') checkCards(component, frame);
 }
 
 /** Types and formats may come in either case; they are stored in capitals. */
-function normalised(component: JsonObject): TemplateComponent {
-  const upper = (value: unknown) => (typeof value === 'string' ? value.toUpperCase() : value);
-  const copy = { ...component, type: upper(component.type) } as TemplateComponent;
-  if (component.format !== undefined) copy.format = upper(component.format) as string;
-  if (Array.isArray(component.buttons)) {
-    copy.buttons = component.buttons.map((button: unknown) => (isObject(button) ? normalised(button) : button)) as [];
-  }
-  if (Array.isArray(component.cards)) {
-    copy.cards = component.cards.map((card: unknown) => {
-      if (!isObject(card) || !Array.isArray(card.components)) return card;
-      return {
-        ...card,
-        components: card.components.map((part: unknown) => (isObject(part) ? normalised(part) : part)),
-      };
-    });
-  }
-  return copy;
+function normalised(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(normalised);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]) => {
+    if ((key === 'type' || key === 'format') && typeof inner === 'string') return [key, inner.toUpperCase()];
+    return [key, PARTS.includes(key) ? normalised(inner) : inner];
+  });
+  return Object.fromEntries(entries);
 }
 
 const HEADER_FORMATS = ['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'GIF', 'LOCATION', 'PRODUCT'];
@@ -83,23 +71,17 @@ function checkHeader(header: TemplateComponent, frame: ComponentFrame): void {
 }
 
 function checkTextHeader(header: TemplateComponent, { format }: ComponentFrame): void {
-  const text = textOf(header, SHORT_LIMIT);
-  if (/[\r\n*_~`\p{Extended_Pictographic}]/u.test(text.replaceAll(/\{\{[^{}]*\}\}/g, ''))) {
+  const text = checkTextWithVariables('header', header, SHORT_LIMIT, format);
+  if (/[\r\n*_~`\p{Extended_Pictographic}]/u.test(text.replaceAll(VARIABLE, ''))) {
     const rule = "The message header can't have any new lines, formatting characters, emojis or asterisks.";
     throw wrongFormat('header', rule);
   }
-  checkGaps('header', text);
   if (variablesOfText(text).length > 1) throw wrongFormat('header', 'The message header can have one variable only.');
-  const example = exampleOf(header);
-  checkTextVariables('header', text, format, {
-    positional: example.header_text,
-    named: example.header_text_named_params,
-  });
 }
 
 /** The example of a media header is a handle that a resumable upload gave. */
 function checkHandle(header: TemplateComponent): void {
-  const handles = exampleOf(header).header_handle;
+  const handles = isObject(header.example) ? header.example.header_handle : undefined;
   const handle: unknown = Array.isArray(handles) ? handles[0] : undefined;
   if (typeof handle !== 'string' || handle === '') throw missingField('HEADER', 'example');
   if (!/^\d+:/.test(handle)) {
@@ -107,31 +89,12 @@ function checkHandle(header: TemplateComponent): void {
   }
 }
 
-function checkBody(body: TemplateComponent, { format }: ComponentFrame, limit: number): void {
-  const text = textOf(body, limit);
-  checkGaps('body', text);
-  const example = exampleOf(body);
-  checkTextVariables('body', text, format, { positional: example.body_text, named: example.body_text_named_params });
-}
-
 function checkFooter(footer: TemplateComponent): void {
-  const text = textOf(footer, SHORT_LIMIT);
+  const text = textOf(footer.text, 'FOOTER', 'text', SHORT_LIMIT);
   checkGaps('footer', text);
   if (EMOJI.test(text)) throw wrongFormat('footer', "The message footer can't have any emojis.");
   if (variablesOfText(text).length > 0) throw wrongFormat('footer', "The message footer can't have variables.");
   if (/[\r\n]/.test(text)) throw wrongFormat('footer', "The message footer can't have any new lines.");
-}
-
-function textOf(component: TemplateComponent, max: number): string {
-  const text: unknown = component.text;
-  if (text === undefined || text === null || text === '') throw missingField(component.type, 'text');
-  if (typeof text !== 'string') throw invalidParam(`Param components['${component.type}']['text'] must be a string.`);
-  if (longerThan(text, max)) throw tooLong(component.type, max);
-  return text;
-}
-
-function exampleOf(component: TemplateComponent): JsonObject {
-  return isObject(component.example) ? component.example : {};
 }
 
 const CARD_BODY_LIMIT = 160;
@@ -152,7 +115,7 @@ function checkCards(carousel: TemplateComponent, frame: ComponentFrame): void {
     }
     checkHeader(header, frame);
     checkButtons(buttons, 2);
-    if (body !== undefined) checkBody(body, frame, CARD_BODY_LIMIT);
+    if (body !== undefined) checkTextWithVariables('body', body, CARD_BODY_LIMIT, frame.format);
     const types = (buttons.buttons ?? []).map(({ type }) => type);
     return JSON.stringify([header.format, body !== undefined, types]);
   });
@@ -167,8 +130,7 @@ function checkLimitedTimeOffer(
 ): void {
   if (category !== 'MARKETING') throw invalidParam('A limited-time offer needs the category MARKETING.');
   const content = isObject(offer.limited_time_offer) ? offer.limited_time_offer : {};
-  if (typeof content.text !== 'string' || content.text === '') throw missingField('LIMITED_TIME_OFFER', 'text');
-  if (content.text.length > OFFER_LIMIT) throw tooLong('LIMITED_TIME_OFFER', OFFER_LIMIT);
+  textOf(content.text, 'LIMITED_TIME_OFFER', 'text', OFFER_LIMIT);
   if (components.some(({ type }) => type === 'FOOTER')) {
     throw invalidParam('A template with a limited-time offer has no FOOTER.');
   }
@@ -176,4 +138,315 @@ function checkLimitedTimeOffer(
   if (types.includes('COPY_CODE') && types[0] !== 'COPY_CODE') {
     throw invalidParam('The COPY_CODE button of a limited-time offer must be its first one.');
   }
+}
+
+/** How many of each type one template may have. */
+const MOST: Readonly<Record<string, number>> = {
+  QUICK_REPLY: 10,
+  URL: 2,
+  PHONE_NUMBER: 1,
+  COPY_CODE: 1,
+  VOICE_CALL: 1,
+  FLOW: 1,
+  CATALOG: 1,
+  MPM: 1,
+  SPM: 1,
+  REQUEST_CONTACT_INFO: 1,
+};
+const MOST_TOGETHER = 10;
+const LABEL_LIMIT = 25;
+const URL_LIMIT = 2000;
+const PHONE_LIMIT = 20;
+const CODE_LIMIT = 20;
+
+const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\uFE0F/u;
+/** Hosts of links that lead back into WhatsApp. */
+const WHATSAPP_LINK = /^https?:\/\/(?:[^/?#]*\.)?(?:wa\.me|whatsapp\.com)(?:[:/?#]|$)/i;
+
+/** Line breaks, emoji, and pairs of the characters that make words bold, italic, struck through or monospaced. */
+const DRESSED = [/[\n\r]/, EMOJI, /(?<![\p{L}\p{N}])([*_~`])(?! )[^]*[^ ]\1(?![\p{L}\p{N}])/u];
+
+/** Types whose label the platform writes itself. */
+const WITHOUT_LABEL = ['COPY_CODE', 'REQUEST_CONTACT_INFO'];
+
+/** Checks a BUTTONS component. @throws GraphError 100, with 2388040 or 2388043 for lengths and missing fields */
+function checkButtons(component: TemplateComponent, most = MOST_TOGETHER): void {
+  const path = "components['BUTTONS']['buttons']";
+  const buttons = objectList(component.buttons, path, 1, most) as TemplateButton[];
+  const types = buttons.map(({ type }, i) => requireOneOf(type, Object.keys(MOST), `${path}[${i}]['type']`));
+  for (const [type, limit] of Object.entries(MOST)) {
+    const count = types.filter((other) => other === type).length;
+    if (count > limit) throw invalidParam(`Param ${path} has ${count} buttons of type ${type}; there can be ${limit}.`);
+  }
+  const first = types.indexOf('QUICK_REPLY');
+  const last = types.lastIndexOf('QUICK_REPLY');
+  if (types.slice(Math.max(first, 0), last + 1).some((type) => type !== 'QUICK_REPLY')) {
+    throw invalidParam(`Param ${path}: buttons of type QUICK_REPLY must stand together.`);
+  }
+  for (const button of buttons) checkButton(button);
+  const labels = buttons.flatMap(({ text }) => (text === undefined ? [] : [text.trim().toLowerCase()]));
+  if (new Set(labels).size === labels.length) return;
+  throw templateError(
+    undefined,
+    'Button texts are repeated',
+    'The buttons of a message template must have different texts.',
+  );
+}
+
+function checkButton(button: TemplateButton): void {
+  if (!WITHOUT_LABEL.includes(button.type)) checkLabel(button.text);
+  if (button.type === 'URL') checkUrl(button);
+  if (button.type === 'PHONE_NUMBER') {
+    const phone = checkText(button.phone_number, 'phone_number', PHONE_LIMIT);
+    if (!/^\+?[\d\s().-]+$/.test(phone)) throw invalidParam(`Param phone_number is not a phone number: ${phone}`);
+  }
+  if (button.type === 'COPY_CODE') checkText(firstOf(button.example), 'example', CODE_LIMIT);
+  if (button.type === 'FLOW') {
+    const named = [button.flow_id, button.flow_name, button.flow_json].filter((value) => value !== undefined);
+    if (named.length !== 1) throw missingField('BUTTONS', 'flow_id');
+  }
+}
+
+/** The visible text of a button. @throws GraphError 100, with 2388040, 2388043 or 2388060 */
+function checkLabel(given: unknown): void {
+  const label = checkText(given, 'text', LABEL_LIMIT);
+  if (variablesOfText(label).length === 0 && !DRESSED.some((pattern) => pattern.test(label))) return;
+  throw templateError(
+    2388060,
+    'Button format is incorrect',
+    "Buttons can't have any variables, newlines, emojis or formatting characters.",
+  );
+}
+
+function checkUrl(button: TemplateButton): void {
+  const url = checkText(button.url, 'url', URL_LIMIT);
+  const variables = variablesOfText(url);
+  if (!isUrl(url.replaceAll(/\{\{[^{}]*\}\}/g, 'x'))) throw invalidParam('Param url is not a valid URI.');
+  if (WHATSAPP_LINK.test(url)) {
+    throw templateError(
+      undefined,
+      "Direct links to WhatsApp aren't allowed for buttons",
+      'Remove the direct link to WhatsApp from the button. A customer who is in a chat already needs none.',
+    );
+  }
+  if (variables.length === 0) return;
+  if (variables.length > 1 || !url.trimEnd().endsWith('}}')) {
+    throw invalidParam('Param url can have one variable only, at its end.');
+  }
+  const example = firstOf(button.example);
+  if (typeof example !== 'string' || example === '') throw missingField('BUTTONS', 'example');
+}
+
+function checkText(value: unknown, field: string, max: number): string {
+  return textOf(value, 'BUTTONS', field, max, `button ${field}`);
+}
+
+function firstOf(example: unknown): unknown {
+  return Array.isArray(example) ? (example[0] as unknown) : example;
+}
+
+const OTP_TYPES = ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'];
+const PACKAGE_LIMIT = 224;
+
+/**
+ * Checks the components of an authentication template, and writes the texts that the platform fixes. Read back, its
+ * button is one of type URL.
+ * @throws GraphError 100
+ */
+export function checkAuthenticationComponents(components: readonly TemplateComponent[]): TemplateComponent[] {
+  if (!components.some(({ type }) => type === 'BUTTONS')) throw missingField('BUTTONS', 'buttons');
+  return components.map((component) => {
+    if (component.type === 'BODY') return bodyOf(component);
+    if (component.type === 'FOOTER') return footerOf(component);
+    if (component.type === 'BUTTONS') return buttonsOf(component);
+    throw invalidParam(`Templates of the category AUTHENTICATION have no component of type ${component.type}.`);
+  });
+}
+
+function bodyOf(body: TemplateComponent): TemplateComponent {
+  if (body.text !== undefined) throw invalidParam('The body of an authentication template is fixed: it takes no text.');
+  const warns = body.add_security_recommendation ?? false;
+  if (typeof warns !== 'boolean') throw invalidParam('Param add_security_recommendation must be a boolean.');
+  const warning = warns ? ' For your security, do not share this code.' : '';
+  return {
+    type: 'BODY',
+    text: `*{{1}}* is your verification code.${warning}`,
+    add_security_recommendation: warns,
+    example: { body_text: [['123456']] },
+  };
+}
+
+function footerOf(footer: TemplateComponent): TemplateComponent {
+  const minutes = footer.code_expiration_minutes;
+  if (minutes === undefined) throw missingField('FOOTER', 'code_expiration_minutes');
+  if (typeof minutes !== 'number' || !Number.isInteger(minutes) || minutes < 1 || minutes > 90) {
+    throw invalidParam('Param code_expiration_minutes must be a number between 1 and 90.');
+  }
+  return {
+    type: 'FOOTER',
+    text: `This code expires in ${minutes} minutes.`,
+    code_expiration_minutes: minutes,
+  };
+}
+
+function buttonsOf(component: TemplateComponent): TemplateComponent {
+  const [button] = objectList(component.buttons, "components['BUTTONS']['buttons']", 1, 1) as TemplateButton[];
+  if (button === undefined || button.type !== 'OTP') {
+    throw invalidParam('An authentication template has one button, of type OTP.');
+  }
+  const given = typeof button.otp_type === 'string' ? button.otp_type.toUpperCase() : button.otp_type;
+  const otpType = requireOneOf(given, OTP_TYPES, "components['BUTTONS']['buttons'][0]['otp_type']");
+  if (button.text !== undefined && button.text !== '') checkLabel(button.text);
+  if (otpType !== 'COPY_CODE') checkApps(button, otpType);
+  const url = `https://www.whatsapp.com/otp/code/?otp_type=${otpType}&code=otp{{1}}`;
+  return {
+    type: 'BUTTONS',
+    buttons: [{ type: 'URL', text: button.text ?? 'Copy code', url, example: [url.replace('{{1}}', '123456')] }],
+  };
+}
+
+function checkApps(button: TemplateButton, otpType: string): void {
+  // The two fields on the button itself are the older spelling.
+  const apps = button.supported_apps ?? [{ package_name: button.package_name, signature_hash: button.signature_hash }];
+  if (!Array.isArray(apps) || apps.length < 1 || apps.length > 5) {
+    throw invalidParam('Param supported_apps must have one to five apps.');
+  }
+  for (const app of apps as unknown[]) {
+    const { package_name: name, signature_hash: hash } = isObject(app) ? app : {};
+    textOf(name, 'BUTTONS', 'package_name', PACKAGE_LIMIT, 'package_name');
+    if (typeof hash === 'string' && hash.length === 11) continue;
+    throw invalidParam('Param signature_hash must have 11 characters.');
+  }
+  if (otpType === 'ZERO_TAP' && button.zero_tap_terms_accepted !== true) {
+    throw invalidParam('Param zero_tap_terms_accepted must be true for a ZERO_TAP button.');
+  }
+}
+
+/** 2388043: a component lacks a field it needs, most often its examples. */
+function missingField(component: string, field: string): GraphError {
+  return templateError(
+    2388043,
+    "Message template 'components' param is missing expected field(s)",
+    `component of type ${component} is missing expected field(s) (${field})`,
+  );
+}
+
+/** 2388040: a text is longer than its component allows. */
+function tooLong(what: string, max: number): GraphError {
+  return templateError(
+    2388040,
+    'Character Limit Exceeded',
+    `The ${what} field can't be longer than ${max} characters.`,
+  );
+}
+
+const FORMAT_SUBCODES = { header: 2388047, body: 2388072, footer: 2388073 } as const;
+
+/** 2388047, 2388072 or 2388073: a text that its component can't have. */
+function wrongFormat(component: keyof typeof FORMAT_SUBCODES, userMessage: string): GraphError {
+  const title = `Message ${component} Format is Incorrect`;
+  return templateError(FORMAT_SUBCODES[component], title, userMessage);
+}
+
+/** A list of objects, its length within the limits. @throws GraphError 100 */
+function objectList(value: unknown, path: string, min: number, max: number): JsonObject[] {
+  const objects = arrayOfObjects(value, path).map((element) => element.value as JsonObject);
+  if (objects.length >= min && objects.length <= max) return objects;
+  throw invalidParam(`Param ${path} must have ${min} to ${max} elements, and has ${objects.length}.`);
+}
+
+/** A text that must be there. @param what the words of the error for one that is too long */
+function textOf(value: unknown, component: string, field: string, max: number, what = component): string {
+  if (value === undefined || value === null || value === '') throw missingField(component, field);
+  if (typeof value !== 'string') throw invalidParam(`Param components['${component}']['${field}'] must be a string.`);
+  if (longerThan(value, max)) throw tooLong(what, max);
+  return value;
+}
+
+function checkGaps(component: keyof typeof FORMAT_SUBCODES, text: string): void {
+  const most = / {5}/.test(text) ? '4 spaces' : /(?:\r?\n){3}/.test(text) ? '2 new lines' : null;
+  if (most !== null) throw wrongFormat(component, `The message ${component} can't have more than ${most} in a row.`);
+}
+
+/** Checks a text with variables: no more than 4 spaces or 2 line breaks in a row, and an example for each variable. */
+function checkTextWithVariables(
+  component: 'header' | 'body',
+  part: TemplateComponent,
+  limit: number,
+  format: ParameterFormat,
+): string {
+  const text = textOf(part.text, part.type, 'text', limit);
+  checkGaps(component, text);
+  if (/\{\{|\}\}/.test(text.replaceAll(VARIABLE, ''))) {
+    throw wrongFormat(component, 'A variable is written {{1}} or {{first_name}}; some braces are left over.');
+  }
+  const all = variablesOfText(text);
+  const variables = [...new Set(all)];
+  if (variables.length === 0) return text;
+  checkNames(component, all, variables, format);
+  if (component === 'body') checkPlaces(text, variables.length);
+  const example = isObject(part.example) ? part.example : {};
+  const isComplete =
+    format === 'NAMED'
+      ? variables.every((name) => namesOfExamples(example[`${component}_text_named_params`]).includes(name))
+      : positionsOfExamples(example[`${component}_text`]).length === variables.length;
+  if (!isComplete) throw missingField(part.type, 'example');
+  return text;
+}
+
+const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;
+
+/** Names (or positions) of the variables in a text, in their order, each as often as it is there. */
+export function variablesOfText(text: string): string[] {
+  return [...text.matchAll(VARIABLE)].map((match) => match[1] as string);
+}
+
+function checkNames(component: 'header' | 'body', all: string[], variables: string[], format: ParameterFormat): void {
+  if (format === 'POSITIONAL') {
+    const positions = variables.map(Number).sort((a, b) => a - b);
+    if (!positions.every((position, i) => position === i + 1)) {
+      throw wrongFormat(component, 'Variables must be {{1}}, {{2}} and so on, with none left out.');
+    }
+    return;
+  }
+  const wrong = variables.find((name) => !/^[a-z][a-z0-9_]*$/.test(name));
+  if (wrong !== undefined) {
+    throw wrongFormat(component, `{{${wrong}}}: names have lowercase letters, digits and underscores only.`);
+  }
+  if (all.length > variables.length) throw wrongFormat(component, 'The names of the variables must be unique.');
+}
+
+function checkPlaces(text: string, count: number): void {
+  const trimmed = text.trim();
+  if (/^\{\{[^{}]*\}\}|\{\{[^{}]*\}\}$/.test(trimmed)) {
+    const title = "Variables can't be at the start or end of the template";
+    throw templateError(2388299, title, 'Put words before the first variable and after the last one.');
+  }
+  const words = trimmed.replaceAll(VARIABLE, ' ').match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
+  // The ratio is not published; fewer words than variables are refused by every account of it.
+  if (words < count) {
+    throw templateError(
+      2388293,
+      'Parameters words ratio exceeds limit',
+      'This template has too many variables for its length. Reduce the number of variables or increase the message length.',
+    );
+  }
+}
+
+function positionsOfExamples(given: unknown): unknown[] {
+  if (!Array.isArray(given)) return [];
+  const list: unknown[] = Array.isArray(given[0]) ? (given[0] as unknown[]) : given;
+  return list.filter((value) => typeof value === 'string' && value !== '');
+}
+
+function namesOfExamples(given: unknown): unknown[] {
+  if (!Array.isArray(given)) return [];
+  return given
+    .filter((item): item is JsonObject => isObject(item) && typeof item.example === 'string' && item.example !== '')
+    .map((item) => item.param_name);
+}
+
+/** Two variables with nothing between them: taken at first, and rejected by the review. */
+export function hasAdjacentVariables(text: string): boolean {
+  return /\}\}\s*\{\{/.test(text);
 }

@@ -2,7 +2,7 @@ import { invalidParam } from '../graph-error.js';
 import { type Call, pageOf } from '../http/call.js';
 import type { Param } from '../http/param.js';
 import type { TemplateComponent } from './template-store.js';
-import { variablesOfText } from './template-text.js';
+import { variablesOfText } from './component-checks.js';
 
 /** A text that the platform has reviewed already: a template made of it needs no words of its own. */
 interface LibraryTemplate {

@@ -1,5 +1,5 @@
 import { DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../demo-numbers.js';
-import { checkAuthenticationComponents } from './authentication-components.js';
+import { checkAuthenticationComponents } from './component-checks.js';
 import type { Template, TemplateComponent, TemplateStore } from './template-store.js';
 
 interface Seed {

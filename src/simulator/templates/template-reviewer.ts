@@ -1,5 +1,5 @@
 import type { QualityScore, Template, TemplateCategory, TemplateStatus, TemplateStore } from './template-store.js';
-import { hasAdjacentVariables } from './template-text.js';
+import { hasAdjacentVariables } from './component-checks.js';
 
 /** The longest that a timer may be set for; a due time beyond it is looked at again then. */
 const LONGEST_TIMER_MS = 60_000;

@@ -1,6 +1,5 @@
 import { GraphError } from '../graph-error.js';
 import type { Store, Table } from '../store.js';
-import { type ParameterFormat, templateError } from './template-text.js';
 
 export type TemplateStatus =
   | 'APPROVED'
@@ -16,6 +15,8 @@ export type TemplateStatus =
   | 'LIMIT_EXCEEDED'
   | 'ARCHIVED';
 
+export const PARAMETER_FORMATS = ['POSITIONAL', 'NAMED'] as const;
+export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];
 export const CATEGORIES = ['AUTHENTICATION', 'MARKETING', 'UTILITY'] as const;
 export const QUALITY_SCORES = ['GREEN', 'YELLOW', 'RED', 'UNKNOWN'] as const;
 export type TemplateCategory = (typeof CATEGORIES)[number];
@@ -105,6 +106,14 @@ export class TemplateStore {
     if (template !== undefined && this.byName.get(keyOf(template))?.id === id) this.byName.delete(keyOf(template));
     return this.saved.delete(id);
   }
+}
+
+/**
+ * A refusal of the template calls: code 100, distinguished by its subcode, with the words that people are shown.
+ * @param subcode undefined where the platform's is not published
+ */
+export function templateError(subcode: number | undefined, userTitle: string, userMessage: string): GraphError {
+  return new GraphError(100, { subcode, message: 'Invalid parameter', isTransient: false, userTitle, userMessage });
 }
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -6,8 +6,13 @@ import { checkComponents } from './component-checks.js';
 import { LANGUAGES } from './languages.js';
 import { componentsFromLibrary, listLibrary } from './library.js';
 import { TEMPLATES } from './template-json.js';
-import { CATEGORIES, type Template, type TemplateCategory } from './template-store.js';
-import { PARAMETER_FORMATS, templateError } from './template-text.js';
+import {
+  CATEGORIES,
+  PARAMETER_FORMATS,
+  type Template,
+  type TemplateCategory,
+  templateError,
+} from './template-store.js';
 
 export function templateRoutes(platform: Platform): Route[] {
   const { account, template } = platform.nodes;
