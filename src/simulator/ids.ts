@@ -14,7 +14,6 @@ function scramble(value: number): number {
 /** Makes every id of the simulator from a seed and a counter of the store: reproducible, and never the same twice. */
 export class IdSource {
   private readonly words: readonly [number, number, number, number];
-  private readonly bytes = Buffer.alloc(128);
   private traces = 0;
   private draws = 0;
 
@@ -33,12 +32,12 @@ export class IdSource {
 
   /** Message id of the platform's shape for an outbound message; `party` is the other side's number or user id. */
   outboundWamid(sequence: number, party: string): string {
-    return this.wamid(party, 0x11, this.hex(sequence, 18));
+    return this.wamid(party, '\x11', this.hex(sequence));
   }
 
   /** As {@link outboundWamid}, for a message that a customer wrote. */
   inboundWamid(sequence: number, party: string): string {
-    return this.wamid(party, 0x12, `3A${this.hex(sequence, 18)}`);
+    return this.wamid(party, '\x12', `3A${this.hex(sequence)}`);
   }
 
   /** A new id of the Graph API (template, media): 16 decimal digits. */
@@ -74,31 +73,20 @@ export class IdSource {
     return scramble(++this.draws ^ this.words[3]) / 0x1_0000_0000;
   }
 
-  private hex(sequence: number, length: 18): string {
+  private hex(sequence: number): string {
     const part = (word: number) =>
       scramble(sequence ^ word)
         .toString(16)
         .padStart(8, '0');
-    return `${part(this.words[0])}${part(this.words[1])}${part(this.words[2])}`.slice(0, length).toUpperCase();
+    return `${part(this.words[0])}${part(this.words[1])}${part(this.words[2])}`.slice(0, 18).toUpperCase();
   }
 
   /** `1C 18 len party 15 02 00 marker 18 len hex 00`, base64: what decoding real ids shows. */
-  private wamid(party: string, marker: number, hex: string): string {
-    const bytes = this.bytes;
+  private wamid(party: string, marker: string, hex: string): string {
     // A client may hold an id to 128 characters, so a long user id is shortened; the hexadecimal part is unique alone.
-    const phone = party.length > 32 ? party.slice(0, 32) : party;
-    bytes[0] = 0x1c;
-    bytes[1] = 0x18;
-    bytes[2] = phone.length;
-    let at = 3 + bytes.write(phone, 3, 'latin1');
-    bytes[at++] = 0x15;
-    bytes[at++] = 0x02;
-    bytes[at++] = 0x00;
-    bytes[at++] = marker;
-    bytes[at++] = 0x18;
-    bytes[at++] = hex.length;
-    at += bytes.write(hex, at, 'latin1');
-    bytes[at++] = 0x00;
-    return `wamid.${bytes.toString('base64', 0, at)}`;
+    const phone = party.slice(0, 32);
+    const [phoneLength, hexLength] = [phone.length, hex.length].map((length) => String.fromCharCode(length));
+    const bytes = `\x1c\x18${phoneLength}${phone}\x15\x02\x00${marker}\x18${hexLength}${hex}\x00`;
+    return `wamid.${Buffer.from(bytes, 'latin1').toString('base64')}`;
   }
 }

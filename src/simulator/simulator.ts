@@ -1,6 +1,5 @@
 import { controlRoutes } from './control/control.routes.js';
 import { inboundRoutes } from './control/inbound.routes.js';
-import { templateControlRoutes } from './control/template-control.routes.js';
 import { flowRoutes } from './flows.routes.js';
 import { SimulatorServer } from './http/server.js';
 import { mediaRoutes } from './media/media.routes.js';
@@ -33,7 +32,6 @@ export class Simulator extends Platform {
       ...uploadRoutes(this),
       ...controlRoutes(this, (ms) => this.server.closeFor(ms)),
       ...inboundRoutes(this),
-      ...templateControlRoutes(this),
     ]);
   }
 

@@ -7,7 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { MessageLog, TakenMessage } from './messages/message-log.js';
@@ -225,6 +225,6 @@ function lineOf(entry: Entry): string {
 /** Hands the text to the operating system: it survives the process, not a power cut. */
 function writeAll(descriptor: number, text: string): number {
   const bytes = Buffer.from(text, 'utf8');
-  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+  writeFileSync(descriptor, bytes);
   return bytes.length;
 }

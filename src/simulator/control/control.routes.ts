@@ -15,11 +15,18 @@ import {
 } from '../numbers/numbers.js';
 import type { Platform } from '../platform.js';
 import type { SimulatorNumber } from '../simulator.types.js';
+import {
+  CATEGORIES,
+  QUALITY_SCORES,
+  type Template,
+  type TemplateComponent,
+  TEMPLATES,
+} from '../templates/template-store.js';
 
 const LONGEST_TEXT = 10_000;
 
 /**
- * The control calls, but for those about templates and inbound messages.
+ * The control calls, but for those about inbound messages.
  * @param closePortFor refuses connections for some time, from a moment later; control calls too
  */
 export function controlRoutes(platform: Platform, closePortFor: (ms: number) => void): Route[] {
@@ -78,6 +85,7 @@ export function controlRoutes(platform: Platform, closePortFor: (ms: number) => 
       media.replace(changed);
       return mediaJson(changed);
     }),
+    ...templateControlRoutes(platform),
   ];
 }
 
@@ -173,4 +181,81 @@ function mediaJson(file: MediaFile): object {
     created_at: new Date(file.createdAt).toISOString(),
     expires_at: new Date(file.expiresAt).toISOString(),
   };
+}
+
+// prettier-ignore
+const EVENTS = [
+  'APPROVED', 'REJECTED', 'PENDING', 'PAUSED', 'DISABLED', 'FLAGGED', 'REINSTATED', 'IN_APPEAL', 'PENDING_DELETION',
+  'DELETED', 'LOCKED', 'LIMIT_EXCEEDED', 'ARCHIVED', 'UNARCHIVED',
+];
+// prettier-ignore
+const SHOWN = [
+  'id', 'name', 'language', 'status', 'category', 'previous_category', 'correct_category', 'rejected_reason',
+  'quality_score', 'components', 'parameter_format', 'message_send_ttl_seconds', 'last_updated_time',
+];
+const LATEST_TIME = 10_000_000_000;
+
+/** One control call: what it changes. @returns the notification about it, which `notify: false` leaves out */
+type Change = (template: Template, body: Param) => (time?: number) => void;
+
+/** The control calls about one template: what the platform decides, and reports by notification. */
+function templateControlRoutes({ templates, templateReviewer }: Platform): Route[] {
+  const { notices } = templateReviewer;
+  const changing = (name: string, change: Change) =>
+    control('post', `/templates/:id/${name}`, (call) => {
+      const id = call.pathParam('id');
+      const template = templates.get(id);
+      if (template === undefined) throw new PlainError(404, `No template has the id ${id}.`);
+      const [notify, time] = [call.param.flag('notify', true), call.param.optionalNumber('time', 0, LATEST_TIME)];
+      const announce = change(template, call.param);
+      if (notify) announce(time);
+      return TEMPLATES.only(templates.get(id) ?? { ...template, status: 'DELETED' }, SHOWN);
+    });
+  const put = (template: Template) => {
+    const changed = { ...template, updatedAt: Date.now() };
+    templates.put(changed);
+    return changed;
+  };
+  return [
+    changing('review', (template, body) => {
+      const event = given(body, 'event', EVENTS);
+      return templateReviewer.decide(template, event, {
+        reason: body.optionalText('reason', 1000) ?? (event === 'PENDING_DELETION' ? null : 'NONE'),
+        rejection_info: objectOf(body, 'rejection_info'),
+        disable_info: objectOf(body, 'disable_info'),
+        other_info: objectOf(body, 'other_info'),
+      });
+    }),
+    changing('quality', (template, body) => {
+      const changed = put({ ...template, qualityScore: given(body, 'score', QUALITY_SCORES) });
+      return (time) => notices.quality(changed, template.qualityScore, time);
+    }),
+    // `announced: true` only says what the category is going to be.
+    changing('category', (template, body) => {
+      const category = given(body, 'category', CATEGORIES);
+      const { category: previousCategory } = template;
+      if (body.flag('announced')) {
+        const changed = put({ ...template, correctCategory: category });
+        return (time) => notices.category(changed, previousCategory, category, time);
+      }
+      const changed = put({ ...template, category, previousCategory, correctCategory: undefined });
+      return (time) => notices.category(changed, previousCategory, undefined, time);
+    }),
+    changing('components', (template, body) => {
+      const components = body.objects('components', 0, 20).map((component) => {
+        component.text('type', 100);
+        return component.value as TemplateComponent;
+      });
+      const changed = put({ ...template, components });
+      return (time) => notices.components(changed, time);
+    }),
+  ];
+}
+
+function given<T extends string>(body: Param, key: string, allowed: readonly T[]): T {
+  return body.optionalOneOf(key, allowed) ?? body.oneOf(key, allowed);
+}
+
+function objectOf(body: Param, key: string): object | undefined {
+  return body.get(key).isGiven ? (body.object(key).value as object) : undefined;
 }

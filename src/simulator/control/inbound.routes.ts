@@ -2,12 +2,10 @@ import { invalidParam, PlainError } from '../graph-error.js';
 import { type Call, control, type Route } from '../http/call.js';
 import { isObject, type JsonObject, Param } from '../http/param.js';
 import { addressOf } from '../media/media.routes.js';
-import { FileSink } from '../media/media-store.js';
-import { LARGEST_MEDIA_BYTES, MEDIA_KINDS, type MediaKind } from '../media/media-types.js';
+import { LARGEST_MEDIA_BYTES, MEDIA_KINDS, type MediaKind, saveFile } from '../media/media-store.js';
 import { paddedTo, SAMPLE_FILES } from '../media/sample-files.js';
 import type { IdSource } from '../ids.js';
-import type { InboundLog } from '../messages/inbound-log.js';
-import { digitsOf } from '../people.js';
+import { digitsOf, type InboundLog } from '../people.js';
 import type { Platform } from '../platform.js';
 import type { SimulatorNumber } from '../simulator.types.js';
 import { limitOf, numberOf } from './control.routes.js';
@@ -201,21 +199,11 @@ async function makeFile(
   { bytes, mimeType }: FileWish,
 ): Promise<{ id: string; sha256: string }> {
   const id = ids.newObjectId();
-  const sink = new FileSink(media.pathOf(id));
-  for (const piece of bytes) await sink.write(piece);
-  const sha256 = await sink.end();
-  const now = Date.now();
-  media.add({
-    id,
-    phoneNumberId,
-    mimeType,
-    sha256,
-    sizeBytes: sink.sizeBytes,
-    source: 'webhook',
-    usable: true,
-    createdAt: now,
-    expiresAt: now + INBOUND_LIFE_MS,
-  });
+  const { sha256, sizeBytes } = await saveFile(media.pathOf(id), bytes);
+  const createdAt = Date.now();
+  const expiresAt = createdAt + INBOUND_LIFE_MS;
+  const source = 'webhook';
+  media.add({ id, phoneNumberId, mimeType, sha256, sizeBytes, source, usable: true, createdAt, expiresAt });
   return { id, sha256 };
 }
 

@@ -48,6 +48,11 @@ function modifiersOf(text: string): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/\.(\w+)\(([^()]*)\)/g)].map((match) => [match[1], match[2]]));
 }
 
+/** Fields that the platform knows, and that no object here has. */
+export function absent(...names: string[]): Fields<unknown> {
+  return Object.fromEntries(names.map((name) => [name, () => undefined]));
+}
+
 const plainField = (name: string): Field => ({ name, modifiers: {}, sub: null });
 
 /** What comes of a list within an object, without `.limit(n)`. */

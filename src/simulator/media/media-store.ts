@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { createWriteStream, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { Table } from '../store.js';
-import { HEAD_BYTES } from './media-types.js';
 
 /** A file that the platform holds. */
 export interface MediaFile {
@@ -106,40 +105,107 @@ export class MediaStore {
   }
 }
 
-/** Writes a file as it comes, and computes its checksum meanwhile. */
-export class FileSink {
-  private readonly hash = createHash('sha256');
-  private handle: FileHandle | null = null;
+export interface SavedFile {
+  /** Lowercase hexadecimal. */
+  sha256: string;
+  sizeBytes: number;
   /** The first bytes, which show the type. */
-  head: Buffer = Buffer.alloc(0);
-  sizeBytes = 0;
-  /** Lowercase hexadecimal; null until the file is complete. */
-  sha256: string | null = null;
+  head: Buffer;
+}
 
-  constructor(readonly path: string) {}
-
-  async write(bytes: Buffer): Promise<void> {
-    this.sizeBytes += bytes.length;
-    if (this.head.length < HEAD_BYTES) {
-      this.head = Buffer.concat([this.head, bytes.subarray(0, HEAD_BYTES - this.head.length)]);
+/** Writes a file as it comes. */
+export async function saveFile(path: string, source: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<SavedFile> {
+  const hash = createHash('sha256');
+  const saved: SavedFile = { sha256: '', sizeBytes: 0, head: Buffer.alloc(0) };
+  const noting = async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const bytes of chunks) {
+      saved.sizeBytes += bytes.length;
+      if (saved.head.length < HEAD_BYTES) saved.head = Buffer.concat([saved.head, bytes]).subarray(0, HEAD_BYTES);
+      hash.update(bytes);
+      yield bytes;
     }
-    this.hash.update(bytes);
-    this.handle ??= await open(this.path, 'w', 0o600);
-    await this.handle.writeFile(bytes);
-  }
+  };
+  await pipeline(source as AsyncIterable<Buffer>, noting, createWriteStream(path, { mode: 0o600 }));
+  return { ...saved, sha256: hash.digest('hex') };
+}
 
-  /** Gives the checksum. */
-  async end(): Promise<string> {
-    this.handle ??= await open(this.path, 'w', 0o600);
-    await this.handle.close();
-    this.handle = null;
-    return (this.sha256 = this.hash.digest('hex'));
-  }
+export const MEDIA_KINDS = ['image', 'video', 'audio', 'document', 'sticker'] as const;
+export type MediaKind = (typeof MEDIA_KINDS)[number];
 
-  /** Removes what was written. */
-  async discard(): Promise<void> {
-    await this.handle?.close();
-    this.handle = null;
-    await rm(this.path, { force: true });
-  }
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** The largest of all kinds: a document. */
+export const LARGEST_MEDIA_BYTES = 100 * MIB;
+
+const LIMITS: Readonly<Record<MediaKind, number>> = {
+  image: 5 * MIB,
+  video: 16 * MIB,
+  audio: 16 * MIB,
+  document: LARGEST_MEDIA_BYTES,
+  sticker: 100 * KIB,
+};
+const ANIMATED_STICKER_BYTES = 500 * KIB;
+
+const OFFICE = 'application/vnd.openxmlformats-officedocument.';
+
+type Signature = (head: Buffer) => boolean;
+const textAt =
+  (at: number, text: string): Signature =>
+  (head) =>
+    head.toString('latin1', at, at + text.length) === text;
+const isFrame: Signature = (head) => head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0;
+const isBox = textAt(4, 'ftyp');
+
+/** Types that can be uploaded: the kind of message each is for, and how its files begin, where that is checked. */
+const TYPES: Readonly<Record<string, readonly [kind: MediaKind, signature?: Signature]>> = {
+  'audio/aac': ['audio', (head) => isFrame(head) || textAt(0, 'ADIF')(head)],
+  'audio/mp4': ['audio', isBox],
+  'audio/mpeg': ['audio', (head) => isFrame(head) || textAt(0, 'ID3')(head)],
+  'audio/amr': ['audio', textAt(0, '#!AMR')],
+  'audio/ogg': ['audio', textAt(0, 'OggS')],
+  'application/vnd.ms-powerpoint': ['document'],
+  'application/msword': ['document'],
+  [`${OFFICE}wordprocessingml.document`]: ['document'],
+  [`${OFFICE}presentationml.presentation`]: ['document'],
+  [`${OFFICE}spreadsheetml.sheet`]: ['document'],
+  'application/pdf': ['document', textAt(0, '%PDF')],
+  'text/plain': ['document'],
+  'application/vnd.ms-excel': ['document'],
+  'image/jpeg': ['image', textAt(0, '\xff\xd8\xff')],
+  'image/png': ['image', textAt(0, '\x89PNG')],
+  'image/webp': ['sticker', (head) => textAt(0, 'RIFF')(head) && textAt(8, 'WEBP')(head)],
+  'video/mp4': ['video', isBox],
+  'video/3gpp': ['video', isBox],
+};
+
+export const UPLOAD_TYPES = Object.keys(TYPES);
+
+/** Without parameters, in lowercase. */
+function baseType(mimeType: string): string {
+  return (mimeType.split(';')[0] ?? '').trim().toLowerCase();
+}
+
+/** The kind of message that a type is for; undefined for one that can't be uploaded. */
+export function kindOf(mimeType: string): MediaKind | undefined {
+  return TYPES[baseType(mimeType)]?.[0];
+}
+
+/** Bytes that a file may have. @param head its first bytes, which show an animated sticker */
+export function limitOf(kind: MediaKind, head: Buffer): number {
+  const animated = kind === 'sticker' && head.toString('latin1', 12, 16) === 'VP8X' && ((head[20] ?? 0) & 2) !== 0;
+  return animated ? ANIMATED_STICKER_BYTES : LIMITS[kind];
+}
+
+/** Whether a file may be sent as a message of the kind. Anything may travel as a document. */
+export function fits(mimeType: string, kind: MediaKind): boolean {
+  return kind === 'document' || kindOf(mimeType) === kind;
+}
+
+/** How many of the first bytes {@link looksLike} and {@link limitOf} look at. */
+export const HEAD_BYTES = 32;
+
+/** Whether the first bytes are those of the type. */
+export function looksLike(mimeType: string, head: Buffer): boolean {
+  return TYPES[baseType(mimeType)]?.[1]?.(head) ?? true;
 }

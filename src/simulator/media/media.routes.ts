@@ -2,15 +2,23 @@ import busboy from 'busboy';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphError, invalidParam, PlainError } from '../graph-error.js';
 import { type Call, GraphNode, letRunOff, on, type Route, SUCCESS } from '../http/call.js';
 import { askedFor, strikes } from '../http/faults.js';
 import type { Platform } from '../platform.js';
-import { FileSink, type MediaFile } from './media-store.js';
-import { kindOf, LARGEST_MEDIA_BYTES, limitOf, looksLike, UPLOAD_TYPES } from './media-types.js';
+import {
+  kindOf,
+  LARGEST_MEDIA_BYTES,
+  limitOf,
+  looksLike,
+  type MediaFile,
+  type SavedFile,
+  saveFile,
+  UPLOAD_TYPES,
+} from './media-store.js';
 
 /** An uploaded file can be sent for so long. */
 const UPLOAD_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
@@ -69,33 +77,34 @@ function hashOf(key: string, facts: readonly (string | null)[]): string {
 /** The form of an upload. */
 interface UploadForm {
   fields: Map<string, string>;
-  file: FileSink | null;
-  /** The type that the file's part names. */
+  file: SavedFile | null;
+  /** The type that the file's part names; null before it has come. */
   partType: string | null;
 }
 
 /** Streams the file to its folder. @throws GraphError 100; nothing is kept then */
 async function upload({ media, ids, faults }: Platform, phoneNumberId: string, call: Call): Promise<object> {
   const id = ids.newObjectId();
-  const form: UploadForm = { fields: new Map(), file: null, partType: null };
+  const path = media.pathOf(id);
   try {
-    await readForm(call.request, form, media.pathOf(id));
+    const form = await readForm(call.request, path);
     if (strikes(faults, 'upload_failures')) throw askedFor(131000);
-    const product = call.query('messaging_product');
-    if (product !== null && !form.fields.has('messaging_product')) form.fields.set('messaging_product', product);
-    media.add(fileFrom(form, id, phoneNumberId));
+    const product = form.fields.get('messaging_product') ?? call.query('messaging_product');
+    if (product !== 'whatsapp') throw invalidParam('The parameter messaging_product is required.');
+    media.add({ ...fileFrom(form), id, phoneNumberId });
     return { id };
   } catch (error) {
-    await form.file?.discard();
+    await rm(path, { force: true });
     await letRunOff(call.request);
     throw error;
   }
 }
 
 /** Reads the form without holding a file in memory. @throws GraphError 100 where it is broken, or has too much */
-async function readForm(request: Request, form: UploadForm, path: string): Promise<void> {
+async function readForm(request: Request, path: string): Promise<UploadForm> {
+  const form: UploadForm = { fields: new Map(), file: null, partType: null };
   const parser = parserOf(request);
-  let writing = Promise.resolve();
+  let writing: Promise<SavedFile> | null = null;
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on('field', (name, value, { valueTruncated }) => {
@@ -104,17 +113,14 @@ async function readForm(request: Request, form: UploadForm, path: string): Promi
         else form.fields.set(name, value);
       });
       parser.on('file', (name, stream, { mimeType }) => {
-        if (name !== 'file' || form.file !== null) {
+        if (name !== 'file' || writing !== null) {
           stream.resume();
-          reject(
-            invalidParam(form.file === null ? `Param ${name} must not be a file.` : 'Only one file can be given.'),
-          );
+          reject(invalidParam(writing === null ? `Param ${name} must not be a file.` : 'Only one file can be given.'));
           return;
         }
         form.partType = mimeType;
-        form.file = new FileSink(path);
         stream.on('limit', () => reject(tooLarge(LARGEST_MEDIA_BYTES)));
-        writing = writeFile(stream, form.file);
+        writing = saveFile(path, stream as AsyncIterable<Buffer>);
         writing.catch(reject);
       });
       parser.on('partsLimit', () => reject(invalidParam(`The form has more than ${MOST_PARTS} parts.`)));
@@ -123,11 +129,11 @@ async function readForm(request: Request, form: UploadForm, path: string): Promi
       request.on('close', () => (request.complete ? undefined : reject(broken(new Error('it breaks off')))));
       request.pipe(parser);
     });
-    await writing;
+    return { ...form, file: await writing };
   } catch (error) {
     request.unpipe(parser);
     parser.destroy();
-    await writing.catch(() => undefined);
+    await Promise.allSettled([writing]);
     throw error;
   }
 }
@@ -142,20 +148,12 @@ function parserOf(request: Request): busboy.Busboy {
   }
 }
 
-async function writeFile(stream: Readable, sink: FileSink): Promise<void> {
-  for await (const chunk of stream) await sink.write(chunk as Buffer);
-  await sink.end();
-}
-
 function broken(error: unknown): GraphError {
   return new GraphError(100, { details: `The form can't be read: ${(error as Error).message}` });
 }
 
-function fileFrom({ fields, file, partType }: UploadForm, id: string, phoneNumberId: string): MediaFile {
-  if (fields.get('messaging_product') !== 'whatsapp') {
-    throw invalidParam('The parameter messaging_product is required.');
-  }
-  if (file === null || file.sha256 === null) throw invalidParam('The parameter file is required.');
+function fileFrom({ fields, file, partType }: UploadForm): Omit<MediaFile, 'id' | 'phoneNumberId'> {
+  if (file === null) throw invalidParam('The parameter file is required.');
   // The field says more: libraries write `application/octet-stream` into the file's part, without any parameters.
   const mimeType = (fields.get('type') ?? partType ?? 'application/octet-stream').trim();
   if (mimeType.length > MOST_TYPE_CHARACTERS) throw invalidParam('Param type is too long.');
@@ -170,8 +168,6 @@ function fileFrom({ fields, file, partType }: UploadForm, id: string, phoneNumbe
   if (file.sizeBytes > limit) throw tooLarge(limit);
   const now = Date.now();
   return {
-    id,
-    phoneNumberId,
     mimeType,
     sha256: file.sha256,
     sizeBytes: file.sizeBytes,

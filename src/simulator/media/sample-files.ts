@@ -1,4 +1,4 @@
-import type { MediaKind } from './media-types.js';
+import type { MediaKind } from './media-store.js';
 
 /** The smallest valid file of each kind: what a customer sends unless the call says otherwise. */
 interface SampleFile {

@@ -1,6 +1,5 @@
 import { invalidParam } from '../graph-error.js';
-import { fits, MEDIA_KINDS, type MediaKind } from '../media/media-types.js';
-import type { MediaStore } from '../media/media-store.js';
+import { fits, MEDIA_KINDS, type MediaKind, type MediaStore } from '../media/media-store.js';
 import { invalidValue, isObject, type JsonObject, missing, type Param } from '../http/param.js';
 
 /** Checks of each message type but `template`, whose rules need the stored template. */

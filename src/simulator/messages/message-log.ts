@@ -1,3 +1,5 @@
+import { GraphError, PlainError } from '../graph-error.js';
+
 export type StatusName = 'sent' | 'delivered' | 'read' | 'failed';
 
 export interface StatusStep {
@@ -75,25 +77,6 @@ export interface MessageFilter {
   after?: string;
 }
 
-/** A taken message in the words of the control calls. */
-export interface MessageView {
-  id: string;
-  to: string;
-  wa_id: string | null;
-  callback: string | null;
-  type: string;
-  body: unknown;
-  taken_at: string;
-  phone_number_id: string;
-}
-
-export interface MessagePage {
-  messages: TakenMessage[];
-  /** To be given as `after`; null when the page is empty. */
-  cursor: string | null;
-  hasMore: boolean;
-}
-
 /** Messages in the order in which they were taken, the oldest forgotten beyond `keep`. */
 export class MessageLog {
   private messages: TakenMessage[] = [];
@@ -128,31 +111,28 @@ export class MessageLog {
     this.taken = 0;
   }
 
-  /** All that is remembered, oldest first, in the shape of the control call. */
-  list(filter: MessageFilter = {}): MessageView[] {
+  /** All that is remembered, oldest first, in the words of the control calls. */
+  list(filter: MessageFilter = {}): (ReturnType<typeof head> & { body: unknown })[] {
     return this.page(filter).messages.map((message) => ({
       ...head(message),
       body: JSON.parse(message.rawBody) as unknown,
     }));
   }
 
-  page(filter: MessageFilter): MessagePage {
+  /** @returns `cursor` to be given as `after`; null when the page is empty */
+  page(filter: MessageFilter): { messages: TakenMessage[]; cursor: string | null; hasMore: boolean } {
     const { to, callback, after, limit = 1000 } = filter;
     const digits = to?.replaceAll(/\D/g, '');
     const found: TakenMessage[] = [];
-    let hasMore = false;
-    for (let i = this.startAfter(after); i < this.messages.length; i++) {
+    for (let i = this.startAfter(after); i < this.messages.length && found.length <= limit; i++) {
       const message = this.messages[i] as TakenMessage;
       if (callback !== undefined && message.callback !== callback) continue;
       if (to !== undefined && message.to !== to && message.to !== digits && message.waId !== digits) continue;
-      if (found.length === limit) {
-        hasMore = true;
-        break;
-      }
       found.push(message);
     }
-    const last = found.at(-1);
-    return { messages: found, cursor: last === undefined ? null : String(last.sequence), hasMore };
+    const messages = found.slice(0, limit);
+    const last = messages.at(-1);
+    return { messages, cursor: last === undefined ? null : String(last.sequence), hasMore: found.length > limit };
   }
 
   private startAfter(after: string | undefined): number {
@@ -178,7 +158,7 @@ export function messageJson(message: TakenMessage): string {
   return `${JSON.stringify(head(message)).slice(0, -1)},"body":${message.rawBody}}`;
 }
 
-function head(message: TakenMessage): Omit<MessageView, 'body'> {
+function head(message: TakenMessage) {
   return {
     id: message.id,
     to: message.to,
@@ -188,4 +168,81 @@ function head(message: TakenMessage): Omit<MessageView, 'body'> {
     taken_at: new Date(message.takenAt).toISOString(),
     phone_number_id: message.phoneNumberId,
   };
+}
+
+/** How a taken message is answered: at once, never, late, or only after its notifications went out. */
+export type AnswerManner = 'at_once' | 'cut' | 'slow' | 'after_notifications';
+
+export interface Scenario {
+  plan: PlanName;
+  answer: AnswerManner;
+  /** The customer writes back. */
+  reply: boolean;
+}
+
+const NORMAL: Scenario = { plan: 'all', answer: 'at_once', reply: false };
+
+const BY_LAST_DIGITS: Readonly<Record<string, Scenario>> = {
+  '0001': { ...NORMAL, plan: 'sent_only' },
+  '0002': { ...NORMAL, plan: 'undeliverable' },
+  '0005': { ...NORMAL, answer: 'cut' },
+  '0007': { ...NORMAL, answer: 'slow' },
+  '0008': { ...NORMAL, plan: 'backwards_twice', answer: 'after_notifications' },
+  '0009': { ...NORMAL, plan: 'read_only' },
+  '0011': { ...NORMAL, plan: 'window_closed' },
+  '0012': { ...NORMAL, reply: true },
+};
+
+const THROTTLES = 2;
+const MOST_KEYS = 50_000;
+
+/** What the recipient's last four digits ask for. */
+export class Scenarios {
+  private readonly throttled = new Map<string, number>();
+  private readonly lastTaken = new Map<string, number>();
+
+  constructor(private readonly pairLimitMs: number) {}
+
+  /**
+   * Decides a message that passed all checks.
+   * @param recipient digits or user id
+   * @throws GraphError 131009, 130429 or 131056, or PlainError: not taken
+   */
+  decide(phoneNumberId: string, recipient: string, nowMs: number): Scenario {
+    const digits = recipient.slice(-4);
+    if (!digits.startsWith('00')) return NORMAL;
+    const key = `${phoneNumberId} ${recipient}`;
+    if (digits === '0003') {
+      throw new GraphError(131009, { details: 'Recipient 0003: this message is always refused' });
+    }
+    if (digits === '0004') this.throttle(key);
+    if (digits === '0006') throw new PlainError(500);
+    if (digits === '0010') this.limitPair(key, nowMs);
+    return BY_LAST_DIGITS[digits] ?? NORMAL;
+  }
+
+  clear(): void {
+    this.throttled.clear();
+    this.lastTaken.clear();
+  }
+
+  private throttle(key: string): void {
+    const refused = this.throttled.get(key) ?? 0;
+    if (refused >= THROTTLES) {
+      this.throttled.delete(key);
+      return;
+    }
+    if (this.throttled.size > MOST_KEYS) this.throttled.clear();
+    this.throttled.set(key, refused + 1);
+    throw new GraphError(130429, { details: 'Recipient 0004: too many messages were sent from this number' });
+  }
+
+  private limitPair(key: string, nowMs: number): void {
+    const last = this.lastTaken.get(key);
+    if (last !== undefined && nowMs - last < this.pairLimitMs) {
+      throw new GraphError(131056, { details: 'Recipient 0010: too many messages to this recipient in a short time' });
+    }
+    if (this.lastTaken.size > MOST_KEYS) this.lastTaken.clear();
+    this.lastTaken.set(key, nowMs);
+  }
 }

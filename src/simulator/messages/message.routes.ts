@@ -8,8 +8,7 @@ import type { Platform } from '../platform.js';
 import type { BareNumbers, SimulatorNumber } from '../simulator.types.js';
 import type { TemplateStore } from '../templates/template-store.js';
 import { CONTENT_CHECKS, mediaIsUsable } from './content-checks.js';
-import { type PricingCategory, stepsOf, type TakenMessage } from './message-log.js';
-import type { Scenario } from './scenarios.js';
+import { type PricingCategory, type Scenario, stepsOf, type TakenMessage } from './message-log.js';
 import { checkTemplateMessage } from './template-checks.js';
 
 /** How long recipient 0008's answer waits for its notifications at the most. */

@@ -161,9 +161,6 @@ function checkCards(template: Template, sent: readonly SentComponent[]): void {
   }
 }
 
-/** What `sub_type` a button of the template is addressed by. A one-time password travels as a link. */
-const SUB_TYPES: Readonly<Record<string, string>> = { OTP: 'URL' };
-
 /** Buttons that may have a parameter, or none at all. */
 const OPTIONAL: readonly string[] = ['QUICK_REPLY', 'FLOW', 'CATALOG', 'MPM', 'SPM', 'VOICE_CALL'];
 
@@ -190,7 +187,8 @@ function checkButtons(buttons: readonly TemplateButton[], components: readonly S
 
 function checkButton(button: TemplateButton, index: number, { content, parameters }: SentComponent): void {
   const subType = upper(content.get('sub_type'));
-  const expected = SUB_TYPES[button.type] ?? button.type;
+  // A one-time password travels as a link.
+  const expected = button.type === 'OTP' ? 'URL' : button.type;
   if (subType !== '' && subType !== expected) throw formatMismatch(`buttons: index ${index}`, expected, subType);
   const [parameter] = parameters;
   if (parameter === undefined) return;

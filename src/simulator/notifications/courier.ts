@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { SimulatorOptions } from '../simulator.types.js';
-import type { EnvelopeBuilder } from './envelope.js';
 import {
+  type EnvelopeBuilder,
   type InboundNotification,
   type Outgoing,
   signBody,

@@ -1,5 +1,8 @@
 import { createHmac } from 'node:crypto';
-import type { TakenMessage } from '../messages/message-log.js';
+import { ERROR_TITLES } from '../graph-error.js';
+import { stepsOf, type TakenMessage } from '../messages/message-log.js';
+import type { Numbers } from '../numbers/numbers.js';
+import { digitsOf, type People } from '../people.js';
 
 /** One status of a taken message; its JSON is made only when it is posted. */
 export interface StatusNotification {
@@ -66,5 +69,132 @@ export function signBody(value: object, appSecret: string): SignedBody {
       'x-hub-signature': `sha1=${createHmac('sha1', appSecret).update(bytes).digest('hex')}`,
       'x-hub-signature-256': `sha256=${createHmac('sha256', appSecret).update(bytes).digest('hex')}`,
     },
+  };
+}
+
+type Packed = StatusNotification | InboundNotification;
+
+/**
+ * Packs many statuses and messages into one body: an entry for each business account, a change for each number and
+ * kind.
+ */
+export class EnvelopeBuilder {
+  constructor(
+    private readonly numbers: Numbers,
+    private readonly people: People,
+    private readonly gapMs: number,
+  ) {}
+
+  build(items: readonly Packed[]): object {
+    const accounts = grouped(items, (item) => this.numbers.get(numberOf(item))?.wabaId ?? '0');
+    const entry = [...accounts].map(([id, ofAccount]) => {
+      const changes = grouped(ofAccount, (item) => `${item.kind} ${numberOf(item)}`);
+      return { id, changes: [...changes.values()].map((some) => ({ value: this.value(some), field: 'messages' })) };
+    });
+    return { object: 'whatsapp_business_account', entry };
+  }
+
+  /** @param items of one number and kind */
+  private value(items: readonly Packed[]): object {
+    const [first] = items;
+    const phoneNumberId = first === undefined ? '' : numberOf(first);
+    const contacts = new Map<string, object>();
+    const payloads = items.map((item) => {
+      const party = item.kind === 'status' ? (item.message.waId ?? item.message.to) : item.party;
+      const contact = item.kind === 'status' ? statusContact(item.message, item.step, this.people) : item.contact;
+      if (contact !== null) contacts.set(party, contact);
+      return item.kind === 'status' ? statusJson(item.message, item.step, this.gapMs, this.people) : item.message;
+    });
+    return {
+      messaging_product: 'whatsapp',
+      metadata: {
+        display_phone_number: digitsOf(this.numbers.get(phoneNumberId)?.displayPhoneNumber ?? ''),
+        phone_number_id: phoneNumberId,
+      },
+      contacts: contacts.size === 0 ? undefined : [...contacts.values()],
+      [first?.kind === 'status' ? 'statuses' : 'messages']: payloads,
+    };
+  }
+}
+
+function numberOf(item: Packed): string {
+  return item.kind === 'status' ? item.message.phoneNumberId : item.phoneNumberId;
+}
+
+function grouped(items: readonly Packed[], keyOf: (item: Packed) => string): Map<string, Packed[]> {
+  const groups = new Map<string, Packed[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+const FAILURE_DETAILS: Readonly<Record<number, string>> = {
+  131026: 'The number is not on WhatsApp, runs an old version, or has not accepted the terms of service',
+  131053: 'The media could not be fetched, or is not of a type that such a message can have',
+  131047: 'More than 24 hours have passed since the customer last wrote to this number',
+};
+
+/** One entry of `statuses[]`, in the shape of v24 and later: no `conversation`, `pricing` with sent and with one more. */
+function statusJson(message: TakenMessage, stepIndex: number, gapMs: number, people: People): object {
+  const steps = stepsOf(message.plan);
+  const step = steps[stepIndex];
+  if (step === undefined) throw new Error(`plan ${message.plan} has no step ${stepIndex}`);
+  const atSeconds = Math.floor((message.takenAt + step.gaps * gapMs) / 1000);
+  const failed = step.status === 'failed';
+  // Priced once more after `sent`: with `delivered`, or with `read` where `delivered` is skipped.
+  const priced =
+    step.status === 'sent' ||
+    step.status === 'delivered' ||
+    (step.status === 'read' && !steps.some((other) => other.status === 'delivered'));
+  const userId = message.waId === null ? message.to : people.userIdOf(message.waId);
+  return {
+    id: message.id,
+    status: step.status,
+    timestamp: String(atSeconds),
+    recipient_id: message.waId ?? undefined,
+    recipient_user_id: failed && message.waId !== null ? undefined : userId,
+    biz_opaque_callback_data: message.callback ?? undefined,
+    pricing: priced ? pricingOf(message) : undefined,
+    errors: step.errorCode === undefined ? undefined : [failureJson(step.errorCode)],
+  };
+}
+
+/**
+ * The `contacts[]` entry beside a status; null for `failed`, which has none. Every third message's has no `profile`:
+ * real payloads do so too, and code that expects one loses its receipts.
+ */
+function statusContact(message: TakenMessage, stepIndex: number, people: People): object | null {
+  const status = stepsOf(message.plan)[stepIndex]?.status;
+  if (status === 'failed') return null;
+  const party = message.waId ?? message.to;
+  const username = status === 'sent' ? undefined : people.usernameOf(party);
+  return {
+    profile: message.sequence % 3 === 0 ? undefined : { name: people.profileNameOf(party), username },
+    wa_id: message.waId ?? undefined,
+    user_id: message.waId === null ? message.to : people.userIdOf(message.waId),
+  };
+}
+
+function pricingOf(message: TakenMessage): object {
+  const free = message.pricing === 'service';
+  return {
+    billable: !free,
+    pricing_model: 'PMP',
+    type: free ? 'free_customer_service' : 'regular',
+    category: message.pricing,
+  };
+}
+
+function failureJson(code: number): object {
+  const title = ERROR_TITLES[code]?.title ?? 'Unknown error';
+  return {
+    code,
+    title,
+    message: title,
+    error_data: { details: FAILURE_DETAILS[code] ?? title },
+    href: '/documentation/business-messaging/whatsapp/support/error-codes',
   };
 }

@@ -1,10 +1,10 @@
 import { GraphError, invalidParam } from '../graph-error.js';
 import { type Call, on, type Route, SUCCESS } from '../http/call.js';
-import { Shape } from '../http/fields.js';
+import { absent, Shape } from '../http/fields.js';
 import { callingCodeOf, countryOf, digitsOf } from '../people.js';
 import type { Platform } from '../platform.js';
 import type { SimulatorNumber } from '../simulator.types.js';
-import { TEMPLATES } from '../templates/template-json.js';
+import { TEMPLATES } from '../templates/template-store.js';
 import { accountHealth, BUSINESS, healthOf, type NumberFacts, type NumberState, SIMULATED_APP } from './numbers.js';
 import { shownProfile } from './profile.routes.js';
 import { automationOf } from './registration.routes.js';
@@ -12,13 +12,9 @@ import { automationOf } from './registration.routes.js';
 type FullNumber = SimulatorNumber & { facts: Readonly<NumberFacts>; state: Readonly<NumberState> };
 
 /** What comes without `fields`. */
+// prettier-ignore
 const USUAL_FIELDS = [
-  'verified_name',
-  'code_verification_status',
-  'display_phone_number',
-  'quality_rating',
-  'platform_type',
-  'throughput',
+  'verified_name', 'code_verification_status', 'display_phone_number', 'quality_rating', 'platform_type', 'throughput',
   'id',
 ];
 const USUAL_ACCOUNT_FIELDS = ['id', 'name', 'timezone_id', 'message_template_namespace'];
@@ -45,8 +41,7 @@ export function numberRoutes(platform: Platform): Route[] {
       new_display_name: ({ state }) => state.newName,
       new_name_status: ({ state }) => (state.newName === undefined ? 'NONE' : 'PENDING_REVIEW'),
       account_mode: () => 'LIVE',
-      certificate: () => undefined,
-      new_certificate: () => undefined,
+      ...absent('certificate', 'new_certificate'),
       conversational_automation: ({ phoneNumberId }) => automationOf(numbers, phoneNumberId),
       eligibility_for_api_business_global_search: () => 'NON_ELIGIBLE_UNDEFINED_COUNTRY',
       search_visibility: () => 'NON_VISIBLE',
@@ -97,13 +92,12 @@ export function numberRoutes(platform: Platform): Route[] {
       on_behalf_of_business_info: () => ({ ...BUSINESS, status: 'APPROVED', type: 'SELF' }),
       primary_business_location: () => 'US',
       primary_funding_id: () => '0',
-      purchase_order_number: () => undefined,
       is_enabled_for_insights: () => true,
       is_shared_with_partners: () => false,
       is_template_analytics_enabled: () => true,
       marketing_messages_lite_api_status: () => 'ONBOARDED',
       marketing_messages_onboarding_status: () => 'ONBOARDED',
-      auth_international_rate_eligibility: () => undefined,
+      ...absent('auth_international_rate_eligibility', 'purchase_order_number'),
       status: () => 'ACTIVE',
       whatsapp_business_manager_messaging_limit: (wabaId) => allOf(wabaId)[0]?.facts.messagingLimit,
       health_status: (wabaId) => healthOf(accountHealth(wabaId)),

@@ -8,13 +8,9 @@ const LONGEST_TIMER_MS = 60_000;
 export interface ReviewDetails {
   /** Null where the template is scheduled for deletion. */
   reason: string | null;
-  rejectionInfo?: object;
-  disableInfo?: object;
-  otherInfo?: object;
-  /** `entry.time`, seconds; now by default. */
-  time?: number;
-  /** False changes the status in silence. */
-  notify?: boolean;
+  rejection_info?: object;
+  disable_info?: object;
+  other_info?: object;
 }
 
 /** Events that are no status: what the template is afterwards. */
@@ -25,9 +21,8 @@ const STATUS_OF_EVENT: Readonly<Record<string, TemplateStatus>> = { REINSTATED: 
  * body, or has two variables side by side, is rejected; one whose name says `hold_me` waits for a control call.
  */
 export class TemplateReviewer {
-  private readonly timers = new Map<string, NodeJS.Timeout>();
-
   readonly notices: TemplateNotices;
+  private isStopped = false;
 
   /** @param reviewMs how long a review takes; null leaves every template PENDING until a control call decides */
   constructor(
@@ -44,8 +39,7 @@ export class TemplateReviewer {
   }
 
   stop(): void {
-    for (const timer of this.timers.values()) clearTimeout(timer);
-    this.timers.clear();
+    this.isStopped = true;
   }
 
   /** Stores the template, new or edited, and decides on it later. */
@@ -53,29 +47,6 @@ export class TemplateReviewer {
     const { reviewMs } = this;
     const held = reviewMs === null || template.name.includes('hold_me');
     this.put({ ...template, status: 'PENDING', rejectedReason: 'NONE', dueAt: held ? undefined : nowMs + reviewMs });
-  }
-
-  private put(template: Template): void {
-    this.store.put(template);
-    this.watch(template);
-  }
-
-  /** Decides on the template, or lets go of it, when its time has come. */
-  private watch(template: Template): void {
-    const { id, dueAt } = template;
-    clearTimeout(this.timers.get(id));
-    this.timers.delete(id);
-    if (dueAt === undefined) return;
-    const wait = Math.min(Math.max(dueAt - Date.now(), 0), LONGEST_TIMER_MS);
-    const timer = setTimeout(() => {
-      this.timers.delete(id);
-      const current = this.store.get(id);
-      if (current?.dueAt === undefined) return;
-      if (current.dueAt > Date.now()) this.watch(current);
-      else this.due(current);
-    }, wait);
-    timer.unref();
-    this.timers.set(id, timer);
   }
 
   /** Marks a template for deletion: it is listed for a moment longer, and then gone. */
@@ -86,29 +57,39 @@ export class TemplateReviewer {
     this.notices.status(leaving, 'PENDING_DELETION', { reason: null });
   }
 
-  remove(template: Template): void {
-    this.watch({ ...template, dueAt: undefined });
-    this.store.remove(template.id);
-  }
-
-  /** Gives a template the status that an event stands for, and announces it. */
-  decide(template: Template, event: string, details: ReviewDetails): void {
+  /** Gives a template the status that an event stands for. @returns what is left to do: to announce it */
+  decide(template: Template, event: string, details: ReviewDetails): (time?: number) => void {
     const status = STATUS_OF_EVENT[event] ?? (event as TemplateStatus);
     const rejectedReason = event === 'REJECTED' ? (details.reason ?? 'NONE') : 'NONE';
     const decided: Template = { ...template, status, rejectedReason, updatedAt: Date.now(), dueAt: undefined };
-    if (status === 'DELETED') this.remove(template);
-    else this.put(decided);
-    if (details.notify ?? true) this.notices.status(decided, event, details);
+    if (status === 'DELETED') this.store.remove(template.id);
+    else this.store.put(decided);
+    return (time) => this.notices.status(decided, event, details, time);
+  }
+
+  private put(template: Template): void {
+    this.store.put(template);
+    this.watch(template);
+  }
+
+  /** Decides on the template, or lets go of it, when its time has come. */
+  private watch({ id, dueAt }: Template): void {
+    if (dueAt === undefined) return;
+    const wait = Math.min(Math.max(dueAt - Date.now(), 0), LONGEST_TIMER_MS);
+    setTimeout(() => {
+      // It may be decided, edited or gone by now.
+      const current = this.store.get(id);
+      if (this.isStopped || current?.dueAt === undefined) return;
+      if (current.dueAt > Date.now()) this.watch(current);
+      else this.due(current);
+    }, wait).unref();
   }
 
   private due(template: Template): void {
-    if (template.status === 'PENDING_DELETION') {
-      this.remove(template);
-      return;
-    }
-    const reason = faultOf(template);
-    if (reason === null) this.decide(template, 'APPROVED', { reason: 'NONE' });
-    else this.decide(template, 'REJECTED', { reason, rejectionInfo: REJECTION_INFO });
+    const reason = reasonAgainst(template);
+    if (template.status === 'PENDING_DELETION') this.store.remove(template.id);
+    else if (reason === null) this.decide(template, 'APPROVED', { reason: 'NONE' })();
+    else this.decide(template, 'REJECTED', { reason, rejection_info: REJECTION_INFO })();
   }
 }
 
@@ -117,7 +98,7 @@ const REJECTION_INFO = {
   recommendation: 'Change the template and send it in again.',
 };
 
-function faultOf({ name, components }: Template): string | null {
+function reasonAgainst({ name, components }: Template): string | null {
   const body = components.find(({ type }) => type === 'BODY')?.text ?? '';
   return name.includes('reject_me') || body.includes('reject_me') || hasAdjacentVariables(body)
     ? 'INVALID_FORMAT'
@@ -133,18 +114,9 @@ export class TemplateNotices {
 
   constructor(private readonly notify: NotifyAccount) {}
 
-  status(template: Template, event: string, details: ReviewDetails): void {
-    const { reason, rejectionInfo, disableInfo, otherInfo, time } = details;
-    const value = {
-      event,
-      ...this.identity(template),
-      reason,
-      message_template_category: template.category,
-      rejection_info: rejectionInfo,
-      disable_info: disableInfo,
-      other_info: otherInfo,
-    };
-    this.notify(template.wabaId, 'message_template_status_update', value, time);
+  status(template: Template, event: string, details: ReviewDetails, time?: number): void {
+    const facts = { event, ...this.identity(template), message_template_category: template.category };
+    this.notify(template.wabaId, 'message_template_status_update', { ...facts, ...details }, time);
   }
 
   quality(template: Template, previous: QualityScore, time?: number): void {
