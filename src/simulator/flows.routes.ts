@@ -1,7 +1,7 @@
 import { GraphError, invalidParam } from './graph-error.js';
 import { GraphNode, type Route, SUCCESS } from './http/call.js';
 import { Shape } from './http/fields.js';
-import { isObject, type Param } from './http/param.js';
+import { isObject, jsonOf, type Param } from './http/param.js';
 import { accountHealth, healthOf, SIMULATED_APP } from './numbers/numbers.js';
 import type { Platform } from './platform.js';
 
@@ -64,7 +64,7 @@ export function flowRoutes({ nodes, store, ids, notifyAccount }: Platform): Rout
   };
   const publish = (flow: Flow) => {
     requireStatus(flow, 'DRAFT', 139002, `The flow is ${flow.status}; it must be DRAFT`);
-    if (errorsOf(flow).length > 0) throw new GraphError(139002, { details: 'The flow has validation errors' });
+    if (errorsOf(flow).length > 0) throw new GraphError(139002, 'The flow has validation errors');
     return move(flow, 'PUBLISHED');
   };
   const deprecate = (flow: Flow) => {
@@ -133,7 +133,7 @@ export function flowRoutes({ nodes, store, ids, notifyAccount }: Platform): Rout
 }
 
 function requireStatus(flow: Flow, status: Flow['status'], code: number, details: string): void {
-  if (flow.status !== status) throw new GraphError(code, { details });
+  if (flow.status !== status) throw new GraphError(code, details);
 }
 
 /** A name is unique within its account. */
@@ -148,13 +148,10 @@ function nameOf(others: readonly Flow[], param: Param): string | undefined {
 }
 
 function categoriesOf(param: Param): string[] | undefined {
-  const { value, isGiven } = param.get('categories');
-  if (!isGiven) return undefined;
-  const list = Array.isArray(value) ? (value as unknown[]) : [];
-  if (list.length === 0 || !list.every((each) => CATEGORIES.includes(each as string))) {
-    throw invalidParam(`Param categories must be an array of some of {${CATEGORIES.join(', ')}}.`);
-  }
-  return list as string[];
+  const what = `some of {${CATEGORIES.join(', ')}}`;
+  const categories = param.optionalTexts('categories', CATEGORIES.length, (each) => CATEGORIES.includes(each), what);
+  if (categories?.length === 0) throw invalidParam(`Param categories must be an array of ${what}.`);
+  return categories;
 }
 
 function endpointOf(param: Param): string | undefined {
@@ -172,12 +169,8 @@ function errorsOf({ json }: Flow): object[] {
 }
 
 function partOf(json: string | undefined, name: string): unknown {
-  try {
-    const value: unknown = JSON.parse(json ?? '');
-    return isObject(value) ? value[name] : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOf(json ?? '');
+  return isObject(value) ? value[name] : undefined;
 }
 
 function textOf(value: unknown): string {

@@ -80,12 +80,16 @@ export class PlainError extends Error {
 /** A refusal of the Graph API: handlers throw it, the server writes it out. */
 export class GraphError extends Error {
   readonly httpStatus: number;
+  private readonly extras: GraphErrorExtras;
 
+  /** @param given the details alone, or more */
   constructor(
     readonly code: number,
-    private readonly extras: GraphErrorExtras = {},
+    given: string | GraphErrorExtras = {},
   ) {
+    const extras = typeof given === 'string' ? { details: given } : given;
     super(extras.message ?? `(#${code}) ${ERROR_TITLES[code]?.title ?? 'Unknown error'}`);
+    this.extras = extras;
     this.httpStatus = extras.httpStatus ?? ERROR_TITLES[code]?.httpStatus ?? 400;
   }
 

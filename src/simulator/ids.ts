@@ -25,7 +25,6 @@ export class IdSource {
     this.words = [digest.readUInt32LE(0), digest.readUInt32LE(4), digest.readUInt32LE(8), digest.readUInt32LE(12)];
   }
 
-  /** The next number of the counter, from 1. */
   nextSequence(): number {
     return ++this.store.sequence;
   }

@@ -48,7 +48,6 @@ export interface Recipient {
 
 const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 
-/** Digits of a number however it is written. */
 export function digitsOf(phone: string): string {
   return phone.replaceAll(/\D/g, '');
 }
@@ -76,7 +75,7 @@ export function resolveRecipient(
   const to = typeof body.to === 'number' ? String(body.to) : body.to;
   if (to === undefined || to === null || to === '') return resolveUserId(body.recipient);
   if (typeof to !== 'string') throw invalidParam('Param to must be a string.');
-  if (body.recipient_type === 'group') throw new GraphError(131041, { details: 'The simulator has no groups' });
+  if (body.recipient_type === 'group') throw new GraphError(131041, 'The simulator has no groups');
   if (USER_ID.test(to)) return { input: to, to, waId: to, reachable: false };
   if (!/^\+?[\d\s().-]+$/.test(to)) throw invalidNumber(to);
   const given = digitsOf(to);
@@ -84,7 +83,7 @@ export function resolveRecipient(
   const digits = to.startsWith('+') || bareNumbers === 'as-is' ? given : callingCodeOf(own) + given;
   // E.164 ends at 15 digits; nothing shorter than 7 is a subscriber.
   if (digits.length < 7 || digits.length > 15) throw invalidNumber(to);
-  if (digits === own) throw new GraphError(131021, { details: 'Sender and recipient are the same number' });
+  if (digits === own) throw new GraphError(131021, 'Sender and recipient are the same number');
   return { input: to, to: digits, waId: waIdOf(digits), reachable: true };
 }
 
@@ -93,13 +92,13 @@ function resolveUserId(recipient: unknown): Recipient {
     throw invalidParam('The parameter to is required.');
   }
   if (typeof recipient !== 'string' || !USER_ID.test(recipient)) {
-    throw new GraphError(131009, { details: 'Parameter recipient is not a business-scoped user id of this business' });
+    throw new GraphError(131009, 'Parameter recipient is not a business-scoped user id of this business');
   }
   return { input: recipient, to: recipient, waId: null, reachable: true };
 }
 
 function invalidNumber(to: string): GraphError {
-  return new GraphError(131009, { details: `Recipient phone number is not valid: ${to}` });
+  return new GraphError(131009, `Recipient phone number is not valid: ${to}`);
 }
 
 /** What a test has said about a person; everything else follows from the number. */
@@ -198,7 +197,6 @@ export class People {
   }
 }
 
-/** Whether a customer is named by a user id, rather than by a number. */
 export function isNamedByUserId(party: string): boolean {
   return /^[A-Z]{2}\./.test(party);
 }

@@ -9,7 +9,7 @@ import { Courier } from './notifications/courier.js';
 import { EnvelopeBuilder, type Inbound, type Outgoing, type QueuedNotification } from './notifications/notification.js';
 import { StatusSchedule } from './notifications/status-schedule.js';
 import { Numbers } from './numbers/numbers.js';
-import { DEFAULT_OPTIONS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
+import { type AllOptions, DEFAULT_OPTIONS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
 import { Store, type Table } from './store.js';
 import { seedTemplates } from './templates/seed-templates.js';
 import { TemplateReviewer } from './templates/template-reviewer.js';
@@ -34,7 +34,7 @@ const CLEARED_TABLES = [
  * one, go out in signed batches, and are done when the webhook has said 200. After a crash the store says what is left.
  */
 export class Platform {
-  readonly options: SimulatorOptions & typeof DEFAULT_OPTIONS;
+  readonly options: AllOptions;
   /** What was taken since the last reset; `messages.list({to, callback})` for tests in the same process. */
   readonly messages: MessageLog;
   readonly store: Store;
@@ -78,11 +78,11 @@ export class Platform {
     this.inboundLog = new InboundLog(store, this.people);
     this.scenarios = new Scenarios(this.options.pairLimitMs);
     this.queued = store.table('queued');
-    this.schedule = new StatusSchedule({
-      gapMs: statusGapMs,
-      onDue: (message, step) => this.post({ kind: 'status', message, step, alone: false }),
-      onDropped: (message) => this.markDone([[message, allSteps(message.plan)]]),
-    });
+    this.schedule = new StatusSchedule(
+      statusGapMs,
+      (message, step) => this.post({ kind: 'status', message, step, alone: false }),
+      (message) => this.markDone([[message, allSteps(message.plan)]]),
+    );
     const envelopes = new EnvelopeBuilder(this.numbers, this.people, statusGapMs);
     this.courier = new Courier(this.options, envelopes, (items) => this.settled(items));
   }

@@ -60,3 +60,5 @@ export interface SimulatorOptions extends Partial<typeof DEFAULT_OPTIONS> {
   accessTokens: string[] | null;
   numbers: SimulatorNumber[];
 }
+
+export type AllOptions = SimulatorOptions & typeof DEFAULT_OPTIONS;

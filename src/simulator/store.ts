@@ -66,11 +66,9 @@ export class Store {
   private readonly tables = new Map<string, Table<unknown>>();
   private readonly path: string | null;
   private descriptor: number | null = null;
-  private reading = false;
   private lines = '';
   private grownBytes = 0;
   private waiting: (() => void)[] = [];
-  private isScheduled = false;
 
   /** @param dataDir null keeps everything in memory */
   constructor(
@@ -100,14 +98,9 @@ export class Store {
   }
 
   record(entry: Entry): void {
-    if (this.descriptor === null || this.reading) return;
+    if (this.descriptor === null) return;
+    if (this.lines === '') setImmediate(() => this.write());
     this.lines += lineOf(entry);
-    if (this.isScheduled) return;
-    this.isScheduled = true;
-    setImmediate(() => {
-      this.isScheduled = false;
-      this.write();
-    });
   }
 
   /** Calls back once everything recorded so far is written: at once where nothing waits. */
@@ -167,10 +160,8 @@ export class Store {
 
   private read(): void {
     if (this.path === null || this.dataDir === null) return;
-    this.reading = true;
     if (existsSync(this.path)) this.readLines(readFileSync(this.path));
     else this.readFormerVersion(join(this.dataDir, 'state.json'));
-    this.reading = false;
   }
 
   /** A last line that a kill cut in two is passed over: what it says was never answered. */

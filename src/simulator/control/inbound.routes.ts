@@ -72,7 +72,7 @@ function receive(platform: Platform, body: Param, given: unknown): object {
   }
   const profile = { name: people.profileNameOf(party), username: people.usernameOf(party) };
   const contact = {
-    profile: body.flag('without_profile') ? undefined : profile,
+    ...(body.flag('without_profile') ? {} : { profile }),
     wa_id: shown ?? undefined,
     user_id: customerId,
   };
@@ -139,78 +139,52 @@ function completeMessage(
   return { ...from, from_user_id: userId, ...content, id, timestamp: String(timestamp), type };
 }
 
-/** What the call says about the file; the rest is made up. */
-interface FileWish {
-  bytes: Iterable<Buffer>;
-  sizeBytes: number;
-  mimeType: string;
-  filename: string | null;
-}
-
 /**
  * Makes a real file for a customer's image, video, audio, document or sticker. Gives the message with the file's facts
  * filled in; as it is where there is none to make: another type, or an id that the caller gave.
  * @throws PlainError for a `file` that can't be made
  */
 async function withFile(platform: Platform, call: Call): Promise<unknown> {
+  const { ids, media, numbers } = platform;
   const body = call.param;
   const { value: message } = body.get('message');
-  const { value: phoneNumberId } = body.get('phone_number_id');
+  const phoneNumberId = String(body.get('phone_number_id').value);
   const isAsked = body.get('file').isGiven;
   const file = isAsked ? body.object('file') : new Param({}, 'file');
   const kind = isObject(message) ? MEDIA_KINDS.find((one) => one === message.type) : undefined;
-  if (!isObject(message) || kind === undefined) return message;
-  if (typeof phoneNumberId !== 'string' || platform.numbers.get(phoneNumberId) === undefined) return message;
+  if (!isObject(message) || kind === undefined || numbers.get(phoneNumberId) === undefined) return message;
   const content = message[kind] ?? (isAsked ? {} : undefined);
   if (!isObject(content) || (content.id !== undefined && !isAsked)) return message;
-  const wish = readWish(kind, file, new Param(content, `message['${kind}']`));
-  if (wish.sizeBytes > LARGEST_MEDIA_BYTES) return tooLarge(message, kind);
-  const { id, sha256 } = await makeFile(platform, phoneNumberId, wish);
-  const facts = {
-    ...extrasOf(kind, wish),
-    mime_type: wish.mimeType,
-    sha256: Buffer.from(sha256, 'hex').toString('base64'),
-    id,
-    url: addressOf(platform, call, id, 'webhook', null),
-  };
-  return { ...message, [kind]: { ...facts, ...content } };
-}
 
-function readWish(kind: MediaKind, file: Param, content: Param): FileWish {
   const sample = SAMPLE_FILES[kind];
   const size = file.optionalNumber('size_bytes', 1, LARGEST_WISH_BYTES);
   const base64 = file.optionalText('base64', LARGEST_WISH_BYTES);
   if (base64 !== undefined && !/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) {
     throw invalidParam('"file.base64" must be base64.');
   }
+  const given = new Param(content, `message['${kind}']`);
+  const mimeType = textOf(file, 'mime_type') ?? textOf(given, 'mime_type') ?? sample.mimeType;
+  const filename = textOf(file, 'filename') ?? sample.filename;
   const bytes = base64 === undefined ? sample.bytes : Buffer.from(base64, 'base64');
-  const sizeBytes = Math.floor(size ?? bytes.length);
-  return {
-    bytes: paddedTo(bytes, sizeBytes),
-    sizeBytes,
-    mimeType: textOf(file, 'mime_type') ?? textOf(content, 'mime_type') ?? sample.mimeType,
-    filename: textOf(file, 'filename') ?? sample.filename,
-  };
-}
+  const wanted = Math.floor(size ?? bytes.length);
+  if (wanted > LARGEST_MEDIA_BYTES) return tooLarge(message, kind);
 
-async function makeFile(
-  { ids, media }: Platform,
-  phoneNumberId: string,
-  { bytes, mimeType }: FileWish,
-): Promise<{ id: string; sha256: string }> {
   const id = ids.newObjectId();
-  const { sha256, sizeBytes } = await saveFile(media.pathOf(id), bytes);
+  const { sha256, sizeBytes } = await saveFile(media.pathOf(id), paddedTo(bytes, wanted));
   const createdAt = Date.now();
   const expiresAt = createdAt + INBOUND_LIFE_MS;
   const source = 'webhook';
   media.add({ id, phoneNumberId, mimeType, sha256, sizeBytes, source, usable: true, createdAt, expiresAt });
-  return { id, sha256 };
-}
-
-function extrasOf(kind: MediaKind, { mimeType, filename }: FileWish): JsonObject {
-  if (kind === 'audio') return { voice: mimeType.includes('opus') };
-  if (kind === 'sticker') return { animated: false };
-  return kind === 'document' && filename !== null ? { filename } : {};
+  const facts = {
+    ...(kind === 'audio' && { voice: mimeType.includes('opus') }),
+    ...(kind === 'sticker' && { animated: false }),
+    ...(kind === 'document' && { filename }),
+    mime_type: mimeType,
+    sha256: Buffer.from(sha256, 'hex').toString('base64'),
+    id,
+    url: addressOf(platform, call, id, source, null),
+  };
+  return { ...message, [kind]: { ...facts, ...content } };
 }
 
 /** The platform does not fetch more than 100 MiB from a customer; it says so in the message's place. */

@@ -96,22 +96,17 @@ export const SUCCESS = { success: true };
 const DEFAULT_LIMIT = 25;
 const LARGEST_LIMIT = 1000;
 
-export interface Page<T> {
-  data: T[];
-  paging?: { cursors: { before: string; after: string }; next?: string; previous?: string };
-}
-
 /**
  * Cuts a page out of a list: `limit` (25 by default), `after`, `before`. `next` and `previous` are there only where there
  * is more, which is how a caller knows when to stop.
  * @throws GraphError 100 for a limit or cursor that is none
  */
-export function pageOf<T, R>(
+export function pageOf<T>(
   call: Call,
   items: readonly T[],
   idOf: (item: T) => string,
-  show: (item: T) => R,
-): Page<R> {
+  show: (item: T) => object,
+): { data: object[]; paging?: object } {
   const limit = Number(call.query('limit') ?? DEFAULT_LIMIT);
   if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {
     throw invalidParam('Param limit must be a number between 1 and 1000.');

@@ -9,28 +9,8 @@ export type StatusMode = (typeof STATUS_MODES)[number];
 const DOWNLOAD_FAILURES = ['not_found', 'server_error', 'cut'] as const;
 const LONGEST_MS = 600_000;
 
-/** Faults by their names in the control calls, how they are before any and after a reset; docs/simulator.md explains each. */
-export const NO_FAULTS = {
-  drop_answers: 0,
-  broken_answers: 0,
-  latency_ms: 0,
-  error_rate: 0,
-  refusals: 0,
-  refusal_code: 80007,
-  download_failures: 0,
-  download_wrong_bytes: 0,
-  download_latency_ms: 0,
-  /** 0: as fast as it goes. */
-  download_bytes_per_second: 0,
-  upload_failures: 0,
-  statuses: 'on' as StatusMode,
-  download_failure: 'not_found' as (typeof DOWNLOAD_FAILURES)[number],
-  down: false,
-};
-export type Faults = typeof NO_FAULTS;
-
-/** The largest value of each that is a number: a fraction of calls, how many of the next ones, or how slow. */
-const LIMITS = {
+/** The largest value of each fault that is a number: a fraction of calls, how many of the next ones, or how slow. */
+const LARGEST = {
   drop_answers: 1,
   broken_answers: 1,
   latency_ms: LONGEST_MS,
@@ -43,6 +23,18 @@ const LIMITS = {
   download_bytes_per_second: 1_000_000_000,
   upload_failures: 1_000_000,
 };
+type NumberFault = keyof typeof LARGEST;
+
+/** By their names in the control calls, how faults are before any and after a reset; docs/simulator.md explains each. */
+export const NO_FAULTS = {
+  ...(Object.fromEntries(Object.keys(LARGEST).map((name) => [name, 0])) as Record<NumberFault, number>),
+  refusal_code: 80007,
+  statuses: 'on' as StatusMode,
+  download_failure: 'not_found' as (typeof DOWNLOAD_FAILURES)[number],
+  down: false,
+};
+export type Faults = typeof NO_FAULTS;
+
 /** The four common ones always, the others while they are on. */
 const ALWAYS_SHOWN = ['drop_answers', 'latency_ms', 'error_rate', 'statuses'];
 
@@ -61,7 +53,7 @@ export function readFaults(body: Param): { changes: Partial<Faults>; downForMs: 
     download_failure: body.optionalOneOf('download_failure', DOWNLOAD_FAILURES),
     down: body.get('down').isGiven ? body.flag('down') : undefined,
   };
-  for (const [name, max] of Object.entries(LIMITS) as [keyof typeof LIMITS, number][]) {
+  for (const [name, max] of Object.entries(LARGEST) as [NumberFault, number][]) {
     const isSwitch = name === 'drop_answers' && typeof body.get(name).value === 'boolean';
     changes[name] = isSwitch ? Number(body.flag(name)) : body.optionalNumber(name, 0, max);
   }
@@ -70,13 +62,12 @@ export function readFaults(body: Param): { changes: Partial<Faults>; downForMs: 
 }
 
 /** Uses up one of the calls that a fault is for. */
-export function strikes(faults: Faults, name: keyof typeof LIMITS): boolean {
+export function strikes(faults: Faults, name: NumberFault): boolean {
   if (faults[name] === 0) return false;
   faults[name]--;
   return true;
 }
 
-/** The refusal that was asked for. */
 export function askedFor(code: number, isTransient?: true): GraphError {
   return new GraphError(code, { details: 'A fault that was asked for', isTransient });
 }
@@ -124,9 +115,9 @@ export class BrokenAnswers {
   }
 
   /** Writes one in place of an answer, and counts it. */
-  write({ kind, taken }: BrokenAnswer, request: IncomingMessage, response: ServerResponse, body = NO_BODY): void {
+  write({ kind, taken }: BrokenAnswer, request: IncomingMessage, response: ServerResponse, body: string): void {
     this.counts[taken ? 'taken' : 'not_taken']++;
-    WRITERS[kind](response, request, body);
+    WRITERS[kind](response, request, body || NO_BODY);
   }
 
   clear(): void {

@@ -1,5 +1,5 @@
 import { GraphError, invalidParam } from '../graph-error.js';
-import { Call, type Page, pageOf } from './call.js';
+import { Call, pageOf } from './call.js';
 import { isObject } from './param.js';
 
 /** One field that was asked for: `name`, `name.limit(5)`, or `name{its,own,fields}`. */
@@ -90,7 +90,7 @@ export class Shape<T> {
     return this.show(object, names.map(plainField));
   }
 
-  page(call: Call, objects: readonly T[], idOf: (object: T) => string): Page<object> {
+  page(call: Call, objects: readonly T[], idOf: (object: T) => string): { data: object[]; paging?: object } {
     const fields = this.asked(call);
     return pageOf(call, objects, idOf, (object) => this.show(object, fields));
   }

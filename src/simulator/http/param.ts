@@ -6,14 +6,23 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Undefined where the text is no JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** 131008: a required parameter is missing. */
 export function missing(path: string): GraphError {
-  return new GraphError(131008, { details: `Parameter '${path}' is mandatory` });
+  return new GraphError(131008, `Parameter '${path}' is mandatory`);
 }
 
 /** 131009: a value breaks a rule. */
 export function invalidValue(details: string): GraphError {
-  return new GraphError(131009, { details });
+  return new GraphError(131009, details);
 }
 
 /** Counts code points, but only where UTF-16 units alone don't settle it. */
@@ -73,6 +82,15 @@ export class Param {
       throw invalidValue(`${path}: number of elements is ${items.length}. Min: ${min}, Max: ${max}`);
     }
     return items;
+  }
+
+  /** The array under `key`, of texts that pass; undefined where it is left out. @param what the words of a refusal */
+  optionalTexts(key: string, most: number, isRight: (text: string) => boolean, what: string): string[] | undefined {
+    const { value, path } = this.get(key);
+    if (value === undefined) return undefined;
+    const isRightText = (item: unknown) => typeof item === 'string' && isRight(item);
+    if (Array.isArray(value) && value.length <= most && value.every(isRightText)) return value as string[];
+    throw invalidParam(`Param ${path} must be an array of ${what}.`);
   }
 
   /** The string under `key`, with 1 to `max` characters (code points). */
@@ -170,7 +188,6 @@ export class Param {
   }
 }
 
-/** @throws GraphError 100 */
 export function arrayOfObjects(value: unknown, path: string): Param[] {
   if (!Array.isArray(value)) throw invalidParam(`Param ${path} must be an array.`);
   return value.map((element: unknown, i) => {

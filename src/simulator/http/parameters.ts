@@ -1,6 +1,6 @@
 import type { NextFunction, Request } from 'express';
 import { GraphError } from '../graph-error.js';
-import { isObject, type JsonObject } from './param.js';
+import { isObject, jsonOf, type JsonObject } from './param.js';
 
 /** Parameters that are JSON where they come as text: in the query, in a form, or as a string within JSON. */
 // prettier-ignore
@@ -54,14 +54,9 @@ function bodyOf(request: Request): Pick<Parameters, 'values' | 'sent'> {
   if (text.trim() === '') return { values: {}, sent: null };
   const isForm = /^application\/x-www-form-urlencoded/i.test(request.headers['content-type'] ?? '');
   if (isForm && !/^\s*[[{]/.test(text)) return { values: Object.fromEntries(new URLSearchParams(text)), sent: null };
-  let values: unknown;
-  try {
-    values = JSON.parse(text);
-  } catch {
-    throw new GraphError(100, { details: 'The request body is not valid JSON' });
-  }
+  const values = jsonOf(text);
   if (isObject(values)) return { values, sent: text };
-  throw new GraphError(100, { details: 'The request body must be a JSON object' });
+  throw new GraphError(100, `The request body ${values === undefined ? 'is not valid JSON' : 'must be a JSON object'}`);
 }
 
 /** The same object where there is nothing to change, which is how nearly all come. */
@@ -71,20 +66,12 @@ function withoutText(values: JsonObject): JsonObject {
     let read = value;
     if (typeof value === 'string') {
       if (CREDENTIALS.includes(name)) read = undefined;
-      else if (STRUCTURED.has(name)) read = jsonOr(value);
+      else if (STRUCTURED.has(name)) read = value === 'null' ? null : (jsonOf(value) ?? value);
     }
     if (name === 'template' && isObject(read) && typeof read.components === 'string') read = withoutText(read);
     if (read !== value) changed = { ...(changed ?? values), [name]: read };
   }
   return changed ?? values;
-}
-
-function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Reads a form of several parts; of a file, its text. @throws GraphError 100 for one that is broken */
@@ -96,7 +83,7 @@ export async function readMultipart(request: Request, _reply: unknown, next: Nex
 
 async function formOf(body: string, type: string): Promise<JsonObject> {
   const form = await new Response(body, { headers: { 'content-type': type } }).formData().catch(() => {
-    throw new GraphError(100, { details: 'The form of the request can not be read' });
+    throw new GraphError(100, 'The form of the request can not be read');
   });
   const parts = [...form].map(async ([name, value]) => [name, typeof value === 'string' ? value : await value.text()]);
   return Object.fromEntries((await Promise.all(parts)) as [string, string][]);

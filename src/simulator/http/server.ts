@@ -1,4 +1,5 @@
 import express, { type NextFunction, type Request, type Response, Router } from 'express';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GraphError, PlainError, unknownObject } from '../graph-error.js';
@@ -52,14 +53,10 @@ export class SimulatorServer {
   }
 
   /** Resolves with the port once it listens. Rejects where the port is taken. */
-  listen(port: number, host: string): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen(port, host, () => {
-        this.server.removeListener('error', reject);
-        resolve((this.server.address() as AddressInfo).port);
-      });
-    });
+  async listen(port: number, host: string): Promise<number> {
+    this.server.listen(port, host);
+    await once(this.server, 'listening');
+    return (this.server.address() as AddressInfo).port;
   }
 
   /** Lets waiting requests have their answer, then refuses every connection for some time, and listens again. */
@@ -185,13 +182,15 @@ export class SimulatorServer {
 
   private run(handler: Handler, call: Call): void | Promise<void> {
     const broken = call.version === undefined ? null : this.strike(call.request);
-    if (broken?.taken === false) {
-      this.settle(call, () => this.platform.brokenAnswers.write(broken, call.request, call.reply));
-      return;
-    }
-    const body = handler(call);
-    if (body instanceof Promise) return body.then((settled) => this.finish(call, settled, broken));
-    this.finish(call, body, broken);
+    const finish = (value: unknown) => {
+      if (value === undefined) return;
+      const body = typeof value === 'string' ? value : JSON.stringify(value);
+      if (broken === null) this.finish(call, body);
+      else this.settle(call, () => this.platform.brokenAnswers.write(broken, call.request, call.reply, body));
+    };
+    const body = broken?.taken === false ? '' : handler(call);
+    if (body instanceof Promise) return body.then(finish);
+    finish(body);
   }
 
   /** The faults that were asked for, before a call of the Graph API takes effect. */
@@ -205,16 +204,9 @@ export class SimulatorServer {
     return isSend ? brokenAnswers.draw(faults, ids) : null;
   }
 
-  private finish(call: Call, value: unknown, broken: BrokenAnswer | null): void {
-    const { faults, ids, brokenAnswers } = this.platform;
-    const { request, reply } = call;
-    if (value === undefined) return;
-    const body = typeof value === 'string' ? value : JSON.stringify(value);
-    if (broken !== null) {
-      this.settle(call, () => brokenAnswers.write(broken, request, reply, body));
-      return;
-    }
-    const isWrite = call.version !== undefined && request.method !== 'GET';
+  private finish(call: Call, body: string): void {
+    const { faults, ids } = this.platform;
+    const isWrite = call.version !== undefined && call.request.method !== 'GET';
     if (isWrite && faults.drop_answers > 0 && ids.draw() < faults.drop_answers) call.cut = true;
     this.settle(call, () => this.write(call, 200, body));
   }

@@ -31,17 +31,14 @@ const MOST_BYTES = 4 * 1024 * 1024 * 1024;
 
 /** Files of all numbers: what is known of each in the state, its bytes in a folder beside it. */
 export class MediaStore {
-  private readonly isTemporary: boolean;
   private folder: string | null;
   private bytes = 0;
 
   /** @param dataDir null keeps the files in a temporary folder until {@link close} */
   constructor(
     private readonly saved: Table<MediaFile>,
-    dataDir: string | null,
-    private readonly most = { files: MOST_FILES, bytes: MOST_BYTES },
+    private readonly dataDir: string | null,
   ) {
-    this.isTemporary = dataDir === null;
     this.folder = dataDir === null ? null : join(dataDir, 'media');
   }
 
@@ -76,13 +73,11 @@ export class MediaStore {
     return join(this.folder, id);
   }
 
-  /** Remembers a file whose bytes are written. */
   add(file: MediaFile): void {
     this.saved.set(file.id, file);
     this.bytes += file.sizeBytes;
-    while (this.saved.size > this.most.files || (this.bytes > this.most.bytes && this.saved.size > 1)) {
-      const [oldest] = this.saved.keys();
-      if (oldest === undefined) break;
+    for (const oldest of this.saved.keys()) {
+      if (oldest === file.id || (this.saved.size <= MOST_FILES && this.bytes <= MOST_BYTES)) break;
       this.remove(oldest);
     }
   }
@@ -91,17 +86,14 @@ export class MediaStore {
     this.saved.set(file.id, file);
   }
 
-  remove(id: string): boolean {
-    const file = this.saved.get(id);
-    if (file === undefined) return false;
+  remove(id: string): void {
+    this.bytes -= this.saved.get(id)?.sizeBytes ?? 0;
     this.saved.delete(id);
-    this.bytes -= file.sizeBytes;
     rmSync(this.pathOf(id), { force: true });
-    return true;
   }
 
   close(): void {
-    if (this.isTemporary && this.folder !== null) rmSync(this.folder, { recursive: true, force: true });
+    if (this.dataDir === null && this.folder !== null) rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
@@ -181,7 +173,6 @@ const TYPES: Readonly<Record<string, readonly [kind: MediaKind, signature?: Sign
 
 export const UPLOAD_TYPES = Object.keys(TYPES);
 
-/** Without parameters, in lowercase. */
 function baseType(mimeType: string): string {
   return (mimeType.split(';')[0] ?? '').trim().toLowerCase();
 }

@@ -74,7 +74,6 @@ function hashOf(key: string, facts: readonly (string | null)[]): string {
   return createHmac('sha256', key).update(JSON.stringify(facts)).digest('base64url');
 }
 
-/** The form of an upload. */
 interface UploadForm {
   fields: Map<string, string>;
   file: SavedFile | null;
@@ -149,7 +148,7 @@ function parserOf(request: Request): busboy.Busboy {
 }
 
 function broken(error: unknown): GraphError {
-  return new GraphError(100, { details: `The form can't be read: ${(error as Error).message}` });
+  return new GraphError(100, `The form can't be read: ${(error as Error).message}`);
 }
 
 function fileFrom({ fields, file, partType }: UploadForm): Omit<MediaFile, 'id' | 'phoneNumberId'> {

@@ -14,22 +14,14 @@ const MOST_SESSIONS = 1_000;
 class UploadSession {
   private readonly hash = createHash('sha256');
   private isBusy = false;
-  offset = 0;
+  private offset = 0;
 
-  /** @throws GraphError 100 for a file that can't be uploaded */
   constructor(
     readonly id: string,
     readonly signature: string,
-    readonly fileLength: number,
-    readonly fileType: string,
-  ) {
-    if (!Number.isInteger(fileLength) || fileLength < 1 || fileLength > LARGEST_BYTES) {
-      throw invalidParam(`Param file_length must be a number between 1 and ${LARGEST_BYTES}.`);
-    }
-    if (!FILE_TYPES.includes(fileType)) {
-      throw invalidParam(`Param file_type must be one of {${FILE_TYPES.join(', ')}}.`);
-    }
-  }
+    private readonly fileLength: number,
+    private readonly fileType: string,
+  ) {}
 
   /** The signature is part of the id, although it looks like a query. */
   get name(): string {
@@ -78,7 +70,11 @@ export function uploadRoutes({ ids }: Platform): Route[] {
     const id = `upload:${Buffer.from(`1:attachment:${number}`).toString('base64url')}`;
     const signature = createHash('sha256').update(`${number} ${ids.traceId()}`).digest('base64url').slice(0, 24);
     const length = Number(param.get('file_length').value ?? Number.NaN);
-    const session = new UploadSession(id, signature, length, param.required('file_type'));
+    param.required('file_type');
+    if (!Number.isInteger(length) || length < 1 || length > LARGEST_BYTES) {
+      throw invalidParam(`Param file_length must be a number between 1 and ${LARGEST_BYTES}.`);
+    }
+    const session = new UploadSession(id, signature, length, param.oneOf('file_type', FILE_TYPES));
     sessions.set(id, session);
     if (sessions.size > MOST_SESSIONS) sessions.delete(sessions.keys().next().value ?? '');
     return { id: session.name };

@@ -213,7 +213,7 @@ export class Scenarios {
     if (!digits.startsWith('00')) return NORMAL;
     const key = `${phoneNumberId} ${recipient}`;
     if (digits === '0003') {
-      throw new GraphError(131009, { details: 'Recipient 0003: this message is always refused' });
+      throw new GraphError(131009, 'Recipient 0003: this message is always refused');
     }
     if (digits === '0004') this.throttle(key);
     if (digits === '0006') throw new PlainError(500);
@@ -234,13 +234,13 @@ export class Scenarios {
     }
     if (this.throttled.size > MOST_KEYS) this.throttled.clear();
     this.throttled.set(key, refused + 1);
-    throw new GraphError(130429, { details: 'Recipient 0004: too many messages were sent from this number' });
+    throw new GraphError(130429, 'Recipient 0004: too many messages were sent from this number');
   }
 
   private limitPair(key: string, nowMs: number): void {
     const last = this.lastTaken.get(key);
     if (last !== undefined && nowMs - last < this.pairLimitMs) {
-      throw new GraphError(131056, { details: 'Recipient 0010: too many messages to this recipient in a short time' });
+      throw new GraphError(131056, 'Recipient 0010: too many messages to this recipient in a short time');
     }
     if (this.lastTaken.size > MOST_KEYS) this.lastTaken.clear();
     this.lastTaken.set(key, nowMs);

@@ -31,12 +31,11 @@ function sendMarketing(platform: Platform, sender: SimulatorNumber, call: Call):
   param.flag('message_activity_sharing');
   const { templates, options } = platform;
   if (checkMessage(call.parameters.values, sender, templates, options.bareNumbers).pricing !== 'marketing') {
-    throw new GraphError(131055, { details: 'Only marketing templates can be sent with marketing_messages' });
+    throw new GraphError(131055, 'Only marketing templates can be sent with marketing_messages');
   }
   return send(platform, sender, call);
 }
 
-/** A request that may be taken. */
 interface CheckedMessage {
   type: string;
   recipient: Recipient;
@@ -78,7 +77,7 @@ function send(platform: Platform, sender: SimulatorNumber, call: Call): object {
   const { recipient, type, callback, pricing } = checked;
   const party = recipient.waId ?? recipient.to;
   if (people.hasBlocked(phoneNumberId, party)) {
-    throw new GraphError(130403, { details: 'This business has blocked the recipient' });
+    throw new GraphError(130403, 'This business has blocked the recipient');
   }
   const usable = mediaIsUsable(body, type, platform.media, phoneNumberId);
   const takenAt = Date.now();

@@ -49,14 +49,14 @@ export function checkTemplateMessage(
   const code = message.object('language').text('code', 32);
   const template = templates.find(wabaId, name, code);
   if (template?.status === 'PAUSED') {
-    throw new GraphError(132015, { details: `template (${name}) is paused for its low quality` });
+    throw new GraphError(132015, `template (${name}) is paused for its low quality`);
   }
-  if (template?.status === 'DISABLED') throw new GraphError(132016, { details: `template (${name}) is disabled` });
+  if (template?.status === 'DISABLED') throw new GraphError(132016, `template (${name}) is disabled`);
   if (template?.status !== 'APPROVED') {
-    throw new GraphError(132001, { details: `template name (${name}) does not exist in ${code}` });
+    throw new GraphError(132001, `template name (${name}) does not exist in ${code}`);
   }
   const isCode = template.category === 'AUTHENTICATION';
-  if (toUserId && isCode) throw new GraphError(131062, { details: 'Authentication templates need a phone number' });
+  if (toUserId && isCode) throw new GraphError(131062, 'Authentication templates need a phone number');
   const sent = readComponents(message);
   checkParts(template.components, sent, template.parameterFormat, BODY_LIMIT);
   checkOffer(template, sent);
@@ -104,7 +104,7 @@ function checkParts(
   // A body without a text is that of a code, which has one variable.
   const text = body === undefined ? '' : (body.text ?? '*{{1}}* is your verification code.');
   if (longerThan(fillText('body', text, format, parametersOf(sent, 'BODY')), bodyLimit)) {
-    throw new GraphError(132005, { details: `body: text is longer than ${bodyLimit} characters once it is filled in` });
+    throw new GraphError(132005, `body: text is longer than ${bodyLimit} characters once it is filled in`);
   }
   checkButtons(find('BUTTONS')?.buttons ?? [], sent);
 }
@@ -146,9 +146,10 @@ function checkCards(template: Template, sent: readonly SentComponent[]): void {
   const given = sent.find(({ type }) => type === 'CAROUSEL')?.content.get('cards');
   const values = Array.isArray(given?.value) ? (given.value as unknown[]) : [];
   if (values.length !== cards.length) {
-    throw new GraphError(132000, {
-      details: `carousel: number of cards (${values.length}) does not match the expected number (${cards.length})`,
-    });
+    throw new GraphError(
+      132000,
+      `carousel: number of cards (${values.length}) does not match the expected number (${cards.length})`,
+    );
   }
   const seen = new Set<number>();
   for (const [i, value] of values.entries()) {
@@ -180,7 +181,7 @@ function checkButtons(buttons: readonly TemplateButton[], components: readonly S
     if (!needsParameter(button) || (sent.get(index)?.parameters.length ?? 0) > 0) return;
     const label = button.type === 'COPY_CODE' ? 'Copy code' : 'Url';
     const details = `buttons: Button at index ${index} of type ${label} requires a parameter`;
-    throw new GraphError(131008, { details });
+    throw new GraphError(131008, details);
   });
   for (const [index, component] of sent) checkButton(buttons[index] as TemplateButton, index, component);
 }
@@ -193,9 +194,10 @@ function checkButton(button: TemplateButton, index: number, { content, parameter
   const [parameter] = parameters;
   if (parameter === undefined) return;
   if (!needsParameter(button) && !OPTIONAL.includes(button.type)) {
-    throw new GraphError(132018, {
-      details: `buttons: Button at index ${index} of type ${button.type} does not require parameters`,
-    });
+    throw new GraphError(
+      132018,
+      `buttons: Button at index ${index} of type ${button.type} does not require parameters`,
+    );
   }
   checkCount('buttons', parameters.length, 1);
   if (button.type === 'COPY_CODE') checkOwnText(parameter, 'coupon_code', COUPON_LIMIT);
@@ -235,7 +237,7 @@ function fillText(where: string, text: string, format: ParameterFormat, paramete
   });
   const absent = variables.find((variable) => !values.has(variable));
   if (absent !== undefined && format === 'NAMED') {
-    throw new GraphError(132000, { details: `${where}: parameter ${absent} is missing` });
+    throw new GraphError(132000, `${where}: parameter ${absent} is missing`);
   }
   return text.replaceAll(VARIABLE, (whole, variable: string) => values.get(variable) ?? whole);
 }
@@ -246,32 +248,31 @@ function textOf(where: string, parameter: Param): string {
   if (type === 'currency' || type === 'date_time') {
     const { value } = parameter.get(type).get('fallback_value');
     if (typeof value === 'string') return value;
-    throw new GraphError(131008, { details: `Parameter 'fallback_value' is mandatory for type '${type}'` });
+    throw new GraphError(131008, `Parameter 'fallback_value' is mandatory for type '${type}'`);
   }
   if (type !== 'text') throw formatMismatch(where, 'TEXT', upper(parameter.get('type')));
   const text = parameter.get('text').value as string;
-  if (text === '') throw new GraphError(131008, { details: 'Parameter of type text is missing text value' });
+  if (text === '') throw new GraphError(131008, 'Parameter of type text is missing text value');
   if (/[\n\r\t]| {5,}/.test(text)) {
-    throw new GraphError(132018, {
-      details: 'Param text cannot have new-line/tab characters or more than 4 consecutive spaces',
-    });
+    throw new GraphError(132018, 'Param text cannot have new-line/tab characters or more than 4 consecutive spaces');
   }
   return text;
 }
 
-/** @throws GraphError 132000 */
 function checkCount(where: string, given: number, expected: number): void {
   if (given === expected) return;
-  throw new GraphError(132000, {
-    details: `${where}: number of localizable_params (${given}) does not match the expected number of params (${expected})`,
-  });
+  throw new GraphError(
+    132000,
+    `${where}: number of localizable_params (${given}) does not match the expected number of params (${expected})`,
+  );
 }
 
 /** 132012: a parameter of another type than the template has there. */
 function formatMismatch(where: string, expected: string, received: string): GraphError {
-  return new GraphError(132012, {
-    details: `${where}: Format mismatch, expected ${expected}, received ${received === '' ? 'UNKNOWN' : received}`,
-  });
+  return new GraphError(
+    132012,
+    `${where}: Format mismatch, expected ${expected}, received ${received === '' ? 'UNKNOWN' : received}`,
+  );
 }
 
 function upper(param: Param | undefined): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import type { SimulatorOptions } from '../simulator.types.js';
+import type { AllOptions } from '../simulator.types.js';
 import {
   type EnvelopeBuilder,
   type InboundNotification,
@@ -30,9 +30,6 @@ interface Lane {
   running: boolean;
 }
 
-type CourierOptions = Pick<SimulatorOptions, 'webhookUrl' | 'appSecret'> &
-  Required<Pick<SimulatorOptions, 'retryBaseMs' | 'maxPendingNotifications' | 'log'>>;
-
 /**
  * Brings notifications to the webhook. A person's notifications stay in one lane, which has one request on its way at
  * a time, so they arrive in order; what is due together goes together. A request that was refused is set aside and
@@ -61,7 +58,7 @@ export class Courier {
 
   /** @param onSettled called with whatever needs no more posting: acknowledged, or given up for want of space */
   constructor(
-    private readonly options: CourierOptions,
+    private readonly options: AllOptions,
     private readonly envelopes: EnvelopeBuilder,
     private readonly onSettled: (items: readonly Outgoing[]) => void,
   ) {

@@ -97,7 +97,8 @@ export class EnvelopeBuilder {
   /** @param items of one number and kind */
   private value(items: readonly Packed[]): object {
     const [first] = items;
-    const phoneNumberId = first === undefined ? '' : numberOf(first);
+    const phone_number_id = first === undefined ? '' : numberOf(first);
+    const display_phone_number = digitsOf(this.numbers.get(phone_number_id)?.displayPhoneNumber ?? '');
     const contacts = new Map<string, object>();
     const payloads = items.map((item) => {
       const party = item.kind === 'status' ? (item.message.waId ?? item.message.to) : item.party;
@@ -107,10 +108,7 @@ export class EnvelopeBuilder {
     });
     return {
       messaging_product: 'whatsapp',
-      metadata: {
-        display_phone_number: digitsOf(this.numbers.get(phoneNumberId)?.displayPhoneNumber ?? ''),
-        phone_number_id: phoneNumberId,
-      },
+      metadata: { display_phone_number, phone_number_id },
       contacts: contacts.size === 0 ? undefined : [...contacts.values()],
       [first?.kind === 'status' ? 'statuses' : 'messages']: payloads,
     };
@@ -180,12 +178,8 @@ function statusContact(message: TakenMessage, stepIndex: number, people: People)
 
 function pricingOf(message: TakenMessage): object {
   const free = message.pricing === 'service';
-  return {
-    billable: !free,
-    pricing_model: 'PMP',
-    type: free ? 'free_customer_service' : 'regular',
-    category: message.pricing,
-  };
+  const type = free ? 'free_customer_service' : 'regular';
+  return { billable: !free, pricing_model: 'PMP', type, category: message.pricing };
 }
 
 function failureJson(code: number): object {

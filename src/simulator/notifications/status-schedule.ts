@@ -4,27 +4,27 @@ import { allSteps, stepsOf, type TakenMessage } from '../messages/message-log.js
 /** Statuses due within the same slice go out together. */
 const SLICE_MS = 10;
 
-export interface StatusScheduleOptions {
-  gapMs: number;
-  /** A step is due. */
-  onDue: (message: TakenMessage, step: number) => void;
-  /** All remaining steps are given up, because statuses are off. */
-  onDropped: (message: TakenMessage) => void;
-}
-
 /** Remembers which messages' next status is due when. */
 export class StatusSchedule {
   private readonly slices = new Map<number, TakenMessage[]>();
   private held: TakenMessage[] = [];
   private mode: StatusMode = 'on';
 
-  constructor(private readonly options: StatusScheduleOptions) {}
+  /**
+   * @param onDue a step is due
+   * @param onDropped all remaining steps are given up, because statuses are off
+   */
+  constructor(
+    private readonly gapMs: number,
+    private readonly onDue: (message: TakenMessage, step: number) => void,
+    private readonly onDropped: (message: TakenMessage) => void,
+  ) {}
 
   /** Schedules the first step that is not done; past ones are due at once. */
   add(message: TakenMessage): void {
     const step = nextStep(message);
     if (step === null) return;
-    const due = message.takenAt + (stepsOf(message.plan)[step]?.gaps ?? 0) * this.options.gapMs;
+    const due = message.takenAt + (stepsOf(message.plan)[step]?.gaps ?? 0) * this.gapMs;
     this.put(message, due);
   }
 
@@ -61,10 +61,10 @@ export class StatusSchedule {
   private act(message: TakenMessage): void {
     const step = nextStep(message);
     if (this.mode === 'hold') this.held.push(message);
-    else if (this.mode === 'off') this.options.onDropped(message);
+    else if (this.mode === 'off') this.onDropped(message);
     else if (step !== null) {
       message.postedSteps |= 1 << step;
-      this.options.onDue(message, step);
+      this.onDue(message, step);
       this.add(message);
     }
   }

@@ -87,11 +87,11 @@ function connect({ numbers, ids, people, options }: Platform, caller: SimulatorN
   session.oneOf('sdp_type', ['offer', 'answer']);
   session.text('sdp', 100_000);
   const { status } = settingsOf(numbers, phoneNumberId).calling as JsonObject;
-  if (status !== 'ENABLED') throw new GraphError(138000, { details: 'Calling is not enabled in the settings' });
+  if (status !== 'ENABLED') throw new GraphError(138000, 'Calling is not enabled in the settings');
   const { waId, to } = resolveRecipient(call.parameters.values, caller, options.bareNumbers);
   const party = waId ?? to;
   if (people.endOfCallPermission(phoneNumberId, party) === null) {
-    throw new GraphError(138006, { details: 'The recipient has not given permission to be called' });
+    throw new GraphError(138006, 'The recipient has not given permission to be called');
   }
   const id = ids.outboundWamid(ids.nextSequence(), party).replace('wamid', 'wacid');
   return { messaging_product: 'whatsapp', calls: [{ id }], success: true };

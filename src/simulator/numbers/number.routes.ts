@@ -11,7 +11,6 @@ import { automationOf } from './registration.routes.js';
 
 type FullNumber = SimulatorNumber & { facts: Readonly<NumberFacts>; state: Readonly<NumberState> };
 
-/** What comes without `fields`. */
 // prettier-ignore
 const USUAL_FIELDS = [
   'verified_name', 'code_verification_status', 'display_phone_number', 'quality_rating', 'platform_type', 'throughput',

@@ -67,7 +67,6 @@ export class Numbers {
     this.unsubscribed = store.table('unsubscribed');
   }
 
-  /** Adds a number, or replaces the one with its id. */
   register(number: SimulatorNumber): void {
     this.saved.set(number.phoneNumberId, number);
   }
@@ -132,14 +131,11 @@ export class Numbers {
 /** Refuses to send from a number that can't. @throws GraphError 131031, 368 or 133010 */
 export function checkCanSend({ status }: Readonly<NumberFacts>): void {
   if (status === 'CONNECTED' || status === 'FLAGGED') return;
-  if (status === 'BANNED')
-    throw new GraphError(131031, { details: 'Business account is locked: the number is banned' });
-  if (status === 'RESTRICTED')
-    throw new GraphError(368, { details: 'The number is restricted for violating a policy' });
-  throw new GraphError(133010, { details: `The number is ${status.toLowerCase()}: it is not registered` });
+  if (status === 'BANNED') throw new GraphError(131031, 'Business account is locked: the number is banned');
+  if (status === 'RESTRICTED') throw new GraphError(368, 'The number is restricted for violating a policy');
+  throw new GraphError(133010, `The number is ${status.toLowerCase()}: it is not registered`);
 }
 
-/** A management field, and its value. */
 type NumberNotice = [field: string, value: object];
 
 /** What the platform reports when facts of a number change. Some changes it keeps to itself. */

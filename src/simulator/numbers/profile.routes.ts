@@ -1,39 +1,39 @@
 import { createHash } from 'node:crypto';
 import { invalidParam } from '../graph-error.js';
 import { type Call, type Route, SUCCESS } from '../http/call.js';
-import { type Field, Shape } from '../http/fields.js';
+import { absent, type Field, Shape } from '../http/fields.js';
 import { isUrl, type JsonObject, longerThan, type Param } from '../http/param.js';
 import type { Platform } from '../platform.js';
 import type { Store } from '../store.js';
 
 /** What a number's profile says; a field that was never set, or was emptied, is missing. */
-export interface Profile {
-  about?: string;
-  address?: string;
-  description?: string;
-  email?: string;
-  profile_picture_url?: string;
+type Profile = Partial<Record<keyof typeof TEXT_LIMITS | 'profile_picture_url' | 'vertical', string>> & {
   websites?: string[];
-  vertical?: string;
-}
+};
 
-// prettier-ignore
-const FIELDS = ['about', 'address', 'description', 'email', 'profile_picture_url', 'websites', 'vertical'] as const;
+const TEXT_LIMITS = { about: 139, address: 256, description: 512, email: 128 };
 // prettier-ignore
 const VERTICALS = [
   'OTHER', 'AUTO', 'BEAUTY', 'APPAREL', 'EDU', 'ENTERTAIN', 'EVENT_PLAN', 'FINANCE', 'GROCERY', 'GOVT', 'HOTEL', 'HEALTH',
   'NONPROFIT', 'PROF_SERVICES', 'RETAIL', 'TRAVEL', 'RESTAURANT', 'ALCOHOL', 'ONLINE_GAMBLING', 'PHYSICAL_GAMBLING',
   'OTC_DRUGS',
 ];
-const TEXT_LIMITS = { about: 139, address: 256, description: 512, email: 128 };
 const MOST_WEBSITES = 2;
 const WEBSITE_LIMIT = 256;
+const WEBSITES = `at most ${MOST_WEBSITES} URLs that begin with http:// or https:// and have ${WEBSITE_LIMIT} characters at most`;
 
-const PROFILE = new Shape<Profile & { messaging_product?: undefined; id?: undefined }>(
+const PROFILE = new Shape<Profile>(
   'WhatsAppBusinessProfile',
-  Object.fromEntries(
-    [...FIELDS, 'messaging_product', 'id'].map((name) => [name, (profile) => profile[name as 'about']]),
-  ),
+  {
+    about: ({ about }) => about,
+    address: ({ address }) => address,
+    description: ({ description }) => description,
+    email: ({ email }) => email,
+    profile_picture_url: (profile) => profile.profile_picture_url,
+    websites: ({ websites }) => websites,
+    vertical: ({ vertical }) => vertical,
+    ...absent('messaging_product', 'id'),
+  },
   [],
 );
 
@@ -74,11 +74,13 @@ function readChange(param: Param, phoneNumberId: string): Profile {
       throw invalidParam('Param email must be a valid email address.');
     }
   }
-  const { vertical, websites, profile_picture_handle: handle } = param.value as JsonObject;
+  const { vertical, profile_picture_handle: handle } = param.value as JsonObject;
   if (vertical !== undefined) {
     change.vertical = vertical === '' ? undefined : param.optionalOneOf('vertical', VERTICALS);
   }
-  if (websites !== undefined) change.websites = websitesOf(websites);
+  const isSite = (site: string) => !longerThan(site, WEBSITE_LIMIT) && isUrl(site);
+  const websites = param.optionalTexts('websites', MOST_WEBSITES, isSite, WEBSITES);
+  if (websites !== undefined) change.websites = websites.length === 0 ? undefined : websites;
   if (handle !== undefined && handle !== null) {
     if (typeof handle !== 'string' || !/^\d+:/.test(handle)) {
       throw invalidParam('Param profile_picture_handle is not a handle of a resumable upload.');
@@ -86,19 +88,6 @@ function readChange(param: Param, phoneNumberId: string): Profile {
     change.profile_picture_url = pictureAddress(phoneNumberId, handle);
   }
   return change;
-}
-
-function websitesOf(value: unknown): string[] | undefined {
-  if (!Array.isArray(value)) throw invalidParam('Param websites must be an array.');
-  if (value.length > MOST_WEBSITES) throw invalidParam(`Param websites must have at most ${MOST_WEBSITES} elements.`);
-  const websites = value.map((site: unknown, i) => {
-    if (typeof site !== 'string' || longerThan(site, WEBSITE_LIMIT)) {
-      throw invalidParam(`Param websites[${i}] must be a string of at most ${WEBSITE_LIMIT} characters.`);
-    }
-    if (isUrl(site)) return site;
-    throw invalidParam(`Param websites[${i}] must be a valid URL that begins with http:// or https://.`);
-  });
-  return websites.length === 0 ? undefined : websites;
 }
 
 function pictureAddress(phoneNumberId: string, handle: string): string {

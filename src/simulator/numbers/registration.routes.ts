@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { GraphError, invalidParam } from '../graph-error.js';
 import { type Route, SUCCESS } from '../http/call.js';
-import { isObject, type JsonObject, type Param } from '../http/param.js';
+import { type JsonObject, type Param } from '../http/param.js';
 import type { Platform } from '../platform.js';
 import type { Numbers } from './numbers.js';
 
@@ -55,9 +55,9 @@ function register({ numbers }: Platform, id: string, param: Param): void {
   const { status, codeVerification } = numbers.factsOf(id);
   const known = numbers.stateOf(id).pin;
   countAttempt(numbers, id);
-  if (status === 'BANNED') throw new GraphError(131031, { details: 'The number is banned' });
-  if (codeVerification !== 'VERIFIED') throw new GraphError(133006, { details: 'Verify the number with a code first' });
-  if ((known ?? pin) !== pin) throw new GraphError(133005, { details: 'The PIN is not that of the number' });
+  if (status === 'BANNED') throw new GraphError(131031, 'The number is banned');
+  if (codeVerification !== 'VERIFIED') throw new GraphError(133006, 'Verify the number with a code first');
+  if ((known ?? pin) !== pin) throw new GraphError(133005, 'The PIN is not that of the number');
   numbers.setState(id, { pin });
   if (UNREGISTERED.includes(status)) numbers.change(id, { status: 'CONNECTED' });
 }
@@ -71,7 +71,7 @@ function countAttempt(numbers: Numbers, id: string): void {
   const now = Date.now();
   const attempts = (numbers.stateOf(id).attempts ?? []).filter((at) => now - at < ATTEMPTS_WITHIN_MS);
   if (attempts.length >= ATTEMPTS) {
-    throw new GraphError(133016, { details: `At most ${ATTEMPTS} attempts in 72 hours; a reset forgets them` });
+    throw new GraphError(133016, `At most ${ATTEMPTS} attempts in 72 hours; a reset forgets them`);
   }
   numbers.setState(id, { attempts: [...attempts, now] });
 }
@@ -162,8 +162,8 @@ function publicKeyOf({ numbers }: Platform, id: string): object {
 
 function setPublicKey({ numbers }: Platform, id: string, param: Param): void {
   const publicKey = param.required('business_public_key');
-  const bits = bitsOf(publicKey);
-  if (bits !== 2048) throw invalidParam('Param business_public_key must be a 2048-bit RSA public key in PEM.');
+  if (bitsOf(publicKey) !== 2048)
+    throw invalidParam('Param business_public_key must be a 2048-bit RSA public key in PEM.');
   numbers.setState(id, { publicKey });
 }
 
@@ -182,17 +182,13 @@ export function automationOf(numbers: Numbers, id: string): object {
 
 /** The platform's limits: 4 prompts of 80 characters, 30 commands of 32 with hints of 256. */
 function automate({ numbers }: Platform, id: string, param: Param): void {
-  const { prompts, enable_welcome_message: welcome } = param.value as JsonObject;
   const automation: JsonObject = {};
-  if (welcome !== undefined) automation.enable_welcome_message = param.flag('enable_welcome_message');
-  if (prompts !== undefined) {
-    const list = Array.isArray(prompts) ? (prompts as unknown[]) : [];
-    const wrong = list.some((prompt) => typeof prompt !== 'string' || prompt === '' || prompt.length > 80);
-    if (!Array.isArray(prompts) || wrong || list.length > 4) {
-      throw invalidParam('Param prompts must be an array of at most 4 texts of 1 to 80 characters.');
-    }
-    automation.prompts = list;
+  if (param.get('enable_welcome_message').isGiven) {
+    automation.enable_welcome_message = param.flag('enable_welcome_message');
   }
+  const isPrompt = (text: string) => text !== '' && text.length <= 80;
+  const prompts = param.optionalTexts('prompts', 4, isPrompt, 'at most 4 texts of 1 to 80 characters');
+  if (prompts !== undefined) automation.prompts = prompts;
   if (param.get('commands').isGiven) {
     const commands = param.objects('commands', 0, 30);
     automation.commands = commands.map((command) => ({
@@ -200,6 +196,5 @@ function automate({ numbers }: Platform, id: string, param: Param): void {
       command_description: command.text('command_description', 256),
     }));
   }
-  const { automation: former } = numbers.stateOf(id);
-  numbers.setState(id, { automation: { ...(isObject(former) ? former : {}), ...automation } });
+  numbers.setState(id, { automation: { ...numbers.stateOf(id).automation, ...automation } });
 }

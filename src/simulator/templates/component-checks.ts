@@ -184,7 +184,7 @@ function checkButtons(component: TemplateComponent, most = MOST_TOGETHER): void 
     throw invalidParam(`Param ${path}: buttons of type QUICK_REPLY must stand together.`);
   }
   for (const button of buttons) checkButton(button);
-  const labels = buttons.flatMap(({ text }) => (text === undefined ? [] : [text.trim().toLowerCase()]));
+  const labels = buttons.flatMap(({ text }) => (typeof text === 'string' ? [text.trim().toLowerCase()] : []));
   if (new Set(labels).size === labels.length) return;
   throw templateError(
     undefined,

@@ -11,8 +11,8 @@ interface LibraryTemplate {
   usecase: string;
   industry: string[];
   body: string;
-  params: string[];
-  paramTypes: string[];
+  body_params: string[];
+  body_param_types: string[];
   buttons: { type: 'URL' | 'PHONE_NUMBER'; text: string; url?: string; phone_number?: string }[];
 }
 
@@ -24,8 +24,8 @@ const LIBRARY: readonly LibraryTemplate[] = [
     usecase: 'DELIVERY_UPDATE',
     industry: ['E_COMMERCE'],
     body: 'Hi {{1}}, parcel {{2}} is on its way to you. It should be there on {{3}} or earlier.',
-    params: ['Jim', 'CS1234', 'May 4'],
-    paramTypes: ['TEXT', 'TEXT', 'TEXT'],
+    body_params: ['Jim', 'CS1234', 'May 4'],
+    body_param_types: ['TEXT', 'TEXT', 'TEXT'],
     buttons: [{ type: 'URL', text: 'Track parcel', url: 'https://www.example.com' }],
   },
   {
@@ -34,8 +34,8 @@ const LIBRARY: readonly LibraryTemplate[] = [
     usecase: 'PAYMENT_DUE_REMINDER',
     industry: ['FINANCIAL_SERVICES'],
     body: 'Hi {{1}}, a payment of {{2}} is due on {{3}}. Please see to it in time.',
-    params: ['Jim', '$12.34', 'May 4'],
-    paramTypes: ['TEXT', 'AMOUNT', 'TEXT'],
+    body_params: ['Jim', '$12.34', 'May 4'],
+    body_param_types: ['TEXT', 'AMOUNT', 'TEXT'],
     buttons: [{ type: 'PHONE_NUMBER', text: 'Call us', phone_number: '+16505550134' }],
   },
   {
@@ -44,8 +44,8 @@ const LIBRARY: readonly LibraryTemplate[] = [
     usecase: 'FEEDBACK_SURVEY',
     industry: ['E_COMMERCE', 'FINANCIAL_SERVICES'],
     body: 'Hi {{1}}, thank you for your visit on {{2}}. A few words about it would help us.',
-    params: ['Jim', 'May 4'],
-    paramTypes: ['TEXT', 'TEXT'],
+    body_params: ['Jim', 'May 4'],
+    body_param_types: ['TEXT', 'TEXT'],
     buttons: [{ type: 'URL', text: 'Give feedback', url: 'https://www.example.com' }],
   },
 ];
@@ -74,17 +74,13 @@ export function listLibrary(call: Call): object {
     }),
   );
   const idOf = (template: LibraryTemplate) => String(7_138_055_039_625_658 + LIBRARY.indexOf(template));
-  return pageOf(call, matching, idOf, (template) => {
-    const { params, paramTypes, ...shown } = template;
-    return {
-      ...shown,
-      language: LANGUAGE,
-      category: CATEGORY,
-      body_params: params,
-      body_param_types: paramTypes,
-      id: idOf(template),
-    };
+  const show = (template: LibraryTemplate) => ({
+    ...template,
+    language: LANGUAGE,
+    category: CATEGORY,
+    id: idOf(template),
   });
+  return pageOf(call, matching, idOf, show);
 }
 
 /**
@@ -110,7 +106,7 @@ export function componentsFromLibrary(param: Param): TemplateComponent[] {
     return { ...button, url: base, ...(variablesOfText(base).length > 0 && { example: [example ?? base] }) };
   });
   return [
-    { type: 'BODY', text: found.body, example: { body_text: [found.params] } },
+    { type: 'BODY', text: found.body, example: { body_text: [found.body_params] } },
     { type: 'BUTTONS', buttons },
   ];
 }

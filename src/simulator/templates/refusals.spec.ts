@@ -52,6 +52,10 @@ describe('what the platform refuses in templates', () => {
     ['two new lines', [body('Hello\n\nthere.\r\n\r\nBye.')]],
     ['a star and a sign in the footer', [BODY, footer('Terms* apply ©')]],
     ['two texts', [BODY, buttons(reply('Yes'), reply('No'))]],
+    [
+      'a label of no text, where the platform writes it',
+      [BODY, buttons({ type: 'COPY_CODE', example: 'SAVE20', text: 5 })],
+    ],
     ['a link to another host', [BODY, buttons(link('https://example.com/wa.me'))]],
     ['a host that ends alike', [BODY, buttons(link('https://owa.me.example.com/'))]],
   ])('not: %s', async (_, components) => {

@@ -2,6 +2,7 @@ import { GraphError } from '../graph-error.js';
 import { absent, Shape } from '../http/fields.js';
 import { isObject } from '../http/param.js';
 import { accountHealth, healthOf } from '../numbers/numbers.js';
+import type { AllOptions } from '../simulator.types.js';
 import type { Store, Table } from '../store.js';
 
 export type TemplateStatus =
@@ -98,16 +99,15 @@ export class TemplateStore {
       .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
-  /** Stores a template, new or changed. */
   put(template: Template): void {
     this.saved.set(template.id, template);
     this.byName.set(keyOf(template), template);
   }
 
-  remove(id: string): boolean {
+  remove(id: string): void {
     const template = this.saved.get(id);
     if (template !== undefined && this.byName.get(keyOf(template))?.id === id) this.byName.delete(keyOf(template));
-    return this.saved.delete(id);
+    this.saved.delete(id);
   }
 }
 
@@ -133,15 +133,16 @@ export class TemplateLimits {
 
   constructor(
     store: Store,
-    private readonly options: { templatesPerAccount: number; templateCreationsPerHour: number },
+    private readonly options: AllOptions,
   ) {
     this.creations = store.table('template_creations');
     this.blocked = store.table('blocked_template_names');
   }
 
-  /** @throws GraphError 80007, or 100 with 2388019 or 2388023 */
-  checkCreation({ wabaId, name, language }: TemplateName, existing: number, nowMs: number): void {
-    if (this.recentCreations(wabaId, nowMs).length >= this.options.templateCreationsPerHour) {
+  /** @throws GraphError 80007, or 100 with 2388019 or 2388023 for a creation that is one too many; others count */
+  noteCreation({ wabaId, name, language }: TemplateName, existing: number, nowMs: number): void {
+    const recent = (this.creations.get(wabaId) ?? []).filter((at) => nowMs - at < HOUR_MS);
+    if (recent.length >= this.options.templateCreationsPerHour) {
       throw new GraphError(80007, {
         message:
           '(#80007) There have been too many calls to this WhatsApp Business account. Wait a bit and try again. ' +
@@ -160,10 +161,7 @@ export class TemplateLimits {
       const rule = `This WhatsApp Business account has ${existing} message templates, which is the limit.`;
       throw templateError(2388019, 'Message Template Limit Exceeded', rule);
     }
-  }
-
-  noteCreation(wabaId: string, nowMs: number): void {
-    this.creations.set(wabaId, [...this.recentCreations(wabaId, nowMs), nowMs]);
+    this.creations.set(wabaId, [...recent, nowMs]);
   }
 
   /** A deleted template's name can't be used again for 30 days. */
@@ -171,26 +169,17 @@ export class TemplateLimits {
     this.blocked.set(keyOf(template), nowMs + MONTH_MS);
   }
 
-  /** @throws GraphError 100 with 2388039 once an approved template has been edited too often */
-  checkEdit(template: Template, nowMs: number): void {
-    const edits = template.edits ?? [];
-    const since = (ms: number) => edits.filter((at) => nowMs - at < ms).length;
-    if (since(DAY_MS) >= EDITS_PER_DAY || since(MONTH_MS) >= EDITS_PER_MONTH) {
+  /** The edits that count, with one more. @throws GraphError 100 with 2388039 once there have been too many */
+  editsWith({ edits = [] }: Template, nowMs: number): number[] {
+    const since = (ms: number) => edits.filter((at) => nowMs - at < ms);
+    if (since(DAY_MS).length >= EDITS_PER_DAY || since(MONTH_MS).length >= EDITS_PER_MONTH) {
       throw templateError(
         2388039,
         "Message Template Can't Be Edited",
         'An approved message template can be edited once in 24 hours and 10 times in 30 days.',
       );
     }
-  }
-
-  /** The template's edits that still count, with one more. */
-  editsWith(template: Template, nowMs: number): number[] {
-    return [...(template.edits ?? []).filter((at) => nowMs - at < MONTH_MS), nowMs];
-  }
-
-  private recentCreations(wabaId: string, nowMs: number): number[] {
-    return (this.creations.get(wabaId) ?? []).filter((at) => nowMs - at < HOUR_MS);
+    return [...since(MONTH_MS), nowMs];
   }
 }
 

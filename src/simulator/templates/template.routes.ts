@@ -1,6 +1,6 @@
 import { invalidParam } from '../graph-error.js';
 import { type Call, on, type Route, SUCCESS } from '../http/call.js';
-import { type JsonObject, Param } from '../http/param.js';
+import { jsonOf, type JsonObject, Param } from '../http/param.js';
 import type { Platform } from '../platform.js';
 import { checkComponents } from './component-checks.js';
 import { componentsFromLibrary, listLibrary } from './library.js';
@@ -103,7 +103,7 @@ function createTemplate(
       `There is already ${language} content for this template. You can create a new template and try again.`,
     );
   }
-  templateLimits.checkCreation({ wabaId, name, language }, templates.ofAccount(wabaId).length, now);
+  templateLimits.noteCreation({ wabaId, name, language }, templates.ofAccount(wabaId).length, now);
   const template: Template = {
     id: ids.newTemplateId(),
     wabaId,
@@ -114,7 +114,6 @@ function createTemplate(
     createdAt: now,
     updatedAt: now,
   };
-  templateLimits.noteCreation(wabaId, now);
   templateReviewer.submit(template, now);
   const { id, status, category } = template;
   return { id, status, category };
@@ -137,7 +136,6 @@ function editTemplate({ templateReviewer, templateLimits }: Platform, template: 
     if (changed.category !== template.category) {
       throw invalidParam("The category of an approved message template can't be edited.");
     }
-    templateLimits.checkEdit(template, now);
     changed.edits = templateLimits.editsWith(template, now);
   }
   templateReviewer.submit(changed, now);
@@ -288,14 +286,7 @@ function choose(ofAccount: readonly Template[], given: JsonObject): Template[] {
 
 function idsOf(given: unknown): string[] | null {
   if (given === null) return null;
-  let list = given;
-  if (typeof given === 'string') {
-    try {
-      list = JSON.parse(given);
-    } catch {
-      list = given.split(',');
-    }
-  }
+  const list = typeof given === 'string' ? (jsonOf(given) ?? given.split(',')) : given;
   const ids = [...new Set((Array.isArray(list) ? (list as unknown[]) : [list]).map(String))];
   if (ids.length === 0 || ids.length > MOST_IDS) throw invalidParam(`Param hsm_ids must have 1 to ${MOST_IDS} ids.`);
   return ids;
