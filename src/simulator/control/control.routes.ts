@@ -200,7 +200,6 @@ type Change = (template: Template, body: Param) => (time?: number) => void;
 
 /** The control calls about one template: what the platform decides, and reports by notification. */
 function templateControlRoutes({ templates, templateReviewer }: Platform): Route[] {
-  const { notices } = templateReviewer;
   const changing = (name: string, change: Change) =>
     control('post', `/templates/:id/${name}`, (call) => {
       const id = call.pathParam('id');
@@ -228,7 +227,7 @@ function templateControlRoutes({ templates, templateReviewer }: Platform): Route
     }),
     changing('quality', (template, body) => {
       const changed = put({ ...template, qualityScore: given(body, 'score', QUALITY_SCORES) });
-      return (time) => notices.quality(changed, template.qualityScore, time);
+      return (time) => templateReviewer.announceQuality(changed, template.qualityScore, time);
     }),
     // `announced: true` only says what the category is going to be.
     changing('category', (template, body) => {
@@ -236,10 +235,10 @@ function templateControlRoutes({ templates, templateReviewer }: Platform): Route
       const { category: previousCategory } = template;
       if (body.flag('announced')) {
         const changed = put({ ...template, correctCategory: category });
-        return (time) => notices.category(changed, previousCategory, category, time);
+        return (time) => templateReviewer.announceCategory(changed, previousCategory, category, time);
       }
       const changed = put({ ...template, category, previousCategory, correctCategory: undefined });
-      return (time) => notices.category(changed, previousCategory, undefined, time);
+      return (time) => templateReviewer.announceCategory(changed, previousCategory, undefined, time);
     }),
     changing('components', (template, body) => {
       const components = body.objects('components', 0, 20).map((component) => {
@@ -247,7 +246,7 @@ function templateControlRoutes({ templates, templateReviewer }: Platform): Route
         return component.value as TemplateComponent;
       });
       const changed = put({ ...template, components });
-      return (time) => notices.components(changed, time);
+      return (time) => templateReviewer.announceComponents(changed, time);
     }),
   ];
 }

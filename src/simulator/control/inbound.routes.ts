@@ -40,13 +40,11 @@ function listInbound(inboundLog: InboundLog, limit: number): object {
   return { data };
 }
 
-/** The customer, as the call names them. */
-interface Customer {
-  /** Their number; null where it is not shown. */
-  waId: string | null;
-  userId: string;
-  /** What the contact's entry says. */
-  contact: object;
+/** The customer, as notifications name them; without the number where it is not shown. */
+interface Contact {
+  profile?: object;
+  wa_id?: string;
+  user_id: string;
 }
 
 function receive(platform: Platform, body: Param, given: unknown): object {
@@ -71,14 +69,13 @@ function receive(platform: Platform, body: Param, given: unknown): object {
     throw new PlainError(400, 'The number has blocked this customer, who can not write to it.');
   }
   const profile = { name: people.profileNameOf(party), username: people.usernameOf(party) };
-  const contact = {
-    ...(body.flag('without_profile') ? {} : { profile }),
+  const contact: Contact = {
+    profile: body.flag('without_profile') ? undefined : profile,
     wa_id: shown ?? undefined,
     user_id: customerId,
   };
-  const customer = { waId: shown, userId: customerId, contact };
-  if (body.flag('call')) return ring(platform, number, customer);
-  const message = completeMessage(platform.ids, given, customer, waId ?? customerId);
+  if (body.flag('call')) return ring(platform, number, contact);
+  const message = completeMessage(platform.ids, given, contact, waId ?? customerId);
   platform.announce({
     phoneNumberId,
     party,
@@ -90,10 +87,11 @@ function receive(platform: Platform, body: Param, given: unknown): object {
 }
 
 /** The customer calls instead of writing: the window opens as it does for a message. */
-function ring(platform: Platform, number: SimulatorNumber, { waId, userId, contact }: Customer): object {
+function ring(platform: Platform, number: SimulatorNumber, contact: Contact): object {
   const { phoneNumberId, wabaId } = number;
   const own = digitsOf(number.displayPhoneNumber);
-  const party = waId ?? userId;
+  const { wa_id: from, user_id: userId } = contact;
+  const party = from ?? userId;
   const writtenAt = Date.now();
   const id = platform.ids.inboundWamid(platform.ids.nextSequence(), party).replace('wamid', 'wacid');
   platform.inboundLog.add({ id, phoneNumberId, party, writtenAt });
@@ -104,7 +102,7 @@ function ring(platform: Platform, number: SimulatorNumber, { waId, userId, conta
     calls: [
       {
         id,
-        from: waId ?? undefined,
+        from,
         from_user_id: userId,
         to: own,
         event: 'connect',
@@ -121,7 +119,7 @@ function ring(platform: Platform, number: SimulatorNumber, { waId, userId, conta
 function completeMessage(
   ids: IdSource,
   given: unknown,
-  { waId, userId }: Customer,
+  { wa_id: waId, user_id: userId }: Contact,
   partyOfId: string,
 ): JsonObject & { id: string; timestamp: string; type: string } {
   const content = typeof given === 'string' ? { text: { body: given } } : (given ?? { text: { body: 'Hello' } });
@@ -135,7 +133,7 @@ function completeMessage(
   if (!Number.isInteger(timestamp)) throw invalidParam('"message.timestamp" must be whole seconds since 1970.');
   const id = content.id ?? ids.inboundWamid(ids.nextSequence(), partyOfId);
   if (typeof id !== 'string' || id === '' || /\s/.test(id)) throw invalidParam('"message.id" must be an id.');
-  const from = waId === null ? {} : { from: waId };
+  const from = waId === undefined ? {} : { from: waId };
   return { ...from, from_user_id: userId, ...content, id, timestamp: String(timestamp), type };
 }
 

@@ -103,7 +103,7 @@ async function upload({ media, ids, faults }: Platform, phoneNumberId: string, c
 async function readForm(request: Request, path: string): Promise<UploadForm> {
   const form: UploadForm = { fields: new Map(), file: null, partType: null };
   const parser = parserOf(request);
-  let writing: Promise<SavedFile> | null = null;
+  let writing = Promise.resolve<SavedFile | null>(null);
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on('field', (name, value, { valueTruncated }) => {
@@ -112,9 +112,11 @@ async function readForm(request: Request, path: string): Promise<UploadForm> {
         else form.fields.set(name, value);
       });
       parser.on('file', (name, stream, { mimeType }) => {
-        if (name !== 'file' || writing !== null) {
+        if (name !== 'file' || form.partType !== null) {
           stream.resume();
-          reject(invalidParam(writing === null ? `Param ${name} must not be a file.` : 'Only one file can be given.'));
+          reject(
+            invalidParam(form.partType === null ? `Param ${name} must not be a file.` : 'Only one file can be given.'),
+          );
           return;
         }
         form.partType = mimeType;
@@ -132,7 +134,7 @@ async function readForm(request: Request, path: string): Promise<UploadForm> {
   } catch (error) {
     request.unpipe(parser);
     parser.destroy();
-    await Promise.allSettled([writing]);
+    await writing.catch(() => undefined);
     throw error;
   }
 }

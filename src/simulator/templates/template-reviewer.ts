@@ -16,22 +16,24 @@ export interface ReviewDetails {
 /** Events that are no status: what the template is afterwards. */
 const STATUS_OF_EVENT: Readonly<Record<string, TemplateStatus>> = { REINSTATED: 'APPROVED', UNARCHIVED: 'APPROVED' };
 
+/** Posts a change of a management field. */
+export type NotifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number) => void;
+
 /**
  * Where templates are decided on. A new one is approved after a moment; one that says `reject_me`, in its name or its
- * body, or has two variables side by side, is rejected; one whose name says `hold_me` waits for a control call.
+ * body, or has two variables side by side, is rejected; one whose name says `hold_me` waits for a control call. In
+ * notifications the ids of templates are numbers; they are text in the answers.
  */
 export class TemplateReviewer {
-  readonly notices: TemplateNotices;
   private isStopped = false;
+  private notified = 0;
 
   /** @param reviewMs how long a review takes; null leaves every template PENDING until a control call decides */
   constructor(
     private readonly store: TemplateStore,
-    notify: NotifyAccount,
+    private readonly notify: NotifyAccount,
     private readonly reviewMs: number | null,
-  ) {
-    this.notices = new TemplateNotices(notify);
-  }
+  ) {}
 
   /** Takes up what a former run left undecided. */
   start(): void {
@@ -54,7 +56,7 @@ export class TemplateReviewer {
     const dueAt = nowMs + (this.reviewMs ?? 0);
     const leaving: Template = { ...template, status: 'PENDING_DELETION', dueAt, updatedAt: nowMs };
     this.put(leaving);
-    this.notices.status(leaving, 'PENDING_DELETION', { reason: null });
+    this.announceStatus(leaving, 'PENDING_DELETION', { reason: null });
   }
 
   /** Gives a template the status that an event stands for. @returns what is left to do: to announce it */
@@ -64,7 +66,7 @@ export class TemplateReviewer {
     const decided: Template = { ...template, status, rejectedReason, updatedAt: Date.now(), dueAt: undefined };
     if (status === 'DELETED') this.store.remove(template.id);
     else this.store.put(decided);
-    return (time) => this.notices.status(decided, event, details, time);
+    return (time) => this.announceStatus(decided, event, details, time);
   }
 
   private put(template: Template): void {
@@ -91,41 +93,19 @@ export class TemplateReviewer {
     else if (reason === null) this.decide(template, 'APPROVED', { reason: 'NONE' })();
     else this.decide(template, 'REJECTED', { reason, rejection_info: REJECTION_INFO })();
   }
-}
 
-const REJECTION_INFO = {
-  reason: 'The simulator rejects templates that say reject_me, and those with two variables side by side.',
-  recommendation: 'Change the template and send it in again.',
-};
-
-function reasonAgainst({ name, components }: Template): string | null {
-  const body = components.find(({ type }) => type === 'BODY')?.text ?? '';
-  return name.includes('reject_me') || body.includes('reject_me') || hasAdjacentVariables(body)
-    ? 'INVALID_FORMAT'
-    : null;
-}
-
-/** Posts a change of a management field. */
-export type NotifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number) => void;
-
-/** The notifications about templates, with the platform's fields. Ids are numbers there, and text in the answers. */
-export class TemplateNotices {
-  private count = 0;
-
-  constructor(private readonly notify: NotifyAccount) {}
-
-  status(template: Template, event: string, details: ReviewDetails, time?: number): void {
+  private announceStatus(template: Template, event: string, details: ReviewDetails, time?: number): void {
     const facts = { event, ...this.identity(template), message_template_category: template.category };
     this.notify(template.wabaId, 'message_template_status_update', { ...facts, ...details }, time);
   }
 
-  quality(template: Template, previous: QualityScore, time?: number): void {
+  announceQuality(template: Template, previous: QualityScore, time?: number): void {
     const scores = { previous_quality_score: previous, new_quality_score: template.qualityScore };
     this.notify(template.wabaId, 'message_template_quality_update', { ...scores, ...this.identity(template) }, time);
   }
 
   /** @param announced the category it is going to have in 24 hours; undefined where it has already changed */
-  category(template: Template, previous: TemplateCategory, announced?: TemplateCategory, time?: number): void {
+  announceCategory(template: Template, previous: TemplateCategory, announced?: TemplateCategory, time?: number): void {
     const categories =
       announced === undefined
         ? { previous_category: previous, new_category: template.category }
@@ -133,7 +113,7 @@ export class TemplateNotices {
     this.notify(template.wabaId, 'template_category_update', { ...this.identity(template), ...categories }, time);
   }
 
-  components(template: Template, time?: number): void {
+  announceComponents(template: Template, time?: number): void {
     const find = (type: string) => template.components.find((component) => component.type === type);
     const value = {
       ...this.identity(template),
@@ -152,7 +132,7 @@ export class TemplateNotices {
 
   /** Every third notification spells the language with a hyphen, as the platform sometimes does. */
   private identity({ id, name, language }: Template): object {
-    const hyphen = ++this.count % 3 === 0;
+    const hyphen = ++this.notified % 3 === 0;
     const number = Number(id);
     return {
       message_template_id: Number.isSafeInteger(number) ? number : id,
@@ -160,4 +140,16 @@ export class TemplateNotices {
       message_template_language: hyphen ? language.replace('_', '-') : language,
     };
   }
+}
+
+const REJECTION_INFO = {
+  reason: 'The simulator rejects templates that say reject_me, and those with two variables side by side.',
+  recommendation: 'Change the template and send it in again.',
+};
+
+function reasonAgainst({ name, components }: Template): string | null {
+  const body = components.find(({ type }) => type === 'BODY')?.text ?? '';
+  return name.includes('reject_me') || body.includes('reject_me') || hasAdjacentVariables(body)
+    ? 'INVALID_FORMAT'
+    : null;
 }
