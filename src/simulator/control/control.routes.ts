@@ -18,6 +18,7 @@ import type { SimulatorNumber } from '../simulator.types.js';
 import {
   CATEGORIES,
   QUALITY_SCORES,
+  REVIEW_EVENTS,
   type Template,
   type TemplateComponent,
   TEMPLATES,
@@ -184,11 +185,6 @@ function mediaJson(file: MediaFile): object {
 }
 
 // prettier-ignore
-const EVENTS = [
-  'APPROVED', 'REJECTED', 'PENDING', 'PAUSED', 'DISABLED', 'FLAGGED', 'REINSTATED', 'IN_APPEAL', 'PENDING_DELETION',
-  'DELETED', 'LOCKED', 'LIMIT_EXCEEDED', 'ARCHIVED', 'UNARCHIVED',
-];
-// prettier-ignore
 const SHOWN = [
   'id', 'name', 'language', 'status', 'category', 'previous_category', 'correct_category', 'rejected_reason',
   'quality_score', 'components', 'parameter_format', 'message_send_ttl_seconds', 'last_updated_time',
@@ -217,7 +213,7 @@ function templateControlRoutes({ templates, templateReviewer }: Platform): Route
   };
   return [
     changing('review', (template, body) => {
-      const event = given(body, 'event', EVENTS);
+      const event = given(body, 'event', REVIEW_EVENTS);
       return templateReviewer.decide(template, event, {
         reason: body.optionalText('reason', 1000) ?? (event === 'PENDING_DELETION' ? null : 'NONE'),
         rejection_info: objectOf(body, 'rejection_info'),

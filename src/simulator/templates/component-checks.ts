@@ -140,19 +140,12 @@ function checkLimitedTimeOffer(
   }
 }
 
-/** How many of each type one template may have. */
-const MOST: Readonly<Record<string, number>> = {
-  QUICK_REPLY: 10,
-  URL: 2,
-  PHONE_NUMBER: 1,
-  COPY_CODE: 1,
-  VOICE_CALL: 1,
-  FLOW: 1,
-  CATALOG: 1,
-  MPM: 1,
-  SPM: 1,
-  REQUEST_CONTACT_INFO: 1,
-};
+// prettier-ignore
+const BUTTON_TYPES = [
+  'QUICK_REPLY', 'URL', 'PHONE_NUMBER', 'COPY_CODE', 'VOICE_CALL', 'FLOW', 'CATALOG', 'MPM', 'SPM', 'REQUEST_CONTACT_INFO',
+];
+/** How many of a type one template may have, where it is more than one. */
+const MOST: Readonly<Record<string, number>> = { QUICK_REPLY: 10, URL: 2 };
 const MOST_TOGETHER = 10;
 const LABEL_LIMIT = 25;
 const URL_LIMIT = 2000;
@@ -173,8 +166,9 @@ const WITHOUT_LABEL = ['COPY_CODE', 'REQUEST_CONTACT_INFO'];
 function checkButtons(component: TemplateComponent, most = MOST_TOGETHER): void {
   const path = "components['BUTTONS']['buttons']";
   const buttons = objectList(component.buttons, path, 1, most) as TemplateButton[];
-  const types = buttons.map(({ type }, i) => requireOneOf(type, Object.keys(MOST), `${path}[${i}]['type']`));
-  for (const [type, limit] of Object.entries(MOST)) {
+  const types = buttons.map(({ type }, i) => requireOneOf(type, BUTTON_TYPES, `${path}[${i}]['type']`));
+  for (const type of types) {
+    const limit = MOST[type] ?? 1;
     const count = types.filter((other) => other === type).length;
     if (count > limit) throw invalidParam(`Param ${path} has ${count} buttons of type ${type}; there can be ${limit}.`);
   }

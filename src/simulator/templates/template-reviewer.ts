@@ -1,4 +1,4 @@
-import type { QualityScore, Template, TemplateCategory, TemplateStatus, TemplateStore } from './template-store.js';
+import type { QualityScore, ReviewEvent, Template, TemplateCategory, TemplateStore } from './template-store.js';
 import { hasAdjacentVariables } from './component-checks.js';
 
 /** The longest that a timer may be set for; a due time beyond it is looked at again then. */
@@ -12,9 +12,6 @@ export interface ReviewDetails {
   disable_info?: object;
   other_info?: object;
 }
-
-/** Events that are no status: what the template is afterwards. */
-const STATUS_OF_EVENT: Readonly<Record<string, TemplateStatus>> = { REINSTATED: 'APPROVED', UNARCHIVED: 'APPROVED' };
 
 /** Posts a change of a management field. */
 export type NotifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number) => void;
@@ -60,8 +57,8 @@ export class TemplateReviewer {
   }
 
   /** Gives a template the status that an event stands for. @returns what is left to do: to announce it */
-  decide(template: Template, event: string, details: ReviewDetails): (time?: number) => void {
-    const status = STATUS_OF_EVENT[event] ?? (event as TemplateStatus);
+  decide(template: Template, event: ReviewEvent, details: ReviewDetails): (time?: number) => void {
+    const status = event === 'REINSTATED' || event === 'UNARCHIVED' ? 'APPROVED' : event;
     const rejectedReason = event === 'REJECTED' ? (details.reason ?? 'NONE') : 'NONE';
     const decided: Template = { ...template, status, rejectedReason, updatedAt: Date.now(), dueAt: undefined };
     if (status === 'DELETED') this.store.remove(template.id);

@@ -5,20 +5,15 @@ import { accountHealth, healthOf } from '../numbers/numbers.js';
 import type { AllOptions } from '../simulator.types.js';
 import type { Store, Table } from '../store.js';
 
-export type TemplateStatus =
-  | 'APPROVED'
-  | 'PENDING'
-  | 'REJECTED'
-  | 'PAUSED'
-  | 'DISABLED'
-  | 'IN_APPEAL'
-  | 'PENDING_DELETION'
-  | 'DELETED'
-  | 'FLAGGED'
-  | 'LOCKED'
-  | 'LIMIT_EXCEEDED'
-  | 'ARCHIVED';
-
+// prettier-ignore
+const STATUSES = [
+  'APPROVED', 'PENDING', 'REJECTED', 'PAUSED', 'DISABLED', 'IN_APPEAL', 'PENDING_DELETION', 'DELETED', 'FLAGGED',
+  'LOCKED', 'LIMIT_EXCEEDED', 'ARCHIVED',
+] as const;
+export type TemplateStatus = (typeof STATUSES)[number];
+/** What a review can decide; those that are no status make it APPROVED again. */
+export const REVIEW_EVENTS = [...STATUSES, 'REINSTATED', 'UNARCHIVED'] as const;
+export type ReviewEvent = (typeof REVIEW_EVENTS)[number];
 export const PARAMETER_FORMATS = ['POSITIONAL', 'NAMED'] as const;
 export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];
 export const CATEGORIES = ['AUTHENTICATION', 'MARKETING', 'UTILITY'] as const;
