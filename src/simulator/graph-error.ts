@@ -52,7 +52,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   139100: { httpStatus: 400, title: 'Failed to block/unblock users' },
 };
 
-export interface GraphErrorExtras {
+interface GraphErrorExtras {
   /** `error_data.details`: the particular, where the message is the same for a whole family. */
   details?: string;
   subcode?: number;

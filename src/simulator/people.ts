@@ -102,7 +102,7 @@ function invalidNumber(to: string): GraphError {
 }
 
 /** What a test has said about a person; everything else follows from the number. */
-export interface KnownPerson {
+interface KnownPerson {
   userId?: string;
   username?: string;
   profileName?: string;
@@ -210,7 +210,7 @@ export function partyOf(text: string): string {
 const WINDOW_MS = 24 * 60 * 60 * 1000;
 const MOST = 100_000;
 
-export interface InboundFact {
+interface InboundFact {
   id: string;
   phoneNumberId: string;
   /** Number or user id of the customer. */

@@ -194,7 +194,7 @@ export function fits(mimeType: string, kind: MediaKind): boolean {
 }
 
 /** How many of the first bytes {@link looksLike} and {@link limitOf} look at. */
-export const HEAD_BYTES = 32;
+const HEAD_BYTES = 32;
 
 /** Whether the first bytes are those of the type. */
 export function looksLike(mimeType: string, head: Buffer): boolean {

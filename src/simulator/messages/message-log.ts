@@ -1,8 +1,8 @@
 import { GraphError, PlainError } from '../graph-error.js';
 
-export type StatusName = 'sent' | 'delivered' | 'read' | 'failed';
+type StatusName = 'sent' | 'delivered' | 'read' | 'failed';
 
-export interface StatusStep {
+interface StatusStep {
   readonly status: StatusName;
   /** How many gaps after the message was taken. */
   readonly gaps: number;
@@ -16,7 +16,7 @@ const READ: StatusStep = { status: 'read', gaps: 3 };
 const AT_ONCE = (['read', 'delivered', 'sent'] as const).map((status) => ({ status, gaps: 0 }));
 
 /** What is reported about a message, step by step. The store keeps the name, so a plan must not change its meaning. */
-export const STATUS_PLANS = {
+const STATUS_PLANS = {
   all: [SENT, DELIVERED, READ],
   sent_only: [SENT],
   undeliverable: [{ status: 'failed', gaps: 1, errorCode: 131026 }],
@@ -27,7 +27,7 @@ export const STATUS_PLANS = {
   none: [],
 } as const satisfies Record<string, readonly StatusStep[]>;
 
-export type PlanName = keyof typeof STATUS_PLANS;
+type PlanName = keyof typeof STATUS_PLANS;
 
 export function stepsOf(plan: PlanName): readonly StatusStep[] {
   return STATUS_PLANS[plan];
@@ -66,7 +66,7 @@ export interface TakenMessage {
   postedSteps: number;
 }
 
-export interface MessageFilter {
+interface MessageFilter {
   /** A number in any spelling, or a user id: matches the number addressed and the platform's own. */
   to?: string;
   /** `biz_opaque_callback_data`, exactly. */
@@ -171,7 +171,7 @@ function head(message: TakenMessage) {
 }
 
 /** How a taken message is answered: at once, never, late, or only after its notifications went out. */
-export type AnswerManner = 'at_once' | 'cut' | 'slow' | 'after_notifications';
+type AnswerManner = 'at_once' | 'cut' | 'slow' | 'after_notifications';
 
 export interface Scenario {
   plan: PlanName;

@@ -32,7 +32,7 @@ export interface InboundNotification extends Inbound {
 }
 
 /** Any other body, posted as it is. */
-export interface RawNotification {
+interface RawNotification {
   readonly kind: 'raw';
   readonly sequence: number;
   readonly body: object;

@@ -41,7 +41,7 @@ export interface NumberState {
 }
 
 /** How a number is until something changes it. */
-export const FIRST_FACTS: Readonly<NumberFacts> = {
+const FIRST_FACTS: Readonly<NumberFacts> = {
   qualityRating: 'GREEN',
   throughput: 'STANDARD',
   status: 'CONNECTED',

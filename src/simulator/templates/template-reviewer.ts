@@ -5,7 +5,7 @@ import { hasAdjacentVariables } from './component-checks.js';
 const LONGEST_TIMER_MS = 60_000;
 
 /** What a notification says about a new status, beside the template itself. */
-export interface ReviewDetails {
+interface ReviewDetails {
   /** Null where the template is scheduled for deletion. */
   reason: string | null;
   rejection_info?: object;
@@ -14,7 +14,7 @@ export interface ReviewDetails {
 }
 
 /** Posts a change of a management field. */
-export type NotifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number) => void;
+type NotifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number) => void;
 
 /**
  * Where templates are decided on. A new one is approved after a moment; one that says `reject_me`, in its name or its

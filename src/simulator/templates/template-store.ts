@@ -10,7 +10,7 @@ const STATUSES = [
   'APPROVED', 'PENDING', 'REJECTED', 'PAUSED', 'DISABLED', 'IN_APPEAL', 'PENDING_DELETION', 'DELETED', 'FLAGGED',
   'LOCKED', 'LIMIT_EXCEEDED', 'ARCHIVED',
 ] as const;
-export type TemplateStatus = (typeof STATUSES)[number];
+type TemplateStatus = (typeof STATUSES)[number];
 /** What a review can decide; those that are no status make it APPROVED again. */
 export const REVIEW_EVENTS = [...STATUSES, 'REINSTATED', 'UNARCHIVED'] as const;
 export type ReviewEvent = (typeof REVIEW_EVENTS)[number];
