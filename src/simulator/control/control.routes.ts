@@ -4,15 +4,7 @@ import { readFaults, shownFaults } from '../http/faults.js';
 import { missing, type Param } from '../http/param.js';
 import type { MediaFile } from '../media/media-store.js';
 import { messageJson } from '../messages/message-log.js';
-import {
-  CODE_VERIFICATIONS,
-  MESSAGING_LIMITS,
-  NUMBER_STATUSES,
-  type NumberFacts,
-  type Numbers,
-  QUALITY_RATINGS,
-  THROUGHPUT_LEVELS,
-} from '../numbers/numbers.js';
+import { NUMBER_FACTS, type NumberFacts, type Numbers } from '../numbers/numbers.js';
 import type { Platform } from '../platform.js';
 import type { SimulatorNumber } from '../simulator.types.js';
 import {
@@ -138,15 +130,6 @@ export function numberOf(numbers: Numbers, id: string): SimulatorNumber {
   if (number !== undefined) return number;
   throw new PlainError(404, `No number has the id ${id}. GET /_simulator/numbers lists them.`);
 }
-
-/** What can be changed of a number beside its name, with the values of each. */
-const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFacts, values: readonly string[]])[] = [
-  ['quality_rating', 'qualityRating', QUALITY_RATINGS],
-  ['throughput', 'throughput', THROUGHPUT_LEVELS],
-  ['status', 'status', NUMBER_STATUSES],
-  ['messaging_limit', 'messagingLimit', MESSAGING_LIMITS],
-  ['code_verification_status', 'codeVerification', CODE_VERIFICATIONS],
-];
 
 function changeNumber({ numbers, notifyAccount }: Platform, call: Call): object {
   const number = numberOf(numbers, call.pathParam('id'));

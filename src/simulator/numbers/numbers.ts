@@ -3,15 +3,14 @@ import type { SimulatorNumber } from '../simulator.types.js';
 import type { Store, Table } from '../store.js';
 import { digitsOf } from '../people.js';
 
-export const QUALITY_RATINGS = ['GREEN', 'YELLOW', 'RED', 'UNKNOWN'] as const;
-export const THROUGHPUT_LEVELS = ['STANDARD', 'HIGH', 'NOT_APPLICABLE'] as const;
+const QUALITY_RATINGS = ['GREEN', 'YELLOW', 'RED', 'UNKNOWN'] as const;
+const THROUGHPUT_LEVELS = ['STANDARD', 'HIGH', 'NOT_APPLICABLE'] as const;
 // prettier-ignore
-export const NUMBER_STATUSES = [
+const NUMBER_STATUSES = [
   'CONNECTED', 'PENDING', 'DISCONNECTED', 'FLAGGED', 'RESTRICTED', 'BANNED', 'UNVERIFIED', 'DELETED', 'MIGRATED',
 ] as const;
-export const MESSAGING_LIMITS = ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'] as const;
-
-export const CODE_VERIFICATIONS = ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'] as const;
+const MESSAGING_LIMITS = ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'] as const;
+const CODE_VERIFICATIONS = ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'] as const;
 
 /** What a control call can change about a number; it outlives a restart. */
 export interface NumberFacts {
@@ -23,6 +22,15 @@ export interface NumberFacts {
   verifiedName: string | null;
   codeVerification: (typeof CODE_VERIFICATIONS)[number];
 }
+
+/** Names of the facts in control calls, but for the verified name, and the values of each. */
+export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFacts, values: readonly string[]])[] = [
+  ['quality_rating', 'qualityRating', QUALITY_RATINGS],
+  ['throughput', 'throughput', THROUGHPUT_LEVELS],
+  ['status', 'status', NUMBER_STATUSES],
+  ['messaging_limit', 'messagingLimit', MESSAGING_LIMITS],
+  ['code_verification_status', 'codeVerification', CODE_VERIFICATIONS],
+];
 
 /** What calls of the platform's own API have set for a number. */
 export interface NumberState {
