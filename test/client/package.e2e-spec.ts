@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blocksOf } from '../docs/markdown.js';
+import { LocalServer } from '../support/local-server.js';
 import { compile, installClient } from './client-package.js';
 
 /*
@@ -66,18 +66,14 @@ it('a sample that leaves out a check does not compile', () => {
 });
 
 describe('a program', () => {
-  let server: Server;
+  let server: LocalServer;
   let answer: RequestListener;
 
   beforeEach(async () => {
-    server = createServer((request, response) => answer(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    server = await LocalServer.start((request, response) => answer(request, response));
   });
 
-  afterEach(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  afterEach(() => server.stop());
 
   const USE = `createHeraldClient({ baseUrl: 'http://127.0.0.1:' + process.argv[2], apiKey: 'k', maxAttempts: 1 })
   .connections.list().then(() => console.log('listed'), (error) => console.log(isHeraldError(error, 'API_KEY_INVALID')));`;
@@ -91,8 +87,7 @@ describe('a program', () => {
       response.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
     };
     writeFileSync(join(folder, name), text);
-    const { port } = server.address() as AddressInfo;
-    const child = spawn(process.execPath, [name, String(port)], { cwd: folder });
+    const child = spawn(process.execPath, [name, String(server.port)], { cwd: folder });
     let printed = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (data: Buffer) => (printed += data.toString()));

@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bodyOf, LocalServer, sendJson } from '../support/local-server.js';
 import { readProjectFile } from '../support/project-files.js';
 import { emit, installClient } from './client-package.js';
 
@@ -52,40 +51,33 @@ if (missing.length > 0)
   process.stderr.write(`left out, as ${missing.join(' and ')} is not installed: test/client/samples\n`);
 
 (missing.length > 0 ? describe.skip : describe)('the samples of the API description', () => {
-  let server: Server;
+  let server: LocalServer;
   let address: string;
   let noted: Noted[] = [];
 
   beforeAll(async () => {
-    server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const { method = '', url = '', headers } = request;
-        const text = Buffer.concat(chunks).toString();
-        const isForm = headers['content-type']?.startsWith('multipart/form-data; boundary=') === true;
-        noted.push({
-          method,
-          path: url,
-          authorization: headers.authorization,
-          key: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(headers['idempotency-key'])),
-          body: isForm ? fieldsOf(text) : text === '' ? null : JSON.parse(text),
-        });
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ data: [], pagination: PAGE_END, next: null, done: true }));
+    server = await LocalServer.start(async (request, response) => {
+      const { method = '', url = '', headers } = request;
+      const text = (await bodyOf(request)).toString();
+      const isForm = headers['content-type']?.startsWith('multipart/form-data; boundary=') === true;
+      noted.push({
+        method,
+        path: url,
+        authorization: headers.authorization,
+        key: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(headers['idempotency-key'])),
+        body: isForm ? fieldsOf(text) : text === '' ? null : JSON.parse(text),
       });
+      sendJson(response, 200, { data: [], pagination: PAGE_END, next: null, done: true });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    address = server.url;
     writeFileSync(join(folder, 'menu.pdf'), '%PDF-1.4 menu');
     installClient(folder);
     const programs = operations.map(({ id, samples }) => [`${id}.mts`, programOf(samples.TypeScript)] as const);
     emit(folder, Object.fromEntries(programs));
   }, 300_000);
 
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
+  afterAll(async () => {
+    await server.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 

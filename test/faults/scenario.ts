@@ -31,3 +31,10 @@ export interface Scenario {
 export function randomBetween(least: number, most: number): number {
   return least + Math.random() * (most - least);
 }
+
+export function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}

@@ -83,11 +83,7 @@ if (programs === null) {
 
   beforeAll(async () => {
     platform = await startTestApp({ roles: ['api', 'simulator'] });
-    await fetch(`${platform.simulatorUrl}/_simulator/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ statuses: 'off' }),
-    });
+    platform.simulator.faults.statuses = 'off';
     postgres = await InstalledPostgres.start(programs ?? '');
     api = await startOn(['api']);
     sender = await api.sender();

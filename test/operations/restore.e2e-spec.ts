@@ -43,11 +43,7 @@ describe('a backup that is restored', () => {
 
   beforeAll(async () => {
     platform = await startTestApp({ roles: ['api', 'simulator'] });
-    await fetch(`${platform.simulatorUrl}/_simulator/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ statuses: 'off' }),
-    });
+    platform.simulator.faults.statuses = 'off';
     lived = await createTestDatabase();
     // A life up to the backup: three messages are accepted, and no worker has run yet.
     const before = await startOn(lived, ['api']);

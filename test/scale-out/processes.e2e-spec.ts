@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { migrations } from '../../migrations/all.js';
 import { hasRedis, startRedis } from '../../bench/rig/redis.js';
 import { Scope } from '../../bench/rig/scope.js';
 import { testPhone } from '../support/factories.js';
+import { bodyOf, LocalServer } from '../support/local-server.js';
 import { waitFor } from '../support/wait-for.js';
 import { Fleet } from './fleet.js';
 
@@ -84,24 +83,18 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
   it('what either accepts is sent once by any, and reported once', async () => {
     const sender = await fleet.sender(1_000);
     const events: { id: string; status: string }[] = [];
-    const receiver = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const { data } = JSON.parse(Buffer.concat(chunks).toString()) as {
-          data: { message_id: string; status: string };
-        };
-        events.push({ id: data.message_id, status: data.status });
-        response.end();
-      });
+    const receiver = await LocalServer.start(async (request, response) => {
+      const { data } = JSON.parse((await bodyOf(request)).toString()) as {
+        data: { message_id: string; status: string };
+      };
+      events.push({ id: data.message_id, status: data.status });
+      response.end();
     });
-    await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
     try {
-      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
       const put = await sender.clients[1].request({
         method: 'PUT',
         path: '/webhook',
-        body: { url, events: ['message.status.updated'] },
+        body: { url: receiver.url, events: ['message.status.updated'] },
       });
       expect(put.status).toBe(200);
       const ids = await send(sender, 60);
@@ -120,8 +113,7 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
       const repeats = events.length - new Set(events.map(({ id, status }) => `${id} ${status}`)).size;
       expect(repeats).toBe(0);
     } finally {
-      receiver.closeAllConnections();
-      receiver.close();
+      await receiver.stop();
     }
   }, 180_000);
 

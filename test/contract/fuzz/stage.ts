@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { bodyOf, LocalServer } from '../../support/local-server.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from '../../messages/fixture.js';
 import { uploaded } from '../../media/fixture.js';
 import * as sample from '../../media/samples.js';
@@ -67,16 +66,18 @@ export const FILES: Record<string, { bytes: Buffer; name: string; mimeType: stri
 const STATES = ['queued', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown', 'received'] as const;
 
 export async function startStage(): Promise<Stage> {
-  const sink = await startSink();
-  const hookUrl = `http://127.0.0.1:${(sink.address() as AddressInfo).port}/hook`;
+  const sink = await LocalServer.start(async (request, response) => {
+    await bodyOf(request);
+    response.end();
+  });
+  const hookUrl = `${sink.url}/hook`;
   const test = await startTestApp({
     env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true', DATABASE_POOL_SIZE: '8' },
     simulator: { templateCreationsPerHour: 1_000_000, templateReviewMs: 50 },
   });
   const stop = async (): Promise<void> => {
     await test.stop();
-    sink.closeAllConnections();
-    await new Promise((resolve) => sink.close(resolve));
+    await sink.stop();
   };
   try {
     return { ...(await prepared(test, hookUrl)), stop };
@@ -202,15 +203,6 @@ async function deliveriesOf({ api }: SendingWorkspace, url: string): Promise<str
     },
     { what: 'three deliveries' },
   );
-}
-
-async function startSink(): Promise<Server> {
-  const sink = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => response.writeHead(200).end());
-  });
-  await new Promise<void>((resolve) => sink.listen(0, '127.0.0.1', resolve));
-  return sink;
 }
 
 let phones = 0;

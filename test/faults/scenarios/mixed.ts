@@ -5,7 +5,7 @@ import { BenchRedis, hasRedis } from '../../../bench/rig/redis.js';
 import { TcpProxy, type ProxyFault } from '../../../bench/rig/tcp-proxy.js';
 import { pause } from '../../../bench/rig/wait.js';
 import { FaultStage, type Links } from '../fault-stage.js';
-import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
+import { type FaultContext, randomBetween, type Scenario, shuffled } from '../scenario.js';
 import { Traffic } from '../traffic.js';
 import { reportOf } from '../verdict.js';
 
@@ -139,11 +139,4 @@ async function terminateAll(stage: FaultStage): Promise<void> {
       'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
     )
     .catch(() => undefined);
-}
-
-function shuffled<T>(items: readonly T[]): T[] {
-  return items
-    .map((item) => ({ item, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item);
 }

@@ -8,7 +8,7 @@ import type { SeededConnection } from '../../../bench/rig/workspace.js';
 import { signBody } from '../../../src/infrastructure/whatsapp/webhook-signature.js';
 import { forEachOf } from '../caller.js';
 import { HttpCaller, Violations } from '../http-caller.js';
-import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
+import { type FaultContext, randomBetween, type Scenario, shuffled } from '../scenario.js';
 
 const PATH = '/platform/whatsapp/webhook';
 const POSTS_AT_ONCE = 24;
@@ -190,12 +190,4 @@ function forgedHeaders(body: Buffer, n: number): Record<string, string> {
 
 function signedBy(signature: string): Record<string, string> {
   return { 'content-type': 'application/json', 'x-hub-signature-256': signature };
-}
-
-function shuffled<T>(items: T[]): T[] {
-  for (let i = items.length - 1; i > 0; i--) {
-    const j = Math.floor(Math.random() * (i + 1));
-    [items[i], items[j]] = [items[j] as T, items[i] as T];
-  }
-  return items;
 }
