@@ -69,9 +69,7 @@ export function shareLookups(lookup: LookupFunction = systemLookup): LookupFunct
     waiting.set(key, mine);
     lookup(hostname, options, (error, address, family) => {
       waiting.delete(key);
-      for (const each of mine) {
-        each(error, Array.isArray(address) ? copyOf(address) : address, family);
-      }
+      for (const each of mine) each(error, Array.isArray(address) ? copyOf(address) : address, family);
     });
   };
 }

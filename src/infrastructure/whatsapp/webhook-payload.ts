@@ -160,9 +160,7 @@ export function parseWebhookPayload(received: unknown): WebhookPayload {
   }
   for (const entry of objectsIn(payload, 'entry', 'entry', result)) {
     const place = { wabaId: ownId(entry, 'id'), occurredAt: readTime(entry, 'time') };
-    for (const change of objectsIn(entry, 'changes', 'changes', result)) {
-      readChange(change, place, result);
-    }
+    for (const change of objectsIn(entry, 'changes', 'changes', result)) readChange(change, place, result);
   }
   return result;
 }

@@ -102,7 +102,7 @@ export class NotificationsRepository {
   async findOf(whose: Whose, after: string | null): Promise<{ ids: string[]; cursor: string | null }> {
     const rows = await this.database.query<{ ids: string[] | null; passed: number; last: string | null }>(
       typeof whose === 'string' ? FIND_OF_WORKSPACE : FIND_OF_CONTACT,
-      [after ?? '00000000-0000-0000-0000-000000000000', PAGE, keyOf(whose)],
+      [keyOf(whose), after ?? '00000000-0000-0000-0000-000000000000', PAGE],
     );
     const { ids = null, passed = 0, last = null } = rows[0] ?? {};
     return { ids: ids ?? [], cursor: passed < PAGE ? null : last };
@@ -117,9 +117,9 @@ export class NotificationsRepository {
 
   /** How many notifications about a contact or a workspace are not applied yet. */
   async countStored(whose: Whose): Promise<number> {
-    const isHit = typeof whose === 'string' ? OF_NUMBERS('n', '$1') : NAMES('n', '$1');
+    const isHit = typeof whose === 'string' ? OF_NUMBERS : NAMES;
     const rows = await this.database.query<{ count: number }>(
-      `select count(*)::integer as count from platform_notification n where n.state = 'stored' and ${isHit}`,
+      `select count(*)::integer as count from platform_notification page where state = 'stored' and ${isHit}`,
       [keyOf(whose)],
     );
     return rows[0]?.count ?? 0;
@@ -162,30 +162,30 @@ function keyOf(whose: Whose): unknown {
   return [...whose.numbers, ...whose.userIds].map((name) => Buffer.from(name, 'utf8'));
 }
 
-const NAMES = (row: string, names: string): string =>
-  `exists (select from unnest(${names}::bytea[]) as name where position(name in ${row}.body) > 0)`;
+// What identifies the contact or workspace is $1; a notification stands in "page".
+const NAMES = 'exists (select from unnest($1::bytea[]) as name where position(name in page.body) > 0)';
 
 /** An account's id identifies this workspace only where no other has a number of the account. */
-const OF_NUMBERS = (row: string, organizationId: string): string => `exists (
-    select from connection c where c.organization_id = ${organizationId} and (
-      position(convert_to(c.phone_number_id, 'UTF8') in ${row}.body) > 0
-      or position(convert_to(c.waba_id, 'UTF8') in ${row}.body) > 0 and not exists (
-        select from connection o where o.waba_id = c.waba_id and o.organization_id <> ${organizationId})))`;
+const OF_NUMBERS = `exists (
+    select from connection c where c.organization_id = $1 and (
+      position(convert_to(c.phone_number_id, 'UTF8') in page.body) > 0
+      or position(convert_to(c.waba_id, 'UTF8') in page.body) > 0 and not exists (
+        select from connection o where o.waba_id = c.waba_id and o.organization_id <> $1)))`;
 
 // What was sent along with a code: the id of its attempt.
-const OF_CODES = (row: string, organizationId: string): string => `exists (
-    select from regexp_matches(encode(${row}.body, 'escape'),
+const OF_CODES = `exists (
+    select from regexp_matches(encode(page.body, 'escape'),
       '"biz_opaque_callback_data"\\s*:\\s*"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"', 'g') as sent (ids)
-    join otp_challenge c on c.attempt_id = sent.ids[1]::uuid where c.organization_id = ${organizationId})`;
+    join otp_challenge c on c.attempt_id = sent.ids[1]::uuid where c.organization_id = $1)`;
 
 const find = (isHit: string): string => `
 with page as materialized (
-  select id, state, body from platform_notification where id > $1 order by id limit $2
+  select id, state, body from platform_notification where id > $2 order by id limit $3
 ), hit as (
   select id from page where state <> 'stored' and ${isHit}
 )
 select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,
   (select id from page order by id desc limit 1) as last`;
 
-const FIND_OF_CONTACT = find(NAMES('page', '$3'));
-const FIND_OF_WORKSPACE = find(`(${OF_NUMBERS('page', '$3')} or ${OF_CODES('page', '$3')})`);
+const FIND_OF_CONTACT = find(NAMES);
+const FIND_OF_WORKSPACE = find(`(${OF_NUMBERS} or ${OF_CODES})`);

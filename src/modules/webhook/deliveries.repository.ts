@@ -12,13 +12,6 @@ import {
   type MessageEventDelivery,
 } from './webhook.types.js';
 
-export interface DeliveryFilter extends Partial<ListCursor> {
-  /** 1 to 101. */
-  limit: number;
-  status?: DeliveryStatus | undefined;
-  eventType?: EventType | undefined;
-}
-
 /** A waiting event, as the API shows it. */
 export interface QueuedEvent extends QueuedEventData {
   endpoint_id: string;
@@ -36,8 +29,16 @@ const MOST_DELIVERIES = 50;
 export class DeliveriesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Attempts of one endpoint, newest first; up to `limit` from the cursor on. */
-  list(organizationId: string, endpointId: string, filter: DeliveryFilter): Promise<DeliveryResponse[]> {
+  /** Attempts of one endpoint, newest first; up to `limit`, 1 to 101, from the cursor on. */
+  list(
+    organizationId: string,
+    endpointId: string,
+    filter: Partial<ListCursor> & {
+      limit: number;
+      status?: DeliveryStatus | undefined;
+      eventType?: EventType | undefined;
+    },
+  ): Promise<DeliveryResponse[]> {
     const { limit, before, beforeId, status, eventType } = filter;
     return this.database.query<DeliveryResponse>(LIST, [
       organizationId,

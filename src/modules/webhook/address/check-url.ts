@@ -52,9 +52,7 @@ export function checkTargetUrl(raw: string, policy: TargetPolicy): UrlCheck {
 /** The parsed URL, or what is wrong with its form. */
 function parse(raw: string): URL | string {
   if (raw.length > LONGEST_URL) return `The address is longer than ${LONGEST_URL} characters.`;
-  if (UNCLEAN.test(raw)) {
-    return 'Write blanks, control characters and backslashes in the address percent-encoded.';
-  }
+  if (UNCLEAN.test(raw)) return 'Write blanks, control characters and backslashes in the address percent-encoded.';
   const url = parseUrl(raw);
   if (url === null) return 'Send a whole address, such as https://example.com/webhooks.';
   if (url.href.includes('#')) return 'Leave out the fragment (# and what follows): it is never sent.';

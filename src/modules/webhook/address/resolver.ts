@@ -48,12 +48,8 @@ const TIMEOUT_MS = 4_000;
 export class DevelopmentResolver implements HostResolver {
   async resolve(host: string): Promise<string[]> {
     const literal = host.startsWith('[') ? host.slice(1, -1) : host;
-    if (isIP(literal) !== 0) {
-      return [literal];
-    }
-    if (host === 'localhost' || host.endsWith('.localhost')) {
-      return ['127.0.0.1', '::1'];
-    }
+    if (isIP(literal) !== 0) return [literal];
+    if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1'];
     try {
       const found = await answeredWithin(lookup(host, { all: true }), TIMEOUT_MS);
       return found.map(({ address }) => address);

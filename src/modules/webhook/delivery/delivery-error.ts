@@ -80,8 +80,6 @@ export function answerWord(error: unknown): string {
   if (word !== undefined) return word;
   // The parser's own errors have a code or none, but always this name.
   const name = error instanceof Error ? error.name : '';
-  if (name === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-    return 'answer_is_not_http';
-  }
+  if (name === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'answer_is_not_http';
   return code === 'UND_ERR_SOCKET' ? 'connection_closed' : 'connection_failed';
 }

@@ -41,21 +41,10 @@ export function typesOf({ types }: ListEventsRequest): EventType[] | null {
   return types === undefined ? null : [...new Set(types.split(',') as EventType[])];
 }
 
-/** An event, as a webhook delivery brings it. */
-export interface EventEnvelope {
-  id: string;
-  type: EventType;
-  created_at: Date;
-  organization_id: string;
-  /** Its place among all events of the workspace. */
-  cursor: string;
-  data: Record<string, unknown>;
-}
-
 export class EventsResponse {
   /** Each as a webhook delivery brings it; by `type`. */
   @ApiProperty({ type: 'array', items: { oneOf: EVENT_SCHEMAS }, example: [EXAMPLE_EVENT] })
-  data!: EventEnvelope[];
+  data!: object[];
 
   /** Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events. */
   @ApiProperty({ example: EXAMPLE_CURSOR })
