@@ -128,15 +128,12 @@ const MANAGEMENT_FIELDS: ReadonlySet<string> = new Set([
   'user_preferences',
 ]);
 
-type Place = Pick<ManagementNotification, 'wabaId' | 'occurredAt'>;
-
 /** Reads a notification's bytes. What is no JSON at all gives one `unknown`; see `parseWebhookPayload`. */
 export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
   const payload = parseJson(typeof rawBody === 'string' ? rawBody : rawBody.toString('utf8'));
-  if (payload === undefined) {
-    return { ...nothing(), unknown: [{ field: 'body', reason: 'the body is not JSON' }] };
-  }
-  return parseWebhookPayload(payload);
+  if (payload !== undefined) return parseWebhookPayload(payload);
+  const unknown = [{ field: 'body', reason: 'the body is not JSON' }];
+  return { statuses: [], inbound: [], calls: [], management: [], unknown };
 }
 
 /**
@@ -144,107 +141,92 @@ export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
  * `unknown` and costs its neighbours nothing. All text can be stored (no U+0000, no lone surrogate).
  */
 export function parseWebhookPayload(received: unknown): WebhookPayload {
-  const result = nothing();
-  const payload = storableJson(received);
-  if (!isObject(payload)) {
-    result.unknown.push({ field: 'body', reason: `the body is not an object but ${kindOf(payload)}` });
-    return result;
-  }
-  const object = own(payload, 'object');
-  if (object !== undefined && object !== OBJECT) {
-    result.unknown.push({ field: 'object', reason: `the object ${quote(object)} is not known` });
-    return result;
-  }
-  if (own(payload, 'entry') === undefined) {
-    result.unknown.push({ field: 'entry', reason: 'there is no entry' });
-  }
-  for (const entry of objectsIn(payload, 'entry', 'entry', result)) {
-    const place = { wabaId: ownId(entry, 'id'), occurredAt: readTime(entry, 'time') };
-    for (const change of objectsIn(entry, 'changes', 'changes', result)) readChange(change, place, result);
-  }
-  return result;
+  const reader = new PayloadReader();
+  reader.read(storableJson(received));
+  return reader.result;
 }
 
-function readChange(change: JsonObject, place: Place, result: WebhookPayload): void {
-  const field = ownText(change, 'field') ?? '';
-  const value = ownObject(change, 'value');
-  if (value === null) {
-    result.unknown.push({
-      field: nameOf(field),
-      reason: `the value is not an object but ${kindOf(own(change, 'value'))}`,
-    });
-  } else if (field === 'messages') {
-    readMessages(value, place, result);
-  } else if (MANAGEMENT_FIELDS.has(field)) {
-    if (field === 'calls') readCalls(value, result);
-    result.management.push({ field, ...place, phoneNumberId: phoneNumberIdOf(value), value });
-  } else {
-    result.unknown.push({ field: nameOf(field), reason: `the field ${quote(field)} is not known` });
-  }
+/** The part of a notification that is about one number. */
+interface Change {
+  readonly phoneNumberId: string | null;
+  readonly contacts: readonly JsonObject[];
 }
 
-/** One change of the field `messages`: messages, statuses and errors may be beside each other. */
-function readMessages(value: JsonObject, place: Place, result: WebhookPayload): void {
-  const phoneNumberId = phoneNumberIdOf(value);
-  const contacts = ownList(value, 'contacts').filter(isObject);
-  for (const raw of objectsIn(value, 'messages', 'messages.messages', result)) {
-    keep(readInbound(raw, contacts, phoneNumberId), result.inbound, 'messages.messages', result);
-  }
-  for (const raw of objectsIn(value, 'statuses', 'messages.statuses', result)) {
-    keep(readStatus(raw, phoneNumberId), result.statuses, 'messages.statuses', result);
-  }
-  for (const error of objectsIn(value, 'errors', 'messages.errors', result)) {
-    result.management.push({ field: 'messages.errors', ...place, phoneNumberId, value: error });
-  }
-}
+class PayloadReader {
+  readonly result: WebhookPayload = { statuses: [], inbound: [], calls: [], management: [], unknown: [] };
 
-function readCalls(value: JsonObject, result: WebhookPayload): void {
-  const contacts = ownList(value, 'contacts').filter(isObject);
-  const phoneNumberId = phoneNumberIdOf(value);
-  const ownNumber = readDigits(ownObject(value, 'metadata'), 'display_phone_number');
-  for (const raw of objectsIn(value, 'calls', 'calls.calls', result)) {
-    const call = readCall(raw, contacts, phoneNumberId, ownNumber);
-    if (call !== null) result.calls.push(call);
+  read(payload: unknown): void {
+    if (!isObject(payload)) return this.skip('body', `the body is not an object but ${kindOf(payload)}`);
+    const object = own(payload, 'object');
+    if (object !== undefined && object !== OBJECT) {
+      return this.skip('object', `the object ${quote(object)} is not known`);
+    }
+    if (own(payload, 'entry') === undefined) this.skip('entry', 'there is no entry');
+    for (const entry of this.objectsIn(payload, 'entry')) {
+      for (const change of this.objectsIn(entry, 'changes')) this.readChange(change, entry);
+    }
   }
-}
 
-function keep<T>(read: T | string, into: T[], field: string, result: WebhookPayload): void {
-  if (typeof read === 'string') {
-    result.unknown.push({ field, reason: read });
-  } else {
-    into.push(read);
-  }
-}
-
-/** The objects in a list; whatever else is there is named in `unknown`. */
-function* objectsIn(parent: JsonObject, key: string, field: string, result: WebhookPayload): Generator<JsonObject> {
-  const value = own(parent, key);
-  if (value !== undefined && value !== null && typeof value !== 'object') {
-    result.unknown.push({ field, reason: `the list is not an array but ${kindOf(value)}` });
-  }
-  for (const item of ownList(parent, key)) {
-    if (isObject(item)) {
-      yield item;
+  private readChange(change: JsonObject, entry: JsonObject): void {
+    const field = ownText(change, 'field') ?? '';
+    const name = field === '' ? 'changes' : storableText(field.slice(0, 64));
+    const value = ownObject(change, 'value');
+    if (value === null) return this.skip(name, `the value is not an object but ${kindOf(own(change, 'value'))}`);
+    const isManagement = MANAGEMENT_FIELDS.has(field);
+    if (field !== 'messages' && !isManagement) return this.skip(name, `the field ${quote(field)} is not known`);
+    const phoneNumberId = ownId(ownObject(value, 'metadata'), 'phone_number_id') ?? ownId(value, 'phone_number_id');
+    const place = { wabaId: ownId(entry, 'id'), occurredAt: readTime(entry, 'time'), phoneNumberId };
+    const about = { phoneNumberId, contacts: ownList(value, 'contacts').filter(isObject) };
+    if (field === 'messages') {
+      // Messages, statuses and errors may be beside each other.
+      for (const raw of this.objectsIn(value, 'messages', field)) {
+        this.keep(readInbound(raw, about), this.result.inbound, 'messages.messages');
+      }
+      for (const raw of this.objectsIn(value, 'statuses', field)) {
+        this.keep(readStatus(raw, about), this.result.statuses, 'messages.statuses');
+      }
+      for (const error of this.objectsIn(value, 'errors', field)) {
+        this.result.management.push({ field: 'messages.errors', ...place, value: error });
+      }
     } else {
-      result.unknown.push({ field, reason: `an item is not an object but ${kindOf(item)}` });
+      if (field === 'calls') this.readCalls(value, about);
+      this.result.management.push({ field, ...place, value });
+    }
+  }
+
+  private readCalls(value: JsonObject, about: Change): void {
+    const ownNumber = readDigits(ownObject(value, 'metadata'), 'display_phone_number');
+    for (const raw of this.objectsIn(value, 'calls', 'calls')) {
+      const call = readCall(raw, about, ownNumber);
+      if (call !== null) this.result.calls.push(call);
+    }
+  }
+
+  private skip(field: string, reason: string): void {
+    this.result.unknown.push({ field, reason });
+  }
+
+  private keep<T>(read: T | string, into: T[], field: string): void {
+    if (typeof read === 'string') this.skip(field, read);
+    else into.push(read);
+  }
+
+  /** The objects in a list; whatever else is there is named in `unknown`. */
+  private *objectsIn(parent: JsonObject, key: string, within?: string): Generator<JsonObject> {
+    const field = within === undefined ? key : `${within}.${key}`;
+    const value = own(parent, key);
+    if (value !== undefined && value !== null && typeof value !== 'object') {
+      this.skip(field, `the list is not an array but ${kindOf(value)}`);
+    }
+    for (const item of ownList(parent, key)) {
+      if (isObject(item)) yield item;
+      else this.skip(field, `an item is not an object but ${kindOf(item)}`);
     }
   }
 }
 
-function phoneNumberIdOf(value: JsonObject): string | null {
-  return ownId(ownObject(value, 'metadata'), 'phone_number_id') ?? ownId(value, 'phone_number_id');
-}
-
-function nameOf(field: string): string {
-  return field === '' ? 'changes' : storableText(field.slice(0, 64));
-}
-
 function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-}
-
-function nothing(): WebhookPayload {
-  return { statuses: [], inbound: [], calls: [], management: [], unknown: [] };
 }
 
 /** Not a customer's new message: a change of number, a correction, a withdrawal. */
@@ -264,11 +246,7 @@ const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new
 ]);
 
 /** Reads one of `messages[]`; a string says why it can't be read. */
-function readInbound(
-  raw: JsonObject,
-  contacts: readonly JsonObject[],
-  phoneNumberId: string | null,
-): InboundNotification | string {
+function readInbound(raw: JsonObject, { contacts, phoneNumberId }: Change): InboundNotification | string {
   const metaMessageId = ownId(raw, 'id');
   if (metaMessageId === null) return 'a message without an id';
   const contact = contactOf(contacts, raw);
@@ -293,8 +271,7 @@ function readInbound(
 /** Reads one of `calls[]`; null for anything but a customer who calls. */
 function readCall(
   raw: JsonObject,
-  contacts: readonly JsonObject[],
-  phoneNumberId: string | null,
+  { contacts, phoneNumberId }: Change,
   ownNumber: string | null,
 ): CallNotification | null {
   const sender = senderOf(raw, contactOf(contacts, raw));
@@ -414,7 +391,7 @@ const STATUSES: ReadonlyMap<unknown, StatusNotification['status']> = new Map([
 const MAX_SECONDS = 253_402_300_799;
 
 /** Reads one of `statuses[]`; a string says why it can't be read. */
-function readStatus(raw: JsonObject, phoneNumberId: string | null): StatusNotification | string {
+function readStatus(raw: JsonObject, { phoneNumberId }: Change): StatusNotification | string {
   const metaMessageId = ownId(raw, 'id');
   if (metaMessageId === null) return 'a status without the id of its message';
   const status = STATUSES.get(own(raw, 'status'));
