@@ -6,7 +6,6 @@ import { FakeMediaPlatform, refusal } from '../../../test/support/whatsapp/fake-
 import { waitFor } from '../../../test/support/wait-for.js';
 import { CloudApiClient } from './cloud-api-client.js';
 import {
-  bodyOf as streamOf,
   LengthMismatchError,
   MediaClient,
   multipartAround,
@@ -14,6 +13,7 @@ import {
   type MediaClientOptions,
   type UploadMediaInput,
   type UploadOutcome,
+  type Watched,
 } from './media-client.js';
 
 const TOKEN = 'EAAtestTOKEN0123456789abcdef';
@@ -450,8 +450,11 @@ const FILE = { filename: 'file.jpg', mimeType: 'image/jpeg', sizeBytes: 8 };
 
 describe('a multipart body', () => {
   it('reads as its fields and its file, and is as long as it says', async () => {
-    const multipart = multipartAround(FILE);
-    const body = await whole(streamOf(multipart, () => Promise.resolve(chunks('abc', 'defgh')), 8));
+    const multipart = multipartAround(
+      { ...FILE, open: () => Promise.resolve(chunks('abc', 'defgh')) },
+      { failure: null },
+    );
+    const body = await whole(multipart.chunks);
     expect(body).toHaveLength(multipart.contentLength);
     const form = await new Response(new Uint8Array(body), {
       headers: { 'content-type': multipart.contentType },
@@ -461,17 +464,20 @@ describe('a multipart body', () => {
     expect([file.name, file.type, await file.text()]).toEqual(['file.jpg', 'image/jpeg', 'abcdefgh']);
   });
 
-  it('lets no name leave its quotes', () => {
-    const { head } = multipartAround({ ...FILE, filename: 'a"\r\nx: y.jpg' });
-    expect(head.toString()).toContain('filename="a%22%0D%0Ax: y.jpg"');
+  it('lets no name leave its quotes', async () => {
+    const file = { ...FILE, filename: 'a"\r\nx: y.jpg', open: () => Promise.resolve(chunks()) };
+    const head = await multipartAround(file, { failure: null }).chunks.next();
+    expect(String(head.value)).toContain('filename="a%22%0D%0Ax: y.jpg"');
   });
 
   it.each([
     ['shorter', ['abc']],
     ['longer', ['abcde', 'fghi']],
   ])('stops where the file is %s than it was said to be', async (_name, texts) => {
-    const body = streamOf(multipartAround(FILE), () => Promise.resolve(chunks(...texts)), 8);
+    const taken: Watched = { failure: null };
+    const body = multipartAround({ ...FILE, open: () => Promise.resolve(chunks(...texts)) }, taken).chunks;
     await expect(whole(body)).rejects.toThrow(LengthMismatchError);
+    expect(taken.failure?.error).toBeInstanceOf(LengthMismatchError);
   });
 
   it('opens the file only when it is its turn', async () => {
@@ -480,7 +486,7 @@ describe('a multipart body', () => {
       opened += 1;
       return Promise.resolve(chunks('abcdefgh'));
     };
-    const body = streamOf(multipartAround(FILE), open, 8);
+    const body = multipartAround({ ...FILE, open }, { failure: null }).chunks;
     await body.next();
     expect(opened).toBe(0);
     await body.next();

@@ -119,8 +119,8 @@ export class MediaClient {
     const { phoneNumberId, token, filename, sizeBytes, signal } = input;
     if (!isSendableToken(token)) return UNSENDABLE_TOKEN;
     const mimeType = MIME_TYPE.test(input.mimeType) ? input.mimeType : 'application/octet-stream';
-    const multipart = multipartAround({ filename, mimeType, sizeBytes });
-    const source = watched(bodyOf(multipart, () => input.open(), sizeBytes));
+    const taken: Watched = { failure: null };
+    const multipart = multipartAround({ filename, mimeType, sizeBytes, open: () => input.open() }, taken);
     const request = {
       origin: this.root.origin,
       method: 'POST',
@@ -134,12 +134,12 @@ export class MediaClient {
     let exchange: Exchange;
     try {
       exchange = await this.within(sizeBytes, signal, async (end) => {
-        const response = await this.near.request({ ...request, body: Readable.from(source.chunks), signal: end });
+        const response = await this.near.request({ ...request, body: Readable.from(multipart.chunks), signal: end });
         const { statusCode: status, headers, body } = response;
         return { kind: 'answered', status, headers, body: await textOf(body) };
       });
     } catch (error) {
-      if (source.failure !== null) throw source.failure.error;
+      if (taken.failure !== null) throw taken.failure.error;
       const code = loggableCode(error);
       const timedOut = code === 'ANSWER_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT';
       exchange = { kind: 'broken', written: true, timedOut, code };
@@ -251,7 +251,7 @@ class BrokenOff extends Error {
 }
 
 /** What the other end of a stream threw: undici reports it as an error of the request. */
-interface Watched {
+export interface Watched {
   failure: { error: unknown } | null;
 }
 
@@ -295,18 +295,15 @@ export function readMediaDescription(body: unknown): MediaDescription | null {
   };
 }
 
-/** A multipart body around one file that is not in memory. */
-export interface Multipart {
-  readonly contentType: string;
-  /** Of the whole body, head and tail included. */
-  readonly contentLength: number;
-  readonly head: Buffer;
-  readonly tail: Buffer;
-}
+type UploadedFile = Pick<UploadMediaInput, 'filename' | 'mimeType' | 'sizeBytes' | 'open'>;
 
-/** Makes what is before and after the file's bytes. */
-export function multipartAround(file: Pick<UploadMediaInput, 'filename' | 'mimeType' | 'sizeBytes'>): Multipart {
-  const { filename, mimeType, sizeBytes } = file;
+/**
+ * A multipart body around one file that is not in memory. The file is opened when what precedes it was taken, so that
+ * one that is never sent is never opened; LengthMismatchError ends a body whose file is not as long as was said.
+ *
+ * @param taken gets what the file's source threw; what ends the request is no failure of the file.
+ */
+export function multipartAround({ filename, mimeType, sizeBytes, open }: UploadedFile, taken: Watched) {
   const boundary = `herald-${randomBytes(18).toString('hex')}`;
   const part = (name: string, rest: string): string =>
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${rest}`;
@@ -316,12 +313,28 @@ export function multipartAround(file: Pick<UploadMediaInput, 'filename' | 'mimeT
       part('file', `; filename="${quotable(filename)}"\r\nContent-Type: ${mimeType}\r\n\r\n`),
   );
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    contentLength: head.length + sizeBytes + tail.length,
-    head,
-    tail,
-  };
+  async function* chunks(): AsyncGenerator<Buffer> {
+    yield head;
+    let given = 0;
+    let isOut = false;
+    try {
+      for await (const chunk of await open()) {
+        given += chunk.length;
+        if (given > sizeBytes) throw new LengthMismatchError();
+        isOut = true;
+        yield chunk;
+        isOut = false;
+      }
+      if (given !== sizeBytes) throw new LengthMismatchError();
+    } catch (error) {
+      // A stream throws into its generator what ended the request.
+      if (!isOut) taken.failure = { error };
+      throw error;
+    }
+    yield tail;
+  }
+  const contentLength = head.length + sizeBytes + tail.length;
+  return { contentType: `multipart/form-data; boundary=${boundary}`, contentLength, chunks: chunks() };
 }
 
 /** As browsers write names inside quotes (WHATWG, multipart/form-data encoding). */
@@ -329,55 +342,11 @@ function quotable(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/**
- * Head, file, tail. The file is opened when the head was taken, so that one that is never sent is never opened.
- * @throws LengthMismatchError when the file has not as many bytes as it was said to have
- */
-export async function* bodyOf(
-  { head, tail }: Multipart,
-  open: () => Promise<AsyncIterable<Buffer>>,
-  sizeBytes: number,
-): AsyncGenerator<Buffer> {
-  yield head;
-  let given = 0;
-  for await (const chunk of await open()) {
-    given += chunk.length;
-    if (given > sizeBytes) throw new LengthMismatchError();
-    yield chunk;
-  }
-  if (given !== sizeBytes) throw new LengthMismatchError();
-  yield tail;
-}
-
 export class LengthMismatchError extends Error {
   constructor() {
     super('the file is shorter or longer than it was when it was stored');
     this.name = 'LengthMismatchError';
   }
-}
-
-/**
- * The same chunks, and what their source threw. A request that breaks is no error of the source: its stream would throw
- * into a generator, so what it gets has no `throw`.
- */
-function watched(source: AsyncIterable<Buffer>): Watched & { chunks: AsyncIterable<Buffer> } {
-  const iterator = source[Symbol.asyncIterator]();
-  const chunks: AsyncIterator<Buffer> = {
-    async next() {
-      try {
-        return await iterator.next();
-      } catch (error) {
-        result.failure = { error };
-        throw error;
-      }
-    },
-    async return() {
-      await iterator.return?.();
-      return { done: true, value: undefined };
-    },
-  };
-  const result: ReturnType<typeof watched> = { chunks: { [Symbol.asyncIterator]: () => chunks }, failure: null };
-  return result;
 }
 
 async function readInto(
