@@ -47,14 +47,14 @@ export function isSendableToken(token: string): boolean {
 
 export const TOKEN_MESSAGE = 'The access token is empty or has characters that cannot be sent; nothing was sent.';
 
+/** Of an exchange without an answer. */
+const NOTHING_SAID = { httpStatus: null, platformCode: null, traceId: null, retryAfterMs: null };
+
 export const UNSENDABLE_TOKEN: NotAcceptedOutcome = {
+  ...NOTHING_SAID,
   kind: 'lane_paused',
-  httpStatus: null,
-  platformCode: null,
   platformMessage: TOKEN_MESSAGE,
   category: 'authentication',
-  traceId: null,
-  retryAfterMs: null,
   written: false,
 };
 
@@ -83,15 +83,12 @@ export function classifyExchange(exchange: Exchange, nowMs: number): SendOutcome
 
 function classifyBroken({ written, timedOut, code }: BrokenExchange): NotAcceptedOutcome {
   return {
+    ...NOTHING_SAID,
     kind: written ? 'unknown' : 'deferred',
-    httpStatus: null,
-    platformCode: null,
     platformMessage: written
       ? `The request was sent and ${timedOut ? 'no answer came in time' : 'the connection broke'}.`
       : `Nothing was sent: ${brokenReason(code)}.`,
     category: 'platform_unavailable',
-    traceId: null,
-    retryAfterMs: null,
     written,
   };
 }

@@ -1,4 +1,4 @@
-import { checkTargetUrl, type UrlRefusal } from './check-url.js';
+import { checkTargetUrl, type UrlRefusal } from './target-checker.js';
 
 const PRODUCTION = { allowPrivate: false };
 const DEVELOPMENT = { allowPrivate: true };

@@ -1,6 +1,7 @@
+import { isIP } from 'node:net';
+import { parseUrl } from '../../../common/parse-url.js';
 import { CaresResolver } from './cares-resolver.js';
 import { isPublicAddress, memberOf } from '../../../common/public-address.js';
-import { checkTargetUrl, refuse, type RefusedUrl, type TargetPolicy } from './check-url.js';
 import {
   answeredWithin,
   DevelopmentResolver,
@@ -8,6 +9,115 @@ import {
   type HostResolver,
   type ResolveFailure,
 } from './resolver.js';
+
+/** What a webhook may point to. `allowPrivate` opens private addresses, plain HTTP and any port, for development. */
+export interface TargetPolicy {
+  readonly allowPrivate: boolean;
+}
+
+/** `malformed` is no well-formed URL (INVALID_REQUEST); the others are reasons of WEBHOOK_URL_NOT_ALLOWED. */
+export type UrlRefusal =
+  'malformed' | 'not_https' | 'port' | 'ip_literal' | 'private_address' | 'unresolvable' | 'credentials_in_url';
+
+export interface RefusedUrl {
+  readonly ok: false;
+  readonly reason: UrlRefusal;
+  /** One sentence that says what to do. */
+  readonly message: string;
+}
+
+export type UrlCheck = { readonly ok: true; readonly url: URL } | RefusedUrl;
+
+const LONGEST_URL = 2_048;
+
+/** A parser drops or turns these; a URL that needs it reads otherwise to a human than to the machine. */
+const UNCLEAN = /[\s\p{Cc}\\]/u;
+
+/**
+ * Checks the form of a webhook's address; whether its name leads to public addresses is `TargetChecker`'s part. The URL
+ * that comes back is canonical: lower-case punycode host, no last dot, no default port. It is the one to store and use,
+ * for only that one was checked.
+ */
+export function checkTargetUrl(raw: string, policy: TargetPolicy): UrlCheck {
+  const url = parse(raw);
+  if (typeof url === 'string') return refuse('malformed', url);
+  const plain = policy.allowPrivate && url.protocol === 'http:';
+  if (url.protocol !== 'https:' && !plain) return refuse('not_https', 'Use an address that starts with https://.');
+  if (url.username !== '' || url.password !== '') {
+    return refuse(
+      'credentials_in_url',
+      'Leave user name and password out of the address; verify the signature instead.',
+    );
+  }
+  if (policy.allowPrivate) return { ok: true, url };
+  if (url.port !== '') return refuse('port', 'Leave the port out: deliveries go to port 443.');
+  // Any spelling of an IPv4 address is four decimal parts by now, and IPv6 is in brackets.
+  if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
+    return refuse('ip_literal', 'Use a host name in place of an IP address, whether it is public or private.');
+  }
+  return refusalOfName(url.hostname) ?? { ok: true, url };
+}
+
+/** The parsed URL, or what is wrong with its form. */
+function parse(raw: string): URL | string {
+  if (raw.length > LONGEST_URL) return `The address is longer than ${LONGEST_URL} characters.`;
+  if (UNCLEAN.test(raw)) return 'Write blanks, control characters and backslashes in the address percent-encoded.';
+  const url = parseUrl(raw);
+  if (url === null) return 'Send a whole address, such as https://example.com/webhooks.';
+  if (url.href.includes('#')) return 'Leave out the fragment (# and what follows): it is never sent.';
+  const host = url.hostname;
+  if (host.endsWith('.')) url.hostname = host.slice(0, -1);
+  return url.href.length > LONGEST_URL ? `Encoded, the address is longer than ${LONGEST_URL} characters.` : url;
+}
+
+function refuse(reason: UrlRefusal, message: string): RefusedUrl {
+  return { ok: false, reason, message };
+}
+
+/** RFC 1035: of a whole name without its last dot. */
+const LONGEST_NAME = 253;
+
+/** Underscores are no part of a host's name by the letter, and are resolved and certified all the same. */
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+const TOP_LABEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,58}[a-z0-9])$/;
+
+/**
+ * Names that mean something in one network only (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's `internal`, and
+ * what home and office networks commonly use). A resolver that answers for them answers with inner addresses.
+ */
+const INNER_NAMES = new Set([
+  'alt',
+  'arpa',
+  'corp',
+  'home',
+  'internal',
+  'intranet',
+  'lan',
+  'local',
+  'localdomain',
+  'localhost',
+  'onion',
+  'private',
+]);
+
+/** Set aside so that no name under them ever exists (RFC 6761). */
+const EMPTY_NAMES = new Set(['example', 'invalid', 'test']);
+
+/** Of a lower-case ASCII host without its last dot. A single word is a name of the inner network. */
+function refusalOfName(host: string): RefusedUrl | null {
+  const labels = host.split('.');
+  const top = labels.at(-1) ?? '';
+  const isWhole = host.length <= LONGEST_NAME && labels.every((label) => LABEL.test(label));
+  if (isWhole && (labels.length === 1 || INNER_NAMES.has(top))) {
+    return refuse('private_address', 'Use a host name that is known on the public internet.');
+  }
+  if (!isWhole || !TOP_LABEL.test(top)) {
+    return refuse('malformed', 'The host is not a name that can exist in the domain name system.');
+  }
+  if (!EMPTY_NAMES.has(top)) return null;
+  return refuse('unresolvable', 'No host exists under this name; use one that is known on the public internet.');
+}
 
 export interface TargetOptions {
   readonly policy: TargetPolicy;
