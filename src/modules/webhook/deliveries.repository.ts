@@ -3,7 +3,7 @@ import { lowestIdSince } from '../../common/ids.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
-import type { DeliveryResponse, QueuedEventData } from './dto/webhook.response.js';
+import type { DeliveryResponse, QueuedEventData } from './dto/webhook.dto.js';
 import {
   DELIVERY_STATUSES,
   EVENT_TYPES,

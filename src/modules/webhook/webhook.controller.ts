@@ -6,13 +6,15 @@ import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import './dto/event.docs.js';
-import { ConfigureWebhookRequest, ListDeliveriesRequest, TestWebhookRequest } from './dto/webhook.request.js';
 import {
+  ConfigureWebhookRequest,
   DeliveriesResponse,
+  ListDeliveriesRequest,
   QueuedEventResponse,
+  TestWebhookRequest,
   WebhookResponse,
   WebhookWithSecretResponse,
-} from './dto/webhook.response.js';
+} from './dto/webhook.dto.js';
 import { webhookErrors } from './webhook.errors.js';
 import { WebhookService } from './webhook.service.js';
 

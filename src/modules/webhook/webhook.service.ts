@@ -12,12 +12,12 @@ import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository, type QueuedEvent } from './deliveries.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
 import { exampleOf } from './dto/event.docs.js';
-import { ListDeliveriesRequest } from './dto/webhook.request.js';
 import {
   WebhookWithSecretResponse,
   type DeliveriesResponse,
+  type ListDeliveriesRequest,
   type QueuedEventResponse,
-} from './dto/webhook.response.js';
+} from './dto/webhook.dto.js';
 import { EndpointsRepository, type EndpointSettings } from './endpoints.repository.js';
 import type { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 import { headerViolations } from './webhook-headers.js';

@@ -7,7 +7,7 @@ import {
 import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
 import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
-import { EXAMPLE_EVENT_ID } from './webhook.response.js';
+import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
 
 type Schema = Record<string, unknown>;
 
