@@ -148,8 +148,6 @@ export class CloudApiClient {
 
 function headersOf(token: string, hasJson: boolean): string[] {
   const headers = ['authorization', `Bearer ${token}`, 'accept', 'application/json', 'user-agent', 'Herald'];
-  if (hasJson) {
-    headers.push('content-type', 'application/json');
-  }
+  if (hasJson) headers.push('content-type', 'application/json');
   return headers;
 }

@@ -91,9 +91,7 @@ export class HttpExchanger {
     return new Promise((resolve) => {
       const call = new Call(request, this.answerTimeoutMs, (exchange) => {
         this.calls.delete(request.body ?? call);
-        if (this.calls.size === 0) {
-          this.drained?.();
-        }
+        if (this.calls.size === 0) this.drained?.();
         resolve(exchange);
       });
       this.calls.set(request.body ?? call, call);
@@ -108,9 +106,7 @@ export class HttpExchanger {
   }
 
   private async drain(): Promise<void> {
-    for (const call of this.calls.values()) {
-      call.giveUpUnwritten('CLOSED');
-    }
+    for (const call of this.calls.values()) call.giveUpUnwritten('CLOSED');
     if (this.calls.size > 0) {
       await new Promise<void>((resolve) => {
         this.drained = resolve;
@@ -122,9 +118,7 @@ export class HttpExchanger {
 
   private readonly onSentHeaders = (message: unknown): void => {
     const { body } = (message as { request: { body: Buffer | null } }).request;
-    if (body !== null) {
-      this.calls.get(body)?.onWritten();
-    }
+    if (body !== null) this.calls.get(body)?.onWritten();
   };
 }
 
@@ -163,20 +157,14 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   giveUpUnwritten(code: string): void {
-    if (!this.written) {
-      this.finish(notWritten(code));
-    }
+    if (!this.written) this.finish(notWritten(code));
   }
 
   /** Undici calls this in the same breath in which it writes; what throws here is not written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.settled || this.written || !(performance.now() <= this.request.notAfter)) {
-      throw new UnwantedWriteError();
-    }
+    if (this.settled || this.written || !(performance.now() <= this.request.notAfter)) throw new UnwantedWriteError();
     this.controller = controller;
-    if (this.request.body === null) {
-      this.onWritten();
-    }
+    if (this.request.body === null) this.onWritten();
   }
 
   onWritten(): void {
