@@ -88,7 +88,6 @@ export class DeliveryClient {
     this.pools = new EndpointPools(connector);
   }
 
-  /** Deliveries under way. */
   get inFlight(): number {
     return this.underWay.size;
   }
@@ -277,7 +276,6 @@ class EndpointPools {
   }
 }
 
-/** What of an answer counts. */
 interface Answer {
   readonly status: number;
   readonly retryAfter: string | string[] | undefined;

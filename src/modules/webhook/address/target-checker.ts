@@ -26,7 +26,7 @@ export interface RefusedUrl {
   readonly message: string;
 }
 
-export type UrlCheck = { readonly ok: true; readonly url: URL } | RefusedUrl;
+type UrlCheck = { readonly ok: true; readonly url: URL } | RefusedUrl;
 
 const LONGEST_URL = 2_048;
 
@@ -127,10 +127,6 @@ export interface TargetOptions {
   readonly extraNetworks?: readonly string[] | undefined;
 }
 
-export type FoundAddresses =
-  | { readonly ok: true; readonly addresses: readonly string[] }
-  | { readonly ok: false; readonly failure: ResolveFailure | 'private_address' };
-
 /** A name with more is no web server's, but an attempt to keep Herald busy. */
 const MOST_ADDRESSES = 32;
 
@@ -148,7 +144,11 @@ export class TargetAddresses {
   }
 
   /** The addresses of a host, where every single one of them may be connected to. Never rejects. */
-  async find(host: string, timeoutMs = LOOKUP_MS, signal?: AbortSignal): Promise<FoundAddresses> {
+  async find(
+    host: string,
+    timeoutMs = LOOKUP_MS,
+    signal?: AbortSignal,
+  ): Promise<{ ok: true; addresses: readonly string[] } | { ok: false; failure: ResolveFailure | 'private_address' }> {
     let addresses: string[];
     try {
       addresses = await answeredWithin(this.resolver.resolve(host), timeoutMs, signal);
@@ -167,8 +167,6 @@ export class TargetAddresses {
   }
 }
 
-export type TargetCheck = { readonly ok: true; readonly url: string } | RefusedUrl;
-
 /** Checks a webhook's address before it is stored. Every delivery checks again, on the address it connects to. */
 export class TargetChecker {
   private readonly addresses: TargetAddresses;
@@ -182,7 +180,7 @@ export class TargetChecker {
    * Never rejects. `malformed` is INVALID_REQUEST on the field `url`; every other reason is one of
    * WEBHOOK_URL_NOT_ALLOWED.
    */
-  async check(raw: string): Promise<TargetCheck> {
+  async check(raw: string): Promise<{ ok: true; url: string } | RefusedUrl> {
     const form = checkTargetUrl(raw, this.options.policy);
     if (!form.ok) return form;
     const found = await this.addresses.find(form.url.hostname);

@@ -61,12 +61,6 @@ const ANSWER: Readonly<Record<string, string>> = {
   UND_ERR_INVALID_ARG: 'request_not_valid',
 };
 
-/** Of an error while TCP connects. */
-function connectWord(error: unknown): string {
-  return CONNECTION[codeOf(error) ?? ''] ?? 'connection_failed';
-}
-
-/** Of an error during the TLS handshake. */
 function tlsWord(error: unknown): string {
   const code = codeOf(error) ?? '';
   const certificate = CERTIFICATE[code];
@@ -179,7 +173,11 @@ export class Connector {
       };
       socket.on('error', (error) => {
         settle();
-        reject(error instanceof DeliveryError ? error : new DeliveryError(connectWord(error)));
+        reject(
+          error instanceof DeliveryError
+            ? error
+            : new DeliveryError(CONNECTION[codeOf(error) ?? ''] ?? 'connection_failed'),
+        );
       });
       socket.once('connect', () => {
         settle();
