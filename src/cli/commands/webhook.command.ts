@@ -5,7 +5,7 @@ import type {
   QueuedEventResponse,
   WebhookSettingsWithSecret,
   WebhookWithSecretResponse,
-} from '../../modules/webhook/dto/webhook.response.js';
+} from '../../modules/webhook/dto/webhook.dto.js';
 import type { ReplayData, ReplayResponse } from '../../modules/webhook/replay/replays.dto.js';
 import { EVENT_TYPES, TEST_EVENT, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
 import type { Wire } from '../api/client.js';

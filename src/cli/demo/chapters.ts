@@ -3,7 +3,7 @@ import type { MediaLinkResponse, SingleMediaResponse } from '../../modules/media
 import type { JournalResponse } from '../../modules/messages/dto/message.response.js';
 import type { SingleOtpResponse } from '../../modules/otp/dto/otp.response.js';
 import type { PreviewResponse } from '../../modules/templates/dto/templates.response.js';
-import type { WebhookResponse, WebhookWithSecretResponse } from '../../modules/webhook/dto/webhook.response.js';
+import type { WebhookResponse, WebhookWithSecretResponse } from '../../modules/webhook/dto/webhook.dto.js';
 import { paint } from '../output.js';
 import { type Chapter, Skipped, type Stage } from './stage.js';
 import { ApiError } from '../api/client.js';

@@ -41,10 +41,20 @@ export function typesOf({ types }: ListEventsRequest): EventType[] | null {
   return types === undefined ? null : [...new Set(types.split(',') as EventType[])];
 }
 
+/** As a webhook delivery brings it. */
+export interface EventEnvelope {
+  id: string;
+  type: EventType;
+  created_at: Date;
+  organization_id: string;
+  cursor: string;
+  data: Record<string, unknown>;
+}
+
 export class EventsResponse {
   /** Each as a webhook delivery brings it; by `type`. */
   @ApiProperty({ type: 'array', items: { oneOf: EVENT_SCHEMAS }, example: [EXAMPLE_EVENT] })
-  data!: object[];
+  data!: EventEnvelope[];
 
   /** Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events. */
   @ApiProperty({ example: EXAMPLE_CURSOR })
