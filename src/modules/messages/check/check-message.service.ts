@@ -114,12 +114,13 @@ export class CheckMessageService {
   /** @param found nothing of the contact and the queue where the number is not known. */
   private checkedOf(
     problems: readonly AppError[],
-    found: Pick<CheckedMessageResponse, 'rendered'> & Partial<CheckedMessageResponse>,
+    { rendered, ...found }: Pick<CheckedMessageResponse, 'rendered'> & Partial<CheckedMessageResponse>,
   ): CheckedMessageResponse {
     return {
       sendable: problems.length === 0,
       problems: problems.map((problem) => errorFields(problem, this.publicUrl.value)),
       warnings: [],
+      rendered,
       conversation_id: null,
       window: { open: false, closes_at: null },
       queue: { ahead: 0, estimated_send_at: null },
