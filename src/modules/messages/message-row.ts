@@ -61,13 +61,15 @@ export function messageJoins(status: MessageStatus | null = null): string {
   ].join('\n');
 }
 
-export function messageOf({ contactPhone, contactUserId, contactName, ...row }: MessageRow): Message {
+/** The row itself becomes the message: to copy fifty of them costs a page of the journal a third of a millisecond. */
+export function messageOf(row: MessageRow): Message {
+  const { contactPhone, contactUserId, contactName } = row;
   const { sender, ...inboundContext } = row.inboundContext ?? {};
   const contact =
     sender === undefined
       ? { phone: contactPhone, userId: contactUserId, name: contactName }
       : { phone: row.sender, userId: sender.user_id, name: sender.name };
-  return { ...row, contact, inboundContext };
+  return Object.assign(row, { contact, inboundContext });
 }
 
 /** A row of `message_attempt_view` inside JSON, which has times as text. */
