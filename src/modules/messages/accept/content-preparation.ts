@@ -5,10 +5,9 @@ import type { Connection } from '../../connections/connections.types.js';
 import { MediaService } from '../../media/media.service.js';
 import type { FileForSending, MediaType } from '../../media/media.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
-import { changeFiles, ownFilesIn } from './file-references.js';
+import { changeFiles, ownFilesIn, withHeaderFile } from './file-references.js';
 import { messagesErrors } from '../messages.errors.js';
-import { withHeaderFile } from './template-header.js';
-import type { MessageContent } from './variants/variant.js';
+import type { MessageContent, TemplateContent } from './variants/variant.js';
 
 /** The platform's limit for a document's name. */
 const MAX_FILENAME_LENGTH = 240;
@@ -56,8 +55,7 @@ export class ContentPreparation {
     given: MessageContent,
     toUserId: boolean,
   ): Promise<MessageContent> {
-    // Both are present: the form of the request was checked.
-    const { name, language } = given.content as { name: string; language: { code: string } };
+    const { name, language } = given.content as unknown as TemplateContent;
     const template = await this.templates.forSending(connection, name, language.code);
     if (toUserId && template.category === 'AUTHENTICATION') throw messagesErrors.RECIPIENT_NEEDS_PHONE();
     const content =

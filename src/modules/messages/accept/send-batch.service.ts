@@ -121,8 +121,7 @@ export class SendBatchService {
     if (keys.length === 0) return;
     const known = await this.accepts.findByKeys(organizationId, keys);
     for (const entry of entries) {
-      const found = known.get(entry.request?.idempotencyKey ?? '');
-      if (found !== undefined) settle(entry, found);
+      settle(entry, known.get(entry.request?.idempotencyKey ?? ''));
     }
   }
 
@@ -149,18 +148,11 @@ export class SendBatchService {
       results = await this.accepts.acceptTogether(messages, strict);
     } catch (error) {
       if (!(error instanceof GroupRefused)) throw error;
-      this.settleAll(storable, error.results);
+      storable.forEach((entry, index) => settle(entry, error.results[index]));
       throw this.refusalOf(all);
     }
-    this.settleAll(storable, results);
+    storable.forEach((entry, index) => settle(entry, results[index]));
     this.wake(messages, results);
-  }
-
-  private settleAll(entries: readonly StorableEntry[], results: readonly Accepted[]): void {
-    entries.forEach((entry, index) => {
-      const accepted = results[index];
-      if (accepted !== undefined) settle(entry, accepted);
-    });
   }
 
   private wake(messages: readonly NewMessage[], results: readonly Accepted[]): void {
@@ -224,8 +216,10 @@ function isRefused({ error }: Entry): boolean {
   return error !== null;
 }
 
-/** What the statement, or an earlier request with its key, made of a message. */
-function settle(entry: Entry, { kind, messageId, fingerprint, lastInboundAt }: Accepted): void {
+/** What the statement, or an earlier request with its key, made of a message; undefined: nothing. */
+function settle(entry: Entry, accepted: Accepted | undefined): void {
+  if (accepted === undefined) return;
+  const { kind, messageId, fingerprint, lastInboundAt } = accepted;
   if (kind === 'window_closed') {
     entry.error = messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) });
   } else if (kind === 'known' && fingerprint !== entry.request?.fingerprint) {

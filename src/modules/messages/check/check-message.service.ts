@@ -12,7 +12,7 @@ import { type MessageInput, readMessageInput } from '../accept/message-input.js'
 import { isUserId } from '../accept/recipient.js';
 import { requireTimeAhead } from '../accept/schedule.js';
 import { SendPreparation, type Sender } from '../accept/send-preparation.js';
-import type { MessageContent } from '../accept/variants/variant.js';
+import type { MessageContent, TemplateContent } from '../accept/variants/variant.js';
 import { windowClosesAt } from '../accept/windows.js';
 import { ConversationsRepository } from '../contacts/conversations.repository.js';
 import type { CheckedMessageResponse, RenderedMessageResponse } from '../dto/check-message.js';
@@ -79,8 +79,12 @@ export class CheckMessageService {
       problems.push(messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
     }
     const conversationId = conversation?.id ?? null;
-    if (input.replyToMessageId !== null && !(await this.canBeAnswered(organizationId, input, conversationId))) {
-      problems.push(messagesErrors.REPLY_TARGET_NOT_FOUND());
+    if (input.replyToMessageId !== null) {
+      const target =
+        conversationId === null
+          ? null
+          : await this.messages.findReplyTarget(organizationId, input.replyToMessageId, conversationId);
+      if (target === null) problems.push(messagesErrors.REPLY_TARGET_NOT_FOUND());
     }
     const prepared = await passes(() => this.contents.prepare(connection, input, isUserId(input.recipient))).catch(
       (error: unknown) => {
@@ -128,25 +132,8 @@ export class CheckMessageService {
     };
   }
 
-  private async canBeAnswered(
-    organizationId: string,
-    { replyToMessageId }: MessageInput,
-    conversationId: string | null,
-  ): Promise<boolean> {
-    if (replyToMessageId === null || conversationId === null) return false;
-    return (await this.messages.findReplyTarget(organizationId, replyToMessageId, conversationId)) !== null;
-  }
-
   private shown(connection: Connection, { content }: MessageContent): Promise<ShownTemplate | null> {
-    const {
-      name,
-      language,
-      components = [],
-    } = content as {
-      name: string;
-      language: { code: string };
-      components?: Record<string, unknown>[];
-    };
+    const { name, language, components = [] } = content as unknown as TemplateContent;
     return this.templates.shown(connection, name, language.code, components);
   }
 }

@@ -6,7 +6,7 @@ import { USER_ID } from '../accept/recipient.js';
 import { windowClosesAt } from '../accept/windows.js';
 import { UNREAD_LIMIT, type Conversation, type ConversationFilter } from '../contacts/conversation-pages.repository.js';
 import { isPhoneText, PHONE } from './list-messages.query.js';
-import { ContactResponse, JournalPagination, listItemOf, MessageListItem } from './message.response.js';
+import { contactOf, ContactResponse, JournalPagination, listItemOf, MessageListItem } from './message.response.js';
 
 const TIME = '2026-11-21T08:00:00.125Z';
 
@@ -97,7 +97,7 @@ export function conversationResponseOf(conversation: Conversation): Conversation
   return {
     id: conversation.id,
     connection_id: conversation.connectionId,
-    contact: { phone: contact.phone, user_id: contact.userId, name: contact.name },
+    contact: contactOf(contact),
     last_message: lastMessage === null ? null : listItemOf(lastMessage),
     last_inbound_at: lastInboundAt?.toISOString() ?? null,
     service_window_closes_at: windowClosesAt(lastInboundAt)?.toISOString() ?? null,

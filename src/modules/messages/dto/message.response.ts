@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
-import type { Attempt, Message } from '../messages.types.js';
+import type { Attempt, Contact, Message } from '../messages.types.js';
 import { WAITING_REASONS, type Waiting } from '../send/queue-estimate.js';
 
 const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
@@ -281,6 +281,10 @@ export class JournalResponse {
   pagination!: JournalPagination;
 }
 
+export function contactOf({ phone, userId, name }: Contact): ContactResponse {
+  return { phone, user_id: userId, name };
+}
+
 export function listItemOf(message: Message): MessageListItem {
   return {
     id: message.id,
@@ -290,11 +294,7 @@ export function listItemOf(message: Message): MessageListItem {
     from: message.sender,
     to: message.recipient,
     recipient: message.recipientUserId,
-    contact: {
-      phone: message.contact.phone,
-      user_id: message.contact.userId,
-      name: message.contact.name,
-    },
+    contact: contactOf(message.contact),
     type: message.type,
     body: message.body,
     status: message.status,

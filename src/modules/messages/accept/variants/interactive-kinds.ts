@@ -10,7 +10,7 @@ import {
   violation,
   type Shape,
 } from '../../../../common/shape.js';
-import { bodyShape, fileSource, type MessageVariant } from './variant.js';
+import { bodyShape, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
 
 /*
  * Interactive messages beside reply buttons and lists, in the platform's form. Limits are those of its reference; what
@@ -60,6 +60,11 @@ const anyHeader = tagged('type', HEADERS);
 
 type Fields = Readonly<Record<string, Shape>>;
 
+export function normalizeInteractive(whole: Record<string, unknown>): NormalizedContent {
+  const content = whole.interactive as Record<string, unknown> & { body?: { text: string } };
+  return { type: 'interactive', content, body: content.body?.text ?? null };
+}
+
 function kind(type: string, name: string, required: Fields, optional: Fields): MessageVariant {
   const interactive = object({ required: { type: oneOf([type]), ...required }, optional });
   return {
@@ -67,10 +72,7 @@ function kind(type: string, name: string, required: Fields, optional: Fields): M
     type: 'interactive',
     kind: type,
     shape: bodyShape({ type: oneOf(['interactive']), interactive }),
-    normalize: (whole) => {
-      const content = whole.interactive as Record<string, unknown> & { body?: { text: string } };
-      return { type: 'interactive', content, body: content.body?.text ?? null };
-    },
+    normalize: normalizeInteractive,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../../../../common/app-error.js';
 import { isObject } from '../../../../common/json.js';
 import { violation, free, object, oneOf, refined, string, type Shape } from '../../../../common/shape.js';
-import { interactiveKinds } from './interactive-kinds.js';
+import { interactiveKinds, normalizeInteractive } from './interactive-kinds.js';
 import { bodyShape, type MessageVariant } from './variant.js';
 
 /* Limits of the platform: Cloud API reference of interactive messages. */
@@ -81,8 +81,5 @@ export const interactiveVariant: MessageVariant = {
   name: 'SendInteractive',
   type: 'interactive',
   shape: bodyShape({ type: oneOf(['interactive']), interactive }),
-  normalize: (body) => {
-    const content = body.interactive as Record<string, unknown> & { body: { text: string } };
-    return { type: 'interactive', content, body: content.body.text };
-  },
+  normalize: normalizeInteractive,
 };

@@ -13,6 +13,13 @@ export interface MessageContent {
   mediaObjectId: string | null;
 }
 
+/** `content` of a template message. */
+export interface TemplateContent {
+  name: string;
+  language: { code: string };
+  components?: Record<string, unknown>[];
+}
+
 /** What a valid body means: how it is stored, sent and shown. */
 export type NormalizedContent = Omit<MessageContent, 'mediaObjectId'>;
 
