@@ -124,10 +124,10 @@ describe('one-time codes over WhatsApp', () => {
   it('the lost lease of a sender that died makes it unknown, and it is not sent again', async () => {
     const to = mobile();
     // A late notification would settle it.
-    await setStatuses('off');
+    test.simulator.faults.statuses = 'off';
     const { body } = await shop.send(to);
     await shop.reaches(body.data.id, 'sent');
-    await setStatuses('on');
+    test.simulator.faults.statuses = 'on';
     await test.database.execute(
       `update otp_challenge set status = 'sending', lease_until = clock_timestamp() - interval '1 second' where id = $1`,
       [body.data.id],
@@ -223,17 +223,6 @@ describe('one-time codes over WhatsApp', () => {
       await test.database.execute(`update otp_sender set status = 'connected'`);
     }
   });
-
-  /** Whether the simulator reports the statuses of messages that it takes from now on. */
-  async function setStatuses(statuses: 'on' | 'off'): Promise<void> {
-    const body = JSON.stringify({ statuses });
-    const { status } = await fetch(`${test.simulatorUrl}/_simulator/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-    expect(status).toBe(200);
-  }
 
   async function pauseLane(): Promise<void> {
     await test.database.execute(

@@ -261,9 +261,8 @@ export class ConnectionsService {
   }
 
   /** Notes the time of a change of the number's profile. */
-  async profileChanged(organizationId: string, id: string): Promise<Date | null> {
-    await this.connections.profileChanged(organizationId, id);
-    return this.profileUpdatedAt(organizationId, id);
+  profileChanged(organizationId: string, id: string): Promise<void> {
+    return this.connections.profileChanged(organizationId, id);
   }
 
   /** When the number's profile was last changed through Herald. */

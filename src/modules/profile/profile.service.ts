@@ -24,24 +24,8 @@ export class ProfileService {
    */
   async get(organizationId: string, connectionId: string): Promise<ProfileResponse> {
     const connection = await this.connections.sendable(organizationId, connectionId);
-    return this.read(connection, await this.connections.profileUpdatedAt(organizationId, connectionId));
-  }
-
-  /**
-   * Changes the given fields and returns the whole profile. Repeating it does no harm.
-   *
-   * @throws as `get`, and PLATFORM_REJECTED (400) with the platform's reason.
-   */
-  async change(organizationId: string, connectionId: string, change: UpdateProfileRequest): Promise<ProfileResponse> {
-    const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-    if (Object.keys(fields).length === 0) return this.get(organizationId, connectionId);
-    const connection = await this.connections.sendable(organizationId, connectionId);
-    await this.ask(connection, { method: 'POST', json: { messaging_product: 'whatsapp', ...fields } });
-    return this.read(connection, await this.connections.profileChanged(organizationId, connectionId));
-  }
-
-  private async read(connection: SendingConnection, updatedAt: Date | null): Promise<ProfileResponse> {
     const body = await this.ask(connection, { method: 'GET', query: { fields: FIELDS } });
+    const updatedAt = await this.connections.profileUpdatedAt(organizationId, connectionId);
     const [profile] = ownList(body, 'data');
     return {
       about: ownText(profile, 'about'),
@@ -53,6 +37,21 @@ export class ProfileService {
       profile_picture_url: ownText(profile, 'profile_picture_url'),
       updated_at: updatedAt?.toISOString() ?? null,
     };
+  }
+
+  /**
+   * Changes the given fields and returns the whole profile. Repeating it does no harm.
+   *
+   * @throws as `get`, and PLATFORM_REJECTED (400) with the platform's reason.
+   */
+  async change(organizationId: string, connectionId: string, change: UpdateProfileRequest): Promise<ProfileResponse> {
+    const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    if (Object.keys(fields).length > 0) {
+      const connection = await this.connections.sendable(organizationId, connectionId);
+      await this.ask(connection, { method: 'POST', json: { messaging_product: 'whatsapp', ...fields } });
+      await this.connections.profileChanged(organizationId, connectionId);
+    }
+    return this.get(organizationId, connectionId);
   }
 
   private async ask(connection: SendingConnection, request: Omit<PlatformRequest, 'path' | 'token'>): Promise<unknown> {
