@@ -1,12 +1,7 @@
 /** Time for pure decisions in this process. What is stored takes the database's clock instead. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
-  now(): number;
   /** Milliseconds that never run backwards. */
   monotonic(): number;
 }
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-};
+export const systemClock: Clock = { monotonic: () => performance.now() };

@@ -2,7 +2,7 @@ import { ExpiringCache } from './expiring-cache.js';
 
 function cacheAt(ttlMs: number, maxEntries = 100) {
   const time = { ms: 1 };
-  const clock = { now: () => time.ms, monotonic: () => time.ms };
+  const clock = { monotonic: () => time.ms };
   return { time, cache: new ExpiringCache<string, string | null>({ ttlMs, maxEntries, clock }) };
 }
 

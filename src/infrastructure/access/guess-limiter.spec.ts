@@ -1,7 +1,7 @@
 import { GuessLimiter } from './guess-limiter.js';
 
 function limiterAt(clock: { now: number }, perMinute = 20, maxAddresses = 100) {
-  return new GuessLimiter(perMinute, { now: () => clock.now, monotonic: () => clock.now }, maxAddresses);
+  return new GuessLimiter(perMinute, { monotonic: () => clock.now }, maxAddresses);
 }
 
 describe('GuessLimiter', () => {

@@ -41,7 +41,7 @@ function setup(processes = 1, timeoutMs = 1_000) {
     { length: processes },
     () =>
       new LeasedBuckets({
-        clock: { now: () => clock.now, monotonic: () => clock.now },
+        clock: { monotonic: () => clock.now },
         exchange: (asks) => shared.exchange(asks),
         onAway: (error) => void away.push(error),
         timeoutMs,

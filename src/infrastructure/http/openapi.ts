@@ -90,7 +90,8 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
   }
   for (const [name, description] of TAGS) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
-    operationIdFactory: (controller, method) => `${camel(controller.replace(/Controller$/, ''))}_${method}`,
+    operationIdFactory: (controller, method) =>
+      `${controller.replace(/Controller$/, '').replace(/^./, (first) => first.toLowerCase())}_${method}`,
   });
   const inside = Object.entries(document.paths).filter(([path]) => path.startsWith(`${API_PREFIX}/`));
   document.paths = Object.fromEntries(inside);
@@ -104,10 +105,6 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
   addCodeSamples(document, publicUrl);
   document.webhooks = documentedWebhooks as OpenAPIObject['webhooks'];
   return sorted(document);
-}
-
-function camel(name: string): string {
-  return name.charAt(0).toLowerCase() + name.slice(1);
 }
 
 /** The parts that are looked up by name come in order of their names, so that moving code changes no description. */

@@ -6,7 +6,7 @@ let begun: string[];
 
 beforeEach(() => {
   jest.useFakeTimers();
-  turns = new ClaimTurns({ now: () => Date.now(), monotonic: () => performance.now() });
+  turns = new ClaimTurns({ monotonic: () => performance.now() });
   begun = [];
 });
 

@@ -274,7 +274,7 @@ describe('a drain', () => {
     handler.maxInFlightPerLane = 1;
     const lane = newId();
     handler.fill(lane, 1_000);
-    const clock = { now: () => time.ms, monotonic: () => time.ms };
+    const clock = { monotonic: () => time.ms };
     const options = { quantumMs: 200, longestMs: 1_000, isCrowded: () => isCrowded(time.ms), clock };
     expect(await runnerFor(handler, options).runner.drain(lane)).toBe('more');
     // All of its rows would take twenty seconds.
@@ -292,7 +292,7 @@ describe('a drain', () => {
       runner.touch(lane);
       return claim(request);
     };
-    const clock = { now: () => time.ms, monotonic: () => time.ms };
+    const clock = { monotonic: () => time.ms };
     const { runner, woken } = runnerFor(handler, { quantumMs: 200, clock });
     expect(await runner.drain(lane)).toBe('idle');
     expect([woken, runner.holds(lane)]).toEqual([[lane], true]);

@@ -1,7 +1,7 @@
 import { NotificationSenders } from './notification-senders.js';
 
 function sendersAt(clock: { now: number }, maxProven = 100): NotificationSenders {
-  return new NotificationSenders(3, { now: () => clock.now, monotonic: () => clock.now }, maxProven);
+  return new NotificationSenders(3, { monotonic: () => clock.now }, maxProven);
 }
 
 describe('senders of notifications', () => {
