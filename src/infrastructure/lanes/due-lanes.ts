@@ -1,4 +1,6 @@
 import type { Database } from '../database/database.js';
+import { isHeld } from './lane-hold.js';
+import type { AwaitedTime, Sweep } from './sweeps.js';
 
 export interface DueLane {
   key: string;
@@ -21,6 +23,67 @@ export interface DueLanes {
   /** SQL of a cheap condition without which no lane is due: see Sweep. */
   readonly hasWork?: string;
 }
+
+/** What the sweep does to a lane with due rows; see `LaneProcessor`. */
+export interface SweptLanes {
+  readonly isAlone: boolean;
+  wake(laneKey: string): void;
+  rescue(laneKey: string): void;
+  tellHolder(laneKey: string): void;
+}
+
+/** Woken and still due after this long: the queue works off no jobs, or its workers have no time. */
+const RESCUE_AFTER_MS = 2_000;
+const PAGE = 2_000;
+
+/**
+ * Wakes every lane that has due rows. This alone keeps the promise that nothing is lost with the queue or a signal:
+ * without them the lanes are drained from here.
+ */
+export function dueSweep(
+  name: string,
+  database: Database,
+  swept: SweptLanes,
+  dueLanes: DueLanes,
+  waitsFor: readonly AwaitedTime[] = [],
+): Sweep {
+  return {
+    name,
+    everyMs: 1_000,
+    waitsFor,
+    // Not by `waitsFor`: no index has these times over all lanes, and some rows are due without one.
+    hasWork: dueLanes.hasWork ?? 'true',
+    /** No hint reaches the other workers: each looks for itself. */
+    get everywhere() {
+      return swept.isAlone;
+    },
+    async run(signal) {
+      let touched = 0;
+      let after: string | null = null;
+      // Page by page to the end: lanes that rest, however many, must not hide those behind them.
+      do {
+        const { lanes, next }: DuePage = await dueLanes(PAGE, after);
+        const keys = lanes.map((lane) => lane.key);
+        const rows = keys.length === 0 ? [] : await database.query<{ key: string; state: string }>(STATES, [keys]);
+        const states = new Map(rows.map(({ key, state }) => [key, state]));
+        for (const { key, dueForMs } of lanes) {
+          const state = states.get(key);
+          if (state === 'rests') continue;
+          if (state === 'held') swept.tellHolder(key);
+          else if (dueForMs > RESCUE_AFTER_MS) swept.rescue(key);
+          else swept.wake(key);
+          touched++;
+        }
+        after = next;
+      } while (after !== null && !signal.aborted);
+      return touched;
+    },
+  };
+}
+
+const STATES = `
+select key, case when paused_until > clock_timestamp() then 'rests' else 'held' end as state
+from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`;
 
 /** Where the waiting rows of lanes are; needs an index on (`lane`, next_attempt_at) of the rows that wait. */
 export interface WaitingRows {

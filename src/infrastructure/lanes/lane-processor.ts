@@ -6,8 +6,7 @@ import { CacheInvalidation } from '../access/cache-invalidation.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
-import type { DueLanes } from './due-lanes.js';
-import { DueSweep } from './due-sweep.js';
+import { dueSweep, type DueLanes } from './due-lanes.js';
 import type { LaneHandler } from './lane-handler.js';
 import { LaneHints, type DrainJob } from './lane-hints.js';
 import { LaneRunner } from './lane-runner.js';
@@ -113,7 +112,7 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     this.local = new LocalDrains((laneKey) => this.drain(laneKey), config.queue.concurrency);
     this.hints = new LaneHints(queue, notices, connection, counters);
     this.hints.listen((laneKey) => this.onHint(laneKey));
-    sweeps.add(new DueSweep(`${handler.name}_due`, database, this, dueLanes, waitsFor));
+    sweeps.add(dueSweep(`${handler.name}_due`, database, this, dueLanes, waitsFor));
   }
 
   /** Announces to the workers that a lane has due rows. Never waits. */

@@ -1,6 +1,5 @@
 import type { Database } from '../database/database.js';
-import type { DueLane } from './due-lanes.js';
-import { DueSweep } from './due-sweep.js';
+import { dueSweep, type DueLane } from './due-lanes.js';
 
 const AN_HOUR_MS = 3_600_000;
 
@@ -19,7 +18,7 @@ function sweepOver(due: DueLane[], states: Record<string, string> = {}) {
     const lanes = due.slice(from, from + limit);
     return Promise.resolve({ lanes, next: lanes.length === limit ? (lanes.at(-1)?.key ?? null) : null });
   };
-  return { done, sweep: new DueSweep('spec', database, swept, dueLanes) };
+  return { done, sweep: dueSweep('spec', database, swept, dueLanes) };
 }
 
 describe('the sweep of due lanes', () => {
