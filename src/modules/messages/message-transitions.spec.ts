@@ -39,7 +39,7 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
   claimed: async () => {
     await new LaneRepository(opened.database).ensure(connection.id);
     const limits = { ttlHours: 24, leaseMs: 60_000 };
-    await new SendRepository(opened.database).claim(connection.id, claimRequest(connection.id, newId(), 8), limits);
+    await new SendRepository(opened.database).claim(claimRequest(connection.id, newId(), 8), limits);
   },
   outcome_accepted: answered('accepted', 'accepted'),
   outcome_refused: answered('failed', 'rejected'),

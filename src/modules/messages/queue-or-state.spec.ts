@@ -109,7 +109,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
         const run = async (now: Step): Promise<void> => {
           switch (now.do) {
             case 'claim': {
-              const { items } = await sends.claim(connection.id, claimRequest(connection.id, OWNER, 4), LIMITS);
+              const { items } = await sends.claim(claimRequest(connection.id, OWNER, 4), LIMITS);
               claimed.push(...items);
               break;
             }

@@ -92,7 +92,7 @@ class Flow {
   async claim(): Promise<boolean> {
     const { id } = connection;
     await lanes.ensure(id);
-    const { items } = await sends.claim(id, claimRequest(id, OWNER, 64), { ttlHours: 24, leaseMs: 3_600_000 });
+    const { items } = await sends.claim(claimRequest(id, OWNER, 64), { ttlHours: 24, leaseMs: 3_600_000 });
     const mine = items.find((message) => message.id === this.messageId);
     if (mine !== undefined)
       this.attempts.push({ id: mine.attemptId, metaMessageId: `wamid.${mine.attemptId}`, failed: false });

@@ -61,7 +61,7 @@ async function due(of = connection, values: { recipient?: string; secondsAgo?: n
 const queued = (messageId: string): Decision => ({ messageId, refusal: null, body: 'hello' });
 
 async function claim(of = connection, limit = 64): Promise<ClaimedMessage[]> {
-  return (await sends.claim(of.id, claimRequest(of.id, OWNER, limit), LIMITS)).items;
+  return (await sends.claim(claimRequest(of.id, OWNER, limit), LIMITS)).items;
 }
 
 async function placesOf(id: string): Promise<string[]> {

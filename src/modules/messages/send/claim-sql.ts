@@ -30,10 +30,11 @@ export interface ClaimedMessage {
   traceContext: TraceContext | null;
 }
 
-/** A claimed message, or at the end what the statement says of the lane; see `CLAIM`. */
-export type ClaimRow = HoldRow & { lane_key: string } & (
-    ({ kind: 'claimed' } & ClaimedMessage) | { kind: 'tail' | 'complete' | null; recipient: string | null }
-  );
+/** The hold on a lane (`kind` null), a claimed message, or where the walk through a lane ended; see `CLAIM`. */
+export type ClaimRow =
+  | (HoldRow & { kind: null; laneKey: string })
+  | (ClaimedMessage & { kind: 'claimed' })
+  | { kind: 'tail' | 'complete'; connectionId: string; recipient: string | null };
 
 /** Due messages that a claim looks for first. Where there are fewer, their recipients are all that can be served. */
 const PROBE = 128;
@@ -107,6 +108,7 @@ export function attemptIdOf(claimId: string, n: number): string {
 }
 
 // $1 to $6 the holds; of each lane $7 the cursor, $8 the claim's id, $9 lease seconds, $10 ttl hours.
+// Each hold is a row of its own, so that it is not sent with every message.
 // Rows are met again by their place in the table alone: the planner takes the queue for nearly empty, and by columns it
 // would read all of a lane for each.
 export const CLAIM: Prepared = {
@@ -150,7 +152,7 @@ select key, case when is_complete then 'complete' else 'tail' end, null, null, n
   null, null, null, null
 from found where place is null
 )
-select ${HOLD_COLUMNS}, hold.key as lane_key, answer.* from hold left join answer on answer."connectionId" = hold.key`,
+select ${HOLD_COLUMNS}, hold.key as "laneKey", answer.* from hold full join answer on false`,
 };
 
 const FIRST = '00000000-0000-0000-0000-000000000000';

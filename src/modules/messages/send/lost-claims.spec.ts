@@ -49,7 +49,7 @@ async function lose(how: 'cut' | 'lose_answer') {
   await new LaneRepository(opened.database).ensure(connection.id);
   proxy.inspect = (bytes) => (bytes.includes('message_claim') ? how : 'pass');
   const request = claimRequest(connection.id, OWNER, 10);
-  const error = await sends.claim(connection.id, request, LIMITS).catch((thrown: unknown) => thrown);
+  const error = await sends.claim(request, LIMITS).catch((thrown: unknown) => thrown);
   proxy.inspect = null;
   const states = async (): Promise<unknown[]> => {
     const rows = await opened.database.query<{ id: string; status: string }>(

@@ -44,7 +44,7 @@ function checkMarks(): Promise<number> {
 }
 
 async function claim(limit = 64) {
-  return (await sends.claim(connection.id, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
+  return (await sends.claim(claimRequest(connection.id, OWNER, limit), LIMITS)).items;
 }
 
 /** Lets so many seconds pass for all that is in the database: it is as much older. */

@@ -105,7 +105,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     const claims = this.claimsOf(request.laneKey);
     claims.underWay++;
     claims.begun++;
-    const claiming = this.sends.claim(request.laneKey, request, { ttlHours: messageTtlHours, leaseMs });
+    const claiming = this.sends.claim(request, { ttlHours: messageTtlHours, leaseMs });
     const claimed = await claiming
       .catch((error: unknown) => {
         if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);

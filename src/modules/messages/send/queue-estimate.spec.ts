@@ -69,7 +69,7 @@ const aheadOf = async (ids: readonly string[]): Promise<number[]> => {
 };
 
 async function claim(limit: number): Promise<ClaimedMessage[]> {
-  return (await sends.claim(connection.id, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
+  return (await sends.claim(claimRequest(connection.id, OWNER, limit), LIMITS)).items;
 }
 
 const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({

@@ -104,7 +104,7 @@ async function age(id: string, hours: number): Promise<void> {
 
 async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
   await lanes.ensure(connectionId);
-  return (await sends.claim(connectionId, claimRequest(connectionId, owner, limit), LIMITS)).items;
+  return (await sends.claim(claimRequest(connectionId, owner, limit), LIMITS)).items;
 }
 
 /** The statement of a claim, which others may share, in the ambient transaction. */
@@ -191,9 +191,7 @@ describe('claiming', () => {
     await queue(lane, ...Array.from({ length: 40 }, (_unused, index) => `9${String(index).padStart(3, '0')}`));
     await lanes.hold(claimRequest(lane, OWNER, 1));
     const rounds = await Promise.all(
-      Array.from({ length: 8 }, () =>
-        new SendRepository(opened.database).claim(lane, claimRequest(lane, OWNER, 10), LIMITS),
-      ),
+      Array.from({ length: 8 }, () => new SendRepository(opened.database).claim(claimRequest(lane, OWNER, 10), LIMITS)),
     );
     const ids = rounds.flatMap(({ items }) => items).map((row) => row.id);
     expect(new Set(ids).size).toBe(ids.length);
@@ -289,7 +287,7 @@ describe('claims that share a statement', () => {
     const all = [first, second, held, empty];
     await Promise.all(all.map((lane) => lanes.ensure(lane)));
     const used = jest.spyOn(opened.database, 'query');
-    const answers = await Promise.all(all.map((lane) => sends.claim(lane, claimRequest(lane, OWNER, 2), LIMITS)));
+    const answers = await Promise.all(all.map((lane) => sends.claim(claimRequest(lane, OWNER, 2), LIMITS)));
     expect(used.mock.calls.map(([statement]) => statement)).toEqual([CLAIM]);
     used.mockRestore();
     expect(answers.map(({ items }) => items.map((row) => row.recipient).sort())).toEqual([

@@ -84,10 +84,10 @@ export class SendRepository {
    * To one recipient one message goes at a time, oldest first; a recipient with a message in flight, or whose head is
    * not due yet, is passed over.
    *
-   * @param connectionId the lane's connection.
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
-  async claim(connectionId: string, request: ClaimRequest, limits: ClaimLimits): Promise<Claim<ClaimedMessage>> {
+  async claim(request: ClaimRequest, limits: ClaimLimits): Promise<Claim<ClaimedMessage>> {
+    const { laneKey: connectionId } = request;
     let asked = request;
     let hold: Claim<ClaimedMessage>['hold'] = null;
     let from = this.cursors.get(connectionId) ?? '';
@@ -134,8 +134,8 @@ export class SendRepository {
       throw new LostClaimError(attemptIds, rows.lost);
     }
     const claimed = rows.filter((row) => row.kind === 'claimed');
-    const hold = holdOf(rows);
-    const end = rows.find((row) => row.kind === 'tail' || row.kind === 'complete');
+    const hold = holdOf(rows.filter((row) => row.kind === null));
+    const end = rows.find((row) => row.kind !== null && row.kind !== 'claimed');
     const complete = end?.kind === 'complete';
     if (end?.kind === 'tail' || claimed.length === 0 || claimed.length < (hold?.slots ?? 0)) {
       return { hold, claimed, next: end?.recipient ?? '', complete };
@@ -156,8 +156,9 @@ export class SendRepository {
     let lost: unknown = null;
     try {
       for (const row of await statements.query<ClaimRow>(CLAIM, claimParams(claims))) {
-        const rows = rowsOf.get(row.lane_key);
-        if (rows === undefined) rowsOf.set(row.lane_key, [row]);
+        const laneKey = row.kind === null ? row.laneKey : row.connectionId;
+        const rows = rowsOf.get(laneKey);
+        if (rows === undefined) rowsOf.set(laneKey, [row]);
         else rows.push(row);
       }
     } catch (error) {

@@ -49,7 +49,7 @@ async function claim(): Promise<ClaimedMessage[]> {
   await new LaneRepository(opened.database).ensure(connection.id);
   const limits = { ttlHours: 24, leaseMs: 3_600_000 };
   const request = claimRequest(connection.id, OWNER, 10);
-  return (await new SendRepository(opened.database).claim(connection.id, request, limits)).items;
+  return (await new SendRepository(opened.database).claim(request, limits)).items;
 }
 
 async function finish(claimed: ClaimedMessage): Promise<void> {
