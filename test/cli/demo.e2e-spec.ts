@@ -262,7 +262,8 @@ describe('herald, as a new user calls it beside the running demo', () => {
     );
     // WhatsApp may report them in any order.
     const found = data.map((event) => event.data.status);
-    expect(found.toSorted()).toEqual(statuses.toSorted());
+    expect(found).toHaveLength(statuses.length);
+    expect(found).toEqual(expect.arrayContaining(statuses));
     const shown = await runHerald(['events', 'list', '--after', now.next, '--limit', '1'], env);
     expect(shown.stdout).toContain('message.status.updated');
     expect(shown.stdout).toContain('there is more; next: ');

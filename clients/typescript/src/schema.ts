@@ -2796,7 +2796,6 @@ export interface components {
              */
             active?: boolean;
             /**
-             * Format: uuid
              * @description Numbers whose events to send; empty: all. An event about several numbers, such as one of a template, is sent where one
              *     of them is chosen; one about none is sent in any case. Left out: all for a new webhook; those that it has for an
              *     existing one.
@@ -6169,10 +6168,7 @@ export interface components {
             address?: string;
             /** @example We roast our own beans. */
             description?: string;
-            /**
-             * Format: email
-             * @example hello@example.com
-             */
+            /** @example hello@example.com */
             email?: string;
             /**
              * @description The branch of business.
@@ -6181,7 +6177,6 @@ export interface components {
              */
             vertical?: "OTHER" | "AUTO" | "BEAUTY" | "APPAREL" | "EDU" | "ENTERTAIN" | "EVENT_PLAN" | "FINANCE" | "GROCERY" | "GOVT" | "HOTEL" | "HEALTH" | "NONPROFIT" | "PROF_SERVICES" | "RETAIL" | "TRAVEL" | "RESTAURANT" | "ALCOHOL" | "ONLINE_GAMBLING" | "PHYSICAL_GAMBLING" | "OTC_DRUGS";
             /**
-             * Format: uri
              * @description At most two addresses with http:// or https://; an empty list takes them away.
              * @example [
              *       "https://example.com"

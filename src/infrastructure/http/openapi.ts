@@ -101,7 +101,7 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
     schemas: { ...document.components?.schemas, ...namedSchemas(), ...ERROR_SCHEMAS },
   } as OpenAPIObject['components'];
   completeOperations(document);
-  describeDefaults(document);
+  tidyProperties(document);
   addCodeSamples(document, publicUrl);
   document.webhooks = documentedWebhooks as OpenAPIObject['webhooks'];
   return sorted(document);
@@ -119,15 +119,20 @@ function byName<T extends object>(named: T): T {
   return Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
 }
 
-/** Says of each property in its description what it is without a value, for generators make one with `default` required. */
-function describeDefaults(node: unknown): void {
+/**
+ * Says of each property in its description what it is without a value, for generators make one with `default` required;
+ * and takes from lists what the compiler's plugin says of them where their items are meant (`each: true`).
+ */
+function tidyProperties(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
-  const { properties = {} } = node as { properties?: Record<string, { default?: unknown; description?: string }> };
+  const { properties = {} } = node as { properties?: Record<string, Record<string, unknown>> };
   for (const schema of Object.values(properties)) {
+    if (schema?.type === 'array')
+      for (const rule of ['format', 'pattern', 'minLength', 'maxLength']) delete schema[rule];
     if (!['string', 'number', 'boolean'].includes(typeof schema?.default)) continue;
     const text = `Default: ${String(schema.default)}.`;
-    schema.description = schema.description === undefined ? text : `${schema.description} ${text}`;
+    schema.description = typeof schema.description === 'string' ? `${schema.description} ${text}` : text;
     delete schema.default;
   }
-  for (const child of Object.values(node)) describeDefaults(child);
+  for (const child of Object.values(node)) tidyProperties(child);
 }

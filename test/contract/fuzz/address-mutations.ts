@@ -57,7 +57,11 @@ function badValues({ schema }: Parameter): string[] {
     const times = ['yesterday', '2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z', '2026-01-01', '2026-01-01T00:00:00'];
     return [...times, '1700000000', '', '2026-01-01T25:00:00Z', 'T', '2026-01-01%2000:00:00Z', ...unstorable];
   }
-  if (typeof schema.pattern === 'string') return ['abc', '', '+', '12345678a', '12345678%0A', ...unstorable];
+  if (typeof schema.pattern === 'string') {
+    const pattern = new RegExp(schema.pattern, 'u');
+    const others = ['abc', '', '+', '12345678a', '12345678%0A'].filter((one) => !pattern.test(decodeURIComponent(one)));
+    return [...others, ...unstorable];
+  }
   if (schema.maxLength !== undefined) return ['x'.repeat(Number(schema.maxLength) + 1), ...unstorable];
   return unstorable;
 }

@@ -1,3 +1,4 @@
+import { readProjectFile } from '../../support/project-files.js';
 import type { Schema } from '../../support/schema-arbitrary.js';
 
 export type Place = 'path' | 'query' | 'header';
@@ -65,7 +66,15 @@ export interface OpenApi {
   components: { schemas: Record<string, Schema>; examples?: Named };
 }
 
-/** The served API description, as a caller's tools read it. */
+/**
+ * The published API description, as a caller's tools read it. What tests serve has less: types and sentences come from
+ * the source by the compiler's plugin, which does not run in them. `npm run check` compares the file with the source.
+ */
+export function publishedDescription(): Description {
+  return new Description(JSON.parse(readProjectFile('openapi.json')) as OpenApi);
+}
+
+/** An API description, as a caller's tools read it. */
 export class Description {
   readonly operations: readonly Operation[];
 

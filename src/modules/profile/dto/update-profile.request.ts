@@ -2,14 +2,14 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   IsArray,
-  IsEmail,
+  isEmail,
   IsIn,
   IsString,
   IsUrl,
   Length,
   Matches,
   MaxLength,
-  ValidateIf,
+  ValidateBy,
 } from 'class-validator';
 import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
 
@@ -38,6 +38,10 @@ const VERTICALS = [
   'OTC_DRUGS',
 ] as const;
 
+/** Not `IsEmail`, for which the API description would say that every value is an address. */
+const IsEmailOrEmpty = (): PropertyDecorator =>
+  ValidateBy({ name: 'isEmail', validator: { validate: (value) => value === '' || isEmail(value) } });
+
 /** Fields to change; what is left out stays as it is. An empty text takes address, description or email away. */
 export class UpdateProfileRequest {
   /** The line under the name; it can't be empty. */
@@ -60,10 +64,10 @@ export class UpdateProfileRequest {
   @ApiPropertyOptional({ maxLength: 512, example: 'We roast our own beans.' })
   description?: string;
 
-  @ValidateIf((_dto, value) => value !== undefined && value !== '')
+  @IfGiven()
   @IsString()
   @MaxLength(128)
-  @IsEmail()
+  @IsEmailOrEmpty()
   @ApiPropertyOptional({ maxLength: 128, example: 'hello@example.com' })
   email?: string;
 
