@@ -102,7 +102,7 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
       slots,
       owner,
       ...(claimEveryMs !== undefined && { claimEveryMs }),
-      isCrowded: () => this.local.isFull,
+      mostDrains: config.queue.concurrency,
       wake: (laneKey) => this.wake(laneKey),
       onError: (message, error) => {
         counters.increment('lane_drain_failed');

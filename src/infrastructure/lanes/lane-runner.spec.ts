@@ -25,6 +25,8 @@ class ListHandler implements LaneHandler<number> {
   chained = true;
   readonly rows = new Map<string, number[]>();
   readonly done: { lane: string; item: number; at: number }[] = [];
+  /** Drains of these lanes wait before they begin. */
+  readonly paceGates = new Map<string, Promise<void>>();
   lanePace: LanePace | null = { ratePerSecond: 1_000_000, burstSeconds: 1 };
   workMs = 0;
   claims = 0;
@@ -36,8 +38,9 @@ class ListHandler implements LaneHandler<number> {
   gate: Promise<void> | null = null;
   hang: Promise<void> | null = null;
 
-  pace(): Promise<LanePace | null> {
-    return Promise.resolve(this.lanePace);
+  async pace(laneKey: string): Promise<LanePace | null> {
+    await this.paceGates.get(laneKey);
+    return this.lanePace;
   }
 
   async claim(request: ClaimRequest): Promise<Claim<number>> {
@@ -259,27 +262,51 @@ describe('a drain', () => {
     expect(Math.max(...shares)).toBeGreaterThan(0.6);
   });
 
-  it.each<[string, (ms: number) => boolean, endsAt: number]>([
-    ['while drains wait, after its quantum', () => true, 200],
-    ['once drains wait', (ms) => ms >= 500, 500],
-    ['for others that would hold the lane', () => false, 1_000],
-  ])('ends with rows left %s', async (_, isCrowded, endsAt) => {
+  it.each<[string, crowdedFrom: number, endsAt: number]>([
+    ['while drains wait, after its first quantum', 0, 200],
+    ['once drains wait, after its quantum', 500, 600],
+    ['for others that would hold the lane', Infinity, 1_000],
+  ])('ends with rows left %s', async (_, crowdedFrom, endsAt) => {
+    const handler = new ListHandler();
+    const [lane, other] = [newId(), newId()];
+    const { opened: mayEnd, open } = gate();
+    handler.paceGates.set(other, mayEnd);
+    const time = { ms: 0 };
+    const others: Promise<unknown>[] = [];
+    const work = handler.work.bind(handler);
+    handler.work = (item) => {
+      time.ms += 20;
+      if (time.ms >= crowdedFrom && others.length === 0) others.push(runner.drain(other));
+      return work(item);
+    };
+    handler.maxInFlightPerLane = 1;
+    handler.fill(lane, 1_000);
+    const clock = { monotonic: () => time.ms };
+    const { runner } = runnerFor(handler, { quantumMs: 200, longestMs: 1_000, mostDrains: 2, clock });
+    expect(await runner.drain(lane)).toBe('more');
+    open();
+    await Promise.all(others);
+    // All of its rows would take twenty seconds.
+    expect(time.ms).toBe(endsAt);
+    expect(handler.done).toHaveLength(endsAt / 20);
+  });
+
+  it('keeps to a pace that changed, and ends where the lane must not run any more, after a quantum', async () => {
     const handler = new ListHandler();
     const time = { ms: 0 };
     const work = handler.work.bind(handler);
     handler.work = (item) => {
       time.ms += 20;
+      if (time.ms === 100) handler.lanePace = null;
       return work(item);
     };
     handler.maxInFlightPerLane = 1;
     const lane = newId();
     handler.fill(lane, 1_000);
     const clock = { monotonic: () => time.ms };
-    const options = { quantumMs: 200, longestMs: 1_000, isCrowded: () => isCrowded(time.ms), clock };
-    expect(await runnerFor(handler, options).runner.drain(lane)).toBe('more');
-    // All of its rows would take twenty seconds.
-    expect(time.ms).toBe(endsAt);
-    expect(handler.done).toHaveLength(endsAt / 20);
+    const { runner } = runnerFor(handler, { quantumMs: 200, longestMs: 1_000, mostDrains: 2, clock });
+    expect(await runner.drain(lane)).toBe('paused');
+    expect([time.ms, handler.done.length, runner.holds(lane)]).toEqual([200, 10, false]);
   });
 
   it('that is touched until its quantum is over, and finds no more, keeps the lane and asks for another', async () => {
@@ -325,6 +352,24 @@ describe('a drain', () => {
     const lane = newId();
     expect(await runner.drain(lane)).toBe('paused');
     expect(errors).toHaveLength(1);
+    expect(slots.taken).toBe(0);
+  });
+
+  it('reports a row whose work throws at once, and works on the others', async () => {
+    const handler = new ListHandler();
+    const work = handler.work.bind(handler);
+    handler.work = (item) => {
+      if (item === 0) throw new Error('a row that cannot be worked on');
+      return work(item);
+    };
+    const lane = newId();
+    handler.fill(lane, 3);
+    const slots = new Slots(10);
+    const { runner, errors } = runnerFor(handler, { slots });
+    await runner.drain(lane);
+    await waitFor(() => handler.done.length === 2, { what: 'the rows behind it' });
+    expect(errors).toEqual(['a row of a lane failed outside its own handling']);
+    expect(await runner.stop(5_000)).toBe(0);
     expect(slots.taken).toBe(0);
   });
 

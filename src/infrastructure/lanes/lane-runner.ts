@@ -14,10 +14,10 @@ export interface LaneRunnerOptions<T> {
   owner: string;
   /** Called where a lane should have another drain, as the outcome of a row may make the next one claimable. */
   wake(laneKey: string): void;
-  /** How long a drain goes on before it lets others pass that wait in this process. */
+  /** How long a drain goes on before it asks for its lane's pace again, and lets others pass that wait in this process. */
   quantumMs?: number;
-  /** Whether drains wait here. While none does, a drain goes on for `longestMs`. Default: they always may. */
-  isCrowded?(): boolean;
+  /** As many drains as run here at once; others may wait then. While fewer do, a drain goes on for `longestMs`. Default: 1. */
+  mostDrains?: number;
   /** So often a lane may go over to another process. */
   longestMs?: number;
   /** After this a drain is given up whatever hangs, so that its lane is not parked. */
@@ -168,13 +168,18 @@ export class LaneRunner<T> {
 
   private async run(laneKey: string, lane: LocalLane, token: symbol): Promise<DrainResult> {
     let result: DrainResult = 'paused';
+    const endsAt = this.clock.monotonic() + Math.max(this.quantumMs, this.longestMs);
+    const goesOn = (): boolean =>
+      lane.drain === token && !this.stopping && !this.isCrowded && this.clock.monotonic() < endsAt;
     try {
-      const pace = await this.options.handler.pace(laneKey);
-      if (pace !== null) {
+      do {
+        result = 'paused';
+        const pace = await this.options.handler.pace(laneKey);
+        if (pace === null) break;
         await this.options.lanes.ensure(laneKey);
         await this.kept.begin(laneKey, pace);
-        result = await this.claimForQuantum({ laneKey, lane, token, pace });
-      }
+        result = await this.claimForQuantum({ laneKey, lane, token, pace }, endsAt);
+      } while (result === 'more' && goesOn());
     } finally {
       // A drain that was given up leaves the hold alone: it may be that of the drain which goes on in its place.
       if (lane.drain === token) {
@@ -185,10 +190,10 @@ export class LaneRunner<T> {
     return result;
   }
 
-  private async claimForQuantum(turn: Turn): Promise<DrainResult> {
+  private async claimForQuantum(turn: Turn, latest: number): Promise<DrainResult> {
     const { laneKey, lane, token } = turn;
-    const begunAt = this.clock.monotonic();
-    const left = (): number => begunAt + this.goesOnForMs() - this.clock.monotonic();
+    const endsAt = Math.min(this.clock.monotonic() + this.quantumMs, latest);
+    const left = (): number => endsAt - this.clock.monotonic();
     while (lane.drain === token && !this.stopping && left() > 0) {
       const capacity = Math.min(lane.want, this.options.handler.maxInFlightPerLane - lane.inFlight);
       if (capacity <= 0) {
@@ -212,8 +217,8 @@ export class LaneRunner<T> {
     return 'more';
   }
 
-  private goesOnForMs(): number {
-    return this.options.isCrowded?.() === false ? Math.max(this.quantumMs, this.longestMs) : this.quantumMs;
+  private get isCrowded(): boolean {
+    return this.running >= (this.options.mostDrains ?? 1);
   }
 
   /** `over`: stopped or given up, nothing more may be claimed. `more`: rows may be left. `done`: no due row is left. */
@@ -259,10 +264,16 @@ export class LaneRunner<T> {
       this.settled.notify();
       this.forget(laneKey, lane);
     };
-    this.options.handler.work(item).then(ended, (error: unknown) => {
+    const failed = (error: unknown): void => {
       this.options.onError('a row of a lane failed outside its own handling', error);
       ended(true);
-    });
+    };
+    // Without a promise more: thousands of rows begin in a second.
+    try {
+      this.options.handler.work(item).then(ended, failed);
+    } catch (error) {
+      failed(error);
+    }
   }
 
   private sleep(ms: number): Promise<void> {

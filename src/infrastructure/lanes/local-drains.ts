@@ -13,14 +13,9 @@ export class LocalDrains {
     private readonly most: number,
   ) {}
 
-  /** No further drain can begin. */
-  get isFull(): boolean {
-    return this.running >= this.most;
-  }
-
   /** Begins a drain now; false where too many run or the process stops. */
   begin(laneKey: string): boolean {
-    if (this.stopped || this.isFull) return false;
+    if (this.stopped || this.running >= this.most) return false;
     this.running++;
     void this.drain(laneKey).finally(() => {
       this.running--;
