@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { getEventListeners, getMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf, sendJson } from '../../../test/support/local-server.js';
@@ -197,6 +198,19 @@ describe('an upload', () => {
       kind: 'unknown',
       platformMessage: expect.stringContaining('the connection broke'),
     });
+  });
+
+  it('shares the caller’s wish with many others', async () => {
+    const { platform, client } = await platformAndClient();
+    platform.before = () => true;
+    const stop = new AbortController();
+    const outcomes = Array.from({ length: 12 }, () => upload(client, { signal: stop.signal }));
+    await waitFor(() => platform.asked.length === 12);
+    // Node reports more listeners than the limit as a leak.
+    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(12);
+    expect(getMaxListeners(stop.signal)).toBe(Infinity);
+    stop.abort();
+    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject({ kind: 'unknown' });
   });
 
   it.each(['', 'a b', 'tökén', 'a\r\nx: y'])('with the token %j is none', async (token) => {

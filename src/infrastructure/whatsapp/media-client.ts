@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
+import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
@@ -229,6 +230,8 @@ export class MediaClient {
     const timeoutMs = Math.min(BASE_TRANSFER_MS + (bytes / SLOWEST_BYTES_PER_SECOND) * 1_000, LONGEST_TRANSFER_MS);
     const timer = setTimeout(() => controller.abort(new BrokenOff('ANSWER_TIMEOUT')), timeoutMs);
     const onAbort = (): void => controller.abort(new BrokenOff('CLOSED'));
+    // One signal serves many files at once.
+    if (signal !== undefined) setMaxListeners(Infinity, signal);
     signal?.addEventListener('abort', onAbort, { once: true });
     this.running.add(controller);
     try {

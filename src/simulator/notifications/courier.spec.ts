@@ -1,3 +1,4 @@
+import { getEventListeners, getMaxListeners } from 'node:events';
 import { createServer } from 'node:net';
 import {
   PHONE_NUMBER_ID,
@@ -110,11 +111,15 @@ describe('notifications', () => {
   it('that are never accepted hold up no other', async () => {
     rig = await startRig();
     rig.receiver.answer = ({ bytes }) => (bytes.includes('poison') ? 500 : 200);
-    await rig.client.control('POST', 'notify', { value: { poison: true } });
+    for (let n = 0; n < 12; n++) await rig.client.control('POST', 'notify', { value: { poison: true } });
     const id = await rig.client.sendTaken({ to: '+4915112345678' });
     await rig.receiver.until('read', () => rig.receiver.statuses(id).length === 3);
-    await waitFor(() => rig.simulator.pendingNotifications().pending === 1);
-    expect((await rig.client.control('GET', 'count')).json.notifications).toMatchObject({ pending: 1 });
+    await waitFor(() => rig.simulator.pendingNotifications().pending === 12);
+    expect((await rig.client.control('GET', 'count')).json.notifications).toMatchObject({ pending: 12 });
+    // Node reports more listeners than the limit as a leak.
+    const { signal } = rig.simulator.courier['round'];
+    await waitFor(() => getEventListeners(signal, 'abort').length === 12);
+    expect(getMaxListeners(signal)).toBe(Infinity);
   });
 
   it('wait for a webhook that is away, and come in order when it is back', async () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { AllOptions } from '../simulator.types.js';
@@ -128,6 +129,8 @@ export class Courier {
   }
 
   private async postAgain(items: readonly Outgoing[], body: SignedBody, round: AbortSignal): Promise<void> {
+    // Any number of requests may have been refused.
+    setMaxListeners(Infinity, round);
     for (let failures = 0; !round.aborted; failures++) {
       await this.pause(failures, round);
       if (round.aborted || (await this.post(body)) !== 'acknowledged') continue;
