@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { TemplatesRepository } from '../../src/modules/templates/templates.repository.js';
 import { TemplateSync } from '../../src/modules/templates/template-sync.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -342,6 +344,24 @@ describe('what a send asks', () => {
     // A language is a template of its own.
     await expect(workspace.forSending('order_update', 'de')).rejects.toMatchObject({ code: 'TEMPLATE_NOT_FOUND' });
     await expect(workspace.forSending('order_update', 'en-US')).rejects.toMatchObject({ code: 'TEMPLATE_NOT_FOUND' });
+  });
+
+  it('rests no refusal on what was read before another request had the mirror made', async () => {
+    stage.platform.add(workspace.wabaId);
+    const templates = stage.test.app.get(TemplatesRepository);
+    const find = templates.find.bind(templates);
+    let reads = 0;
+    const spy = jest.spyOn(templates, 'find').mockImplementation(async (...place) => {
+      const found = await find(...place);
+      // The second is that before a refusal.
+      if (++reads === 2) await workspace.forSending();
+      return found;
+    });
+    try {
+      expect((await workspace.forSending()).headerMedia).toBeNull();
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   it('costs the platform nothing while the answer is yes', async () => {

@@ -86,22 +86,16 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
    * Makes the mirror as fresh as asked for, where the platform lets it in time. Never throws for the platform's sake.
    *
    * @returns the account's state then; without `syncedAt` there is no mirror yet, and `failure` says why.
-   * `waited`: what was read of the mirror before may be old.
    */
-  async refresh(
-    key: AccountKey,
-    { maxAgeMs, waitMs, firstWaitMs = waitMs }: Freshness,
-  ): Promise<AccountState & { waited: boolean }> {
+  async refresh(key: AccountKey, { maxAgeMs, waitMs, firstWaitMs = waitMs }: Freshness): Promise<AccountState> {
     const startedAt = performance.now();
-    let waited = false;
     for (;;) {
       const state = await this.accounts.get(key);
       const goneMs = Math.max(performance.now() - startedAt, state.syncingForMs ?? 0);
       const leftMs = (state.syncedAt === null ? firstWaitMs : waitMs) - goneMs;
-      if (!isDue(state, maxAgeMs) || this.stopped) return { ...state, waited };
+      if (!isDue(state, maxAgeMs) || this.stopped) return state;
       const ended = this.start(key);
-      if (leftMs <= 0) return { ...state, waited };
-      waited = true;
+      if (leftMs <= 0) return state;
       await Promise.race([ended, pause(leftMs, undefined, { ref: false })]);
     }
   }

@@ -145,7 +145,8 @@ export class TemplatesService {
     const known = await this.findOne(key, name, language);
     if (known?.status === 'approved') return sendableOf(known);
     const state = await this.sync.refresh(key, known === null ? SEND_UNKNOWN : SEND);
-    const template = state.waited ? await this.findOne(key, name, language) : known;
+    // Read again, for another request may have had the mirror made meanwhile.
+    const template = await this.findOne(key, name, language);
     if (template?.status === 'approved') return sendableOf(template);
     if (template !== null) throw templatesErrors.TEMPLATE_NOT_APPROVED({ status: template.status });
     requireMirror(state);
