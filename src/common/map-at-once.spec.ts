@@ -20,6 +20,18 @@ describe('mapAtOnce', () => {
     expect(await mapAtOnce([], 8, async (text) => text)).toEqual([]);
   });
 
+  it('begins no more after a failure', async () => {
+    const begun: number[] = [];
+    const work = async (n: number): Promise<void> => {
+      begun.push(n);
+      await turn();
+      if (n === 1) throw new Error('no 1');
+    };
+    await expect(mapAtOnce([1, 2, 3, 4, 5, 6], 2, work)).rejects.toThrow('no 1');
+    for (let n = 0; n < 20; n++) await turn();
+    expect(begun).toEqual([1, 2]);
+  });
+
   it('fails with the first failure', async () => {
     const work = async (n: number): Promise<never> => Promise.reject(new Error(`no ${n}`));
     await expect(mapAtOnce([1, 2, 3], 2, work)).rejects.toThrow('no 1');

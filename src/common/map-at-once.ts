@@ -1,4 +1,7 @@
-/** `work` of each item, at most `limit` of them at the same time; the results in the order of the items. */
+/**
+ * `work` of each item, at most `limit` of them at the same time; the results in the order of the items. After a failure
+ * no other item is begun.
+ */
 export async function mapAtOnce<Item, Result>(
   items: readonly Item[],
   limit: number,
@@ -7,9 +10,18 @@ export async function mapAtOnce<Item, Result>(
   const results: Result[] = [];
   // All takers share one iterator, so each item is taken once.
   const left = items.entries();
+  let hasFailed = false;
   const take = async (): Promise<void> => {
-    for (const [index, item] of left) results[index] = await work(item);
+    for (const [index, item] of left) {
+      if (hasFailed) return;
+      results[index] = await work(item);
+    }
   };
-  await Promise.all(Array.from({ length: limit }, take));
+  const takeUntilFailure = (): Promise<void> =>
+    take().catch((error: unknown) => {
+      hasFailed = true;
+      throw error;
+    });
+  await Promise.all(Array.from({ length: limit }, takeUntilFailure));
   return results;
 }
