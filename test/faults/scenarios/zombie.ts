@@ -48,7 +48,9 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     for (let i = 0; i < moments.length; i += 2) {
       if (!(await traffic.moves())) traffic.late.push('nothing moved before a stop');
       const pair = moments.slice(i, i + 2);
-      await Promise.all(pair.map((moment, n) => stopAt(stage, (i + n + round) % WORKERS, moment, traffic.late)));
+      // A lane stays with its worker, so one of them may have none to be seen with: the first that gets there is stopped.
+      const running = new Set(stage.workers.map((_worker, n) => (i + n + round) % WORKERS));
+      await Promise.all(pair.map((moment) => stopAt(stage, running, moment, traffic.late)));
       await pause(STOPPED_MS);
       for (const worker of stage.workers) worker.child.signal('SIGCONT');
       faults += pair.length;
@@ -71,27 +73,34 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   });
 }
 
-async function stopAt(stage: FaultStage, n: number, moment: Moment, late: string[]): Promise<void> {
-  const [worker, links] = [stage.workers[n], stage.links[n + 1]];
-  if (worker === undefined || links === undefined) throw new Error(`there is no worker ${n}`);
-  const stop = () => worker.child.signal('SIGSTOP');
+/** Stops one of the workers that still run. */
+async function stopAt(stage: FaultStage, running: Set<number>, moment: Moment, late: string[]): Promise<void> {
+  const stop = (n: number) => stage.workers[n]?.child.signal('SIGSTOP');
   if (moment === 'anywhere') {
     await pause(randomBetween(0, 500));
-    stop();
+    const [n = 0] = running;
+    running.delete(n);
+    stop(n);
     return;
   }
   let stopped = false;
   const phase = moment === 'after_the_answer' ? 'on_the_wire' : moment;
-  const disarm = atPhase(phase, links, () => {
-    stopped = true;
-    // The platform takes 80 ms to answer.
-    if (moment === 'after_the_answer') setTimeout(stop, 85);
-    else stop();
+  const disarms = [...running].map((n) => {
+    const links = stage.links[n + 1];
+    if (links === undefined) throw new Error(`worker ${n} has no proxies`);
+    return atPhase(phase, links, () => {
+      // The other moment may have stopped it before.
+      if (stopped || !running.delete(n)) return;
+      stopped = true;
+      // The platform takes 80 ms to answer.
+      if (moment === 'after_the_answer') setTimeout(() => stop(n), 85);
+      else stop(n);
+    });
   });
   await waitFor(`a worker to be ${moment}`, () => (stopped ? true : null), { timeoutMs: REACH_MS, everyMs: 5 }).catch(
     () => late.push(`no worker was seen ${moment}`),
   );
-  disarm();
+  for (const disarm of disarms) disarm();
 }
 
 /** What a stale claim or outcome would leave behind: an open attempt that is not its message's current one. */
