@@ -1,5 +1,7 @@
+import { jest } from '@jest/globals';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
+import { GroupCommit } from '../../src/infrastructure/database/group-commit.js';
 import { NotificationsService } from '../../src/modules/notifications/notifications.service.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
@@ -42,6 +44,17 @@ it('a notification and what it reports are one transaction', async () => {
   await notify(test, envelope(sender.connection, { statuses: [statusOf(message, 'sent')] }));
   expect(await statesOf(test, message.attemptId ?? '')).toEqual(['applied']);
   expect(await writersOf(message.id, message.attemptId ?? '')).toHaveLength(1);
+});
+
+it('statuses are gathered for a moment, unless many are under way', async () => {
+  const message = await make();
+  const statuses = Array.from({ length: 300 }, () => statusOf(message, 'sent'));
+  const submit = jest.spyOn(GroupCommit.prototype, 'submit');
+  await Promise.all([take({ statuses }), take({ statuses })]);
+  await take({ statuses });
+  const gathered = submit.mock.calls.filter(([item]) => 'reports' in Object(item)).map(([, mayWait]) => mayWait);
+  submit.mockRestore();
+  expect(gathered).toEqual([true, false, true]);
 });
 
 it('notifications that come together are one transaction, and what they say of one message one change of it', async () => {

@@ -30,7 +30,7 @@ const LEAST_TRIES = 8;
 const PATIENCE_MS = 5_000;
 /** So that the statuses of one message become one change of its row, at a price that the platform does not notice. */
 const GATHER = { quietMs: 30, atMostMs: 300, apartMs: 300 };
-/** A notification with more statuses waits for no other. */
+/** While more statuses are under way none waits for others: they make large batches without that. */
 const FEW_STATUSES = 500;
 /** Statuses of one transaction. */
 const MOST_STATUSES = 4_000;
@@ -73,6 +73,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
   private readonly logger = new Logger(NotificationsService.name);
   private readonly applying: GroupCommit<Work, Outcome>;
   private readonly applyingLarge: GroupCommit<Work, Outcome>;
+  private statusesUnderWay = 0;
 
   constructor(
     private readonly notifications: NotificationsRepository,
@@ -153,13 +154,13 @@ export class NotificationsService implements BeforeApplicationShutdown {
     await this.applyManagement(payload);
     const reports = await this.reportsOf(payload);
     const isLarge = (row?.body.length ?? 0) > LARGE_BYTES;
-    const mayWait = payload.inbound.length === 0 && payload.statuses.length <= FEW_STATUSES;
+    const count = payload.statuses.length;
+    this.statusesUnderWay += count;
+    const mayWait = payload.inbound.length === 0 && this.statusesUnderWay <= FEW_STATUSES;
     const batches = isLarge ? this.applyingLarge : this.applying;
-    const { applied, codes, unmatched } = await batches.submit(
-      { reports, row, expired },
-      mayWait,
-      this.tracing.current,
-    );
+    const { applied, codes, unmatched } = await batches
+      .submit({ reports, row, expired }, mayWait, this.tracing.current)
+      .finally(() => (this.statusesUnderWay -= count));
     this.events.announce(applied);
     this.codes.countReports(codes);
     this.counters.increment('notifications_otp', codes.length);
