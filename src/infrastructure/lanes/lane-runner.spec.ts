@@ -282,13 +282,37 @@ describe('a drain', () => {
     handler.maxInFlightPerLane = 1;
     handler.fill(lane, 1_000);
     const clock = { monotonic: () => time.ms };
-    const { runner } = runnerFor(handler, { quantumMs: 200, longestMs: 1_000, mostDrains: 2, clock });
+    const { runner } = runnerFor(handler, { quantumMs: 200, longestMs: () => 1_000, mostDrains: 2, clock });
     expect(await runner.drain(lane)).toBe('more');
     open();
     await Promise.all(others);
     // All of its rows would take twenty seconds.
     expect(time.ms).toBe(endsAt);
     expect(handler.done).toHaveLength(endsAt / 20);
+  });
+
+  it('takes a length of its own, so that lanes which began together do not end together', async () => {
+    const handler = new ListHandler();
+    const time = { ms: 0 };
+    const work = handler.work.bind(handler);
+    handler.work = (item) => {
+      time.ms += 20;
+      return work(item);
+    };
+    handler.maxInFlightPerLane = 1;
+    const lane = newId();
+    handler.fill(lane, 1_000);
+    const lengths = [1_000, 600];
+    const { runner } = runnerFor(handler, {
+      quantumMs: 200,
+      longestMs: () => lengths.shift() ?? 0,
+      mostDrains: 2,
+      clock: { monotonic: () => time.ms },
+    });
+    expect(await runner.drain(lane)).toBe('more');
+    expect(time.ms).toBe(1_000);
+    expect(await runner.drain(lane)).toBe('more');
+    expect(time.ms).toBe(1_600);
   });
 
   it('keeps to a pace that changed, and ends where the lane must not run any more, after a quantum', async () => {
@@ -304,7 +328,7 @@ describe('a drain', () => {
     const lane = newId();
     handler.fill(lane, 1_000);
     const clock = { monotonic: () => time.ms };
-    const { runner } = runnerFor(handler, { quantumMs: 200, longestMs: 1_000, mostDrains: 2, clock });
+    const { runner } = runnerFor(handler, { quantumMs: 200, longestMs: () => 1_000, mostDrains: 2, clock });
     expect(await runner.drain(lane)).toBe('paused');
     expect([time.ms, handler.done.length, runner.holds(lane)]).toEqual([200, 10, false]);
   });

@@ -18,8 +18,8 @@ export interface LaneRunnerOptions<T> {
   quantumMs?: number;
   /** As many drains as run here at once; others may wait then. While fewer do, a drain goes on for `longestMs`. Default: 1. */
   mostDrains?: number;
-  /** So often a lane may go over to another process. */
-  longestMs?: number;
+  /** After so long a lane may go over to another process; asked for each drain. Default: 2 to 4 s, by chance. */
+  longestMs?(): number;
   /** After this a drain is given up whatever hangs, so that its lane is not parked. */
   hardDeadlineMs?: number;
   /** How long a lane stays with this process after its last claim; less where its hold ends before. */
@@ -60,6 +60,8 @@ const PACE_EVERY_MS = 25;
 const LINGER_MS = 4_000;
 /** To let a lane go and to drain it again by a job of the queue is seven commits. */
 const LONGEST_MS = 4_000;
+/** Lanes that began together must not pass on together: a quiet lane would wait behind all of them. */
+const someTime = (): number => LONGEST_MS * (0.5 + Math.random() / 2);
 
 /**
  * Drains lanes: holds one, claims as many of its due rows as there are places and pace for, starts the work on each at
@@ -73,7 +75,7 @@ export class LaneRunner<T> {
   private readonly kept: LaneHolds;
   private readonly clock: Clock;
   private readonly quantumMs: number;
-  private readonly longestMs: number;
+  private readonly longestMs: () => number;
   private readonly hardDeadlineMs: number;
   private readonly claimEveryMs: number;
   private readonly turns: ClaimTurns;
@@ -87,7 +89,7 @@ export class LaneRunner<T> {
   constructor(private readonly options: LaneRunnerOptions<T>) {
     this.clock = options.clock ?? systemClock;
     this.quantumMs = options.quantumMs ?? 1_000;
-    this.longestMs = options.longestMs ?? LONGEST_MS;
+    this.longestMs = options.longestMs ?? someTime;
     this.hardDeadlineMs = options.hardDeadlineMs ?? 30_000;
     this.claimEveryMs = options.claimEveryMs ?? CLAIM_EVERY_MS;
     this.turns = new ClaimTurns(this.clock);
@@ -168,7 +170,7 @@ export class LaneRunner<T> {
 
   private async run(laneKey: string, lane: LocalLane, token: symbol): Promise<DrainResult> {
     let result: DrainResult = 'paused';
-    const endsAt = this.clock.monotonic() + Math.max(this.quantumMs, this.longestMs);
+    const endsAt = this.clock.monotonic() + Math.max(this.quantumMs, this.longestMs());
     const goesOn = (): boolean =>
       lane.drain === token && !this.stopping && !this.isCrowded && this.clock.monotonic() < endsAt;
     try {
