@@ -19,7 +19,7 @@ export interface LaneRunnerOptions<T> {
   /** As many drains as run here at once; others may wait then. While fewer do, a drain goes on for `longestMs`. Default: 1. */
   mostDrains?: number;
   /** After so long a lane may go over to another process; asked for each drain. Default: 2 to 4 s, by chance. */
-  longestMs?(): number;
+  longestMs?: () => number;
   /** After this a drain is given up whatever hangs, so that its lane is not parked. */
   hardDeadlineMs?: number;
   /** How long a lane stays with this process after its last claim; less where its hold ends before. */
