@@ -14,14 +14,14 @@ export async function mapAtOnce<Item, Result>(
   const take = async (): Promise<void> => {
     for (const [index, item] of left) {
       if (hasFailed) return;
-      results[index] = await work(item);
+      try {
+        results[index] = await work(item);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
     }
   };
-  const takeUntilFailure = (): Promise<void> =>
-    take().catch((error: unknown) => {
-      hasFailed = true;
-      throw error;
-    });
-  await Promise.all(Array.from({ length: limit }, takeUntilFailure));
+  await Promise.all(Array.from({ length: limit }, take));
   return results;
 }

@@ -1,6 +1,7 @@
 import { systemClock, type Clock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import type { Slots } from '../../common/slots.js';
+import { within } from '../../common/within.js';
 import { ClaimTurns } from './claim-turns.js';
 import type { LaneHandler, LanePace } from './lane-handler.js';
 import { LaneHolds } from './lane-holds.js';
@@ -119,25 +120,20 @@ export class LaneRunner<T> {
     const token = Symbol(laneKey);
     lane.drain = token;
     lane.touched = false;
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<'hung'>((resolve) => {
-      timer = setTimeout(() => resolve('hung'), this.hardDeadlineMs);
-    });
     this.running++;
     const run = this.run(laneKey, lane, token).finally(() => {
       this.running--;
       this.settled.notify();
     });
     try {
-      const result = await Promise.race([run, deadline]);
-      if (result !== 'hung') return result;
+      const result = await within(this.hardDeadlineMs, run);
+      if (result !== null) return result;
       this.options.onError(`lane ${laneKey}: a drain hung and was given up`, undefined);
       return 'more';
     } catch (error) {
       this.options.onError(`lane ${laneKey}: a drain failed`, error);
       return 'paused';
     } finally {
-      clearTimeout(timer);
       if (lane.drain === token) {
         lane.drain = null;
         // Rows that were announced while the drain was ending must not wait for the sweep.

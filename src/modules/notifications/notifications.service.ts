@@ -1,6 +1,7 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { newId } from '../../common/ids.js';
+import { within } from '../../common/within.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
@@ -108,7 +109,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
     const payload = readPayload(body);
     const row = { id: newId(), body };
     if (payload === null) await this.storeUnreadable(row);
-    else if (!(await within(PATIENCE_MS, this.tryToApply(payload, row, FIRST)))) {
+    else if ((await within(PATIENCE_MS, this.tryToApply(payload, row, FIRST))) !== true) {
       await this.notifications.store({ ...row, state: 'stored' });
     }
     this.counters.increment('notifications_stored');
@@ -268,13 +269,6 @@ export class NotificationsService implements BeforeApplicationShutdown {
 function stateOf(unmatched: number, expired: boolean): NotificationState {
   if (unmatched === 0) return 'applied';
   return expired ? 'unmatched' : 'stored';
-}
-
-/** What `work` resolves with, false where it takes longer; it goes on then. */
-async function within(ms: number, work: Promise<boolean>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)));
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** Null where the body is no JSON. */
