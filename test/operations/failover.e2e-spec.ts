@@ -83,7 +83,7 @@ if (programs === null) {
 
   beforeAll(async () => {
     platform = await startTestApp({ roles: ['api', 'simulator'] });
-    platform.simulator.faults.statuses = 'off';
+    platform.simulator.applyFaults({ statuses: 'off' });
     postgres = await InstalledPostgres.start(programs ?? '');
     api = await startOn(['api']);
     sender = await api.sender();

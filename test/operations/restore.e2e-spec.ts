@@ -43,7 +43,7 @@ describe('a backup that is restored', () => {
 
   beforeAll(async () => {
     platform = await startTestApp({ roles: ['api', 'simulator'] });
-    platform.simulator.faults.statuses = 'off';
+    platform.simulator.applyFaults({ statuses: 'off' });
     lived = await createTestDatabase();
     // A life up to the backup: three messages are accepted, and no worker has run yet.
     const before = await startOn(lived, ['api']);

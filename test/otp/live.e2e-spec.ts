@@ -124,10 +124,10 @@ describe('one-time codes over WhatsApp', () => {
   it('the lost lease of a sender that died makes it unknown, and it is not sent again', async () => {
     const to = mobile();
     // A late notification would settle it.
-    test.simulator.faults.statuses = 'off';
+    test.simulator.applyFaults({ statuses: 'off' });
     const { body } = await shop.send(to);
     await shop.reaches(body.data.id, 'sent');
-    test.simulator.faults.statuses = 'on';
+    test.simulator.applyFaults({ statuses: 'on' });
     await test.database.execute(
       `update otp_challenge set status = 'sending', lease_until = clock_timestamp() - interval '1 second' where id = $1`,
       [body.data.id],
