@@ -199,9 +199,8 @@ export class MediaRepository {
   }
 
   /** Customers' files that wait to be fetched, of all workspaces together. */
-  async readBacklog(): Promise<Backlog> {
-    const [backlog] = await this.database.query<Backlog>(BACKLOG);
-    return backlog ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
+  readBacklog(): Promise<Backlog> {
+    return this.database.row<Backlog>(BACKLOG);
   }
 
   /** The workspace's bytes, and its own limit. `media_usage` follows `media_object` by a trigger. */

@@ -168,18 +168,17 @@ export class MessagesRepository {
 
   /** Keeps that the platform took a message for read; returns when it did so first. */
   async markRead(organizationId: string, id: string): Promise<Date> {
-    const rows = await this.database.query<{ readAt: Date }>(
+    const { readAt } = await this.database.row<{ readAt: Date }>(
       `insert into message_read (organization_id, message_id) values ($1, $2)
        on conflict (message_id) do update set read_at = message_read.read_at returning read_at as "readAt"`,
       [organizationId, id],
     );
-    if (rows[0] === undefined) throw new Error('an insert returned no row');
-    return rows[0].readAt;
+    return readAt;
   }
 
   /** Counts a workspace's queued messages, up to `limit`. */
   async countQueued(organizationId: string, limit: number): Promise<number> {
-    const rows = await this.database.query<{ count: number }>(
+    const { count } = await this.database.row<{ count: number }>(
       `select count(*)::integer as count from (
          select 1 from connection k left join lane l on l.key = k.id::text cross join lateral (
            (select 1 from message_queue q where q.connection_id = k.id and ${READY}
@@ -189,19 +188,19 @@ export class MessagesRepository {
          where k.organization_id = $1 limit $2) as queued`,
       [organizationId, limit],
     );
-    return rows[0]?.count ?? 0;
+    return count;
   }
 
   /** Counts a workspace's scheduled messages, up to `limit`. */
   async countScheduled(organizationId: string, limit: number): Promise<number> {
-    const rows = await this.database.query<{ count: number }>(
+    const { count } = await this.database.row<{ count: number }>(
       `select count(*)::integer as count from (
          select 1 from connection k cross join lateral (
            select 1 from message_schedule t where t.connection_id = k.id limit $2) as one
          where k.organization_id = $1 limit $2) as scheduled`,
       [organizationId, limit],
     );
-    return rows[0]?.count ?? 0;
+    return count;
   }
 
   /** The conversations that the filters name, those that were merged into them too; null where none is named. */

@@ -90,9 +90,8 @@ export class NotificationsRepository {
   }
 
   /** What is stored and not applied yet. */
-  async backlog(): Promise<Backlog> {
-    const rows = await this.database.query<Backlog>(BACKLOG);
-    return rows[0] ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
+  backlog(): Promise<Backlog> {
+    return this.database.row<Backlog>(BACKLOG);
   }
 
   /**
@@ -100,11 +99,15 @@ export class NotificationsRepository {
    * on the last one.
    */
   async findOf(whose: Whose, after: string | null): Promise<{ ids: string[]; cursor: string | null }> {
-    const rows = await this.database.query<{ ids: string[] | null; passed: number; last: string | null }>(
-      typeof whose === 'string' ? FIND_OF_WORKSPACE : FIND_OF_CONTACT,
-      [keyOf(whose), after ?? '00000000-0000-0000-0000-000000000000', PAGE],
-    );
-    const { ids = null, passed = 0, last = null } = rows[0] ?? {};
+    const { ids, passed, last } = await this.database.row<{
+      ids: string[] | null;
+      passed: number;
+      last: string | null;
+    }>(typeof whose === 'string' ? FIND_OF_WORKSPACE : FIND_OF_CONTACT, [
+      keyOf(whose),
+      after ?? '00000000-0000-0000-0000-000000000000',
+      PAGE,
+    ]);
     return { ids: ids ?? [], cursor: passed < PAGE ? null : last };
   }
 
@@ -118,11 +121,11 @@ export class NotificationsRepository {
   /** How many notifications about a contact or a workspace are not applied yet. */
   async countStored(whose: Whose): Promise<number> {
     const isHit = typeof whose === 'string' ? OF_NUMBERS : NAMES;
-    const rows = await this.database.query<{ count: number }>(
+    const { count } = await this.database.row<{ count: number }>(
       `select count(*)::integer as count from platform_notification page where state = 'stored' and ${isHit}`,
       [keyOf(whose)],
     );
-    return rows[0]?.count ?? 0;
+    return count;
   }
 
   /** Resolves when no caller waits. */

@@ -33,10 +33,10 @@ export class MaintenanceRepository {
 
   /** When the newest code that waits or is under way was accepted. */
   async newestQueued(): Promise<Date | null> {
-    const rows = await this.database.query<{ newest: Date | null }>(
+    const { newest } = await this.database.row<{ newest: Date | null }>(
       `select max(created_at) as newest from otp_challenge where status in ('queued', 'sending')`,
     );
-    return rows[0]?.newest ?? null;
+    return newest;
   }
 
   /** Codes of a restored backup that may have been sent in the time which it does not know of; there are few. */
@@ -59,11 +59,11 @@ export class MaintenanceRepository {
   async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
     const { organizationId, numbers } = subject;
     const from = cursor ?? '00000000-0000-0000-0000-000000000000';
-    const [page] = await this.database.query<{ ids: string[] | null; passed: number; last: string | null }>(
-      FIND_OF_CONTACT,
-      [organizationId, from, ERASURE_PAGE, numbers],
-    );
-    const { ids = null, passed = 0, last = null } = page ?? {};
+    const { ids, passed, last } = await this.database.row<{
+      ids: string[] | null;
+      passed: number;
+      last: string | null;
+    }>(FIND_OF_CONTACT, [organizationId, from, ERASURE_PAGE, numbers]);
     if (erase && ids !== null) {
       await this.database.execute(
         `delete from otp_challenge
@@ -99,9 +99,8 @@ export class MaintenanceRepository {
     );
   }
 
-  async backlog(): Promise<Backlog> {
-    const [row] = await this.database.query<Backlog>(BACKLOG);
-    return row ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
+  backlog(): Promise<Backlog> {
+    return this.database.row<Backlog>(BACKLOG);
   }
 
   private limits({ organizationId, numbers }: Subject, erase: boolean): Promise<number> {
@@ -113,8 +112,7 @@ export class MaintenanceRepository {
   }
 
   private async count(sql: string, values: readonly unknown[]): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(sql, values);
-    return row?.count ?? 0;
+    return (await this.database.row<{ count: number }>(sql, values)).count;
   }
 }
 

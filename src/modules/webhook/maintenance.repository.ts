@@ -51,11 +51,11 @@ export class MaintenanceRepository {
   async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
     const { organizationId, numbers, userIds, conversationIds } = subject;
     const from = cursor ?? '00000000-0000-0000-0000-000000000000';
-    const [page] = await this.database.query<{ ids: string[] | null; passed: number; last: string | null }>(
-      FIND_OF_CONTACT,
-      [organizationId, from, ERASURE_PAGE, numbers, userIds, conversationIds],
-    );
-    const { ids = null, passed = 0, last = null } = page ?? {};
+    const { ids, passed, last } = await this.database.row<{
+      ids: string[] | null;
+      passed: number;
+      last: string | null;
+    }>(FIND_OF_CONTACT, [organizationId, from, ERASURE_PAGE, numbers, userIds, conversationIds]);
     if (erase && ids !== null) {
       await this.database.execute('delete from webhook_event where organization_id = $1 and id = any($2::uuid[])', [
         organizationId,
@@ -66,9 +66,8 @@ export class MaintenanceRepository {
   }
 
   /** Events of endpoints that take any; what waits for a paused one is not overdue. */
-  async backlog(): Promise<Backlog> {
-    const [row] = await this.database.query<Backlog>(BACKLOG);
-    return row ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
+  backlog(): Promise<Backlog> {
+    return this.database.row<Backlog>(BACKLOG);
   }
 
   endpointsByState(): Promise<{ state: string; endpoints: number }[]> {

@@ -93,11 +93,10 @@ export class ConversationPagesRepository {
     let end: Place | null = null;
     for (const step of STEPS) {
       const wanted = limit + 1 - places.length;
-      const rows = await this.database.query<{ found: Place[]; last: Place | null; walked: number }>(
+      const { found, last, walked } = await this.database.row<{ found: Place[]; last: Place | null; walked: number }>(
         connectionId === null ? WALK : WALK_OF_CONNECTION,
         [organizationId, ...before, step, wanted, ...(connectionId === null ? [] : [connectionId])],
       );
-      const { found = [], last = null, walked = 0 } = rows[0] ?? {};
       places.push(...found);
       if (places.length > limit) return pageOf(places, limit);
       if (last === null || walked < step) return { places, next: null };

@@ -53,10 +53,8 @@ const NOTE_HOURS = 1;
 export class EventsRepository {
   constructor(private readonly database: Database) {}
 
-  async state(organizationId: string): Promise<ReadingState> {
-    const [row] = await this.database.query<ReadingState>(STATE, [organizationId, NOTE_HOURS]);
-    if (row === undefined) throw new Error('the database did not say who it is');
-    return row;
+  state(organizationId: string): Promise<ReadingState> {
+    return this.database.row<ReadingState>(STATE, [organizationId, NOTE_HOURS]);
   }
 
   /** Whether exactly this event is in this database: its history goes at least so far then. */
@@ -76,9 +74,8 @@ export class EventsRepository {
    * committed one that is not lower, so no crash of the server gives them away again.
    */
   async note(organizationId: string): Promise<EventCursor> {
-    const [row] = await this.database.query<{ transaction: string; now: Date }>(NOTE, [organizationId]);
-    if (row === undefined) throw new Error('the reading was not noted');
-    return { kind: 'transaction', transaction: row.transaction, id: lowestIdSince(row.now) };
+    const { transaction, now } = await this.database.row<{ transaction: string; now: Date }>(NOTE, [organizationId]);
+    return { kind: 'transaction', transaction, id: lowestIdSince(now) };
   }
 
   /** Ends the recording for workspaces without an endpoint that have not read for so many days: no cursor is good then. */
