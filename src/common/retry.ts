@@ -8,18 +8,18 @@ const LONGEST_WAIT_MS = 2_000;
  * @param onFailure is called after each failure
  * @throws what the last try threw.
  */
-export function retry<T>(
+export async function retry<T>(
   work: () => Promise<T>,
   { forMs, onFailure }: { forMs: number; onFailure: (error: unknown) => void },
 ): Promise<T> {
   const until = performance.now() + forMs;
-  const again =
-    (waitMs: number) =>
-    async (error: unknown): Promise<T> => {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    try {
+      return await work();
+    } catch (error) {
       onFailure(error);
       if (performance.now() + waitMs > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
-      return work().catch(again(Math.min(waitMs * 2, LONGEST_WAIT_MS)));
-    };
-  return work().catch(again(FIRST_WAIT_MS));
+    }
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
 }

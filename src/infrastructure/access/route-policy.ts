@@ -3,7 +3,7 @@ import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
 import { ApiErrors, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from '../http/api-description.js';
 import type { Scope } from './scopes.js';
 
-export const PUBLIC_ROUTE = 'herald:public';
+const PUBLIC_ROUTE = 'herald:public';
 
 /** A route that needs no key: health, links that carry their own proof, what the platform calls. */
 export function Public(): MethodDecorator & ClassDecorator {

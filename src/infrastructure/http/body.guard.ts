@@ -8,7 +8,7 @@ import { commonErrors, invalidField } from '../../common/common.errors.js';
 import type { HeraldRequest } from './herald-request.js';
 import { jsonErrorAt, jsonViolations } from './json-violations.js';
 import { object, unknownField } from '../../common/shape.js';
-import { PUBLIC_ROUTE } from '../access/route-policy.js';
+import { routePolicyOf } from '../access/route-policy.js';
 import { argumentsOf, queryNamesOf } from './validated-request.pipe.js';
 
 export const JSON_LIMIT_BYTES = 256 * 1_024;
@@ -154,10 +154,9 @@ export class BodyGuard implements CanActivate {
     const known = this.routes.get(handler);
     if (known !== undefined) return known;
     const controller = context.getClass();
-    const isPublic = REFLECTOR.getAllAndOverride<boolean | undefined>(PUBLIC_ROUTE, [handler, controller]);
     const route: RouteInput = {
       ...REFLECTOR.get<BodyPolicy | undefined>(BODY_POLICY, handler),
-      query: isPublic === true ? null : queryNamesOf(controller, handler.name),
+      query: routePolicyOf(controller, handler) === 'public' ? null : queryNamesOf(controller, handler.name),
       wanted: argumentsOf(controller, handler.name, RouteParamtypes.BODY).length > 0,
     };
     this.routes.set(handler, route);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Express, Response } from 'express';
-import { commonErrors } from '../../common/common.errors.js';
+import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { AccessLog, requestContext } from '../operations/logger.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Tracing } from '../operations/tracing.js';
@@ -90,8 +90,7 @@ export class RequestContextMiddleware {
       return;
     }
     if (req.headers.host === undefined && req.httpVersion === '1.1') {
-      const details = [{ field: 'Host', rule: 'required', message: 'The header Host is missing.' }];
-      this.errors.answer(commonErrors.INVALID_REQUEST({ details }), req, res);
+      this.errors.answer(invalidField('Host', 'required', 'The header Host is missing.'), req, res);
       return;
     }
     if (address.kind === 'alias') this.markAlias(res, address.url);

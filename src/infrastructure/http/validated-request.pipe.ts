@@ -29,7 +29,7 @@ type Query = Record<string, string | string[] | undefined>;
 // What TypeScript emits for types that are no classes, and classes that are no DTOs.
 const PLAIN = new Set<unknown>([Object, String, Number, Boolean, Array, Date, Buffer]);
 
-export function isDto(type: unknown): type is Dto {
+function isDto(type: unknown): type is Dto {
   return typeof type === 'function' && !PLAIN.has(type);
 }
 

@@ -97,9 +97,8 @@ export class ConnectionsService {
 
   /** The connection where it is known to be able to send, without a query; null means unknown. At most two seconds old. */
   peekReady(organizationId: string, id: string): Connection | null {
-    const connection = this.rows.peek(id)?.connection;
+    const connection = this.peek(id)?.connection;
     if (connection === undefined) return null;
-    this.used.set(id, systemClock.monotonic());
     return connection.organizationId === organizationId && canSend(connection.status) ? connection : null;
   }
 
@@ -148,9 +147,7 @@ export class ConnectionsService {
 
   /** The same where it was asked for before and is still known; null means unknown. */
   peekSending(id: string): SendingConnection | null {
-    const sending = this.rows.peek(id)?.opened ?? null;
-    if (sending !== null) this.used.set(id, systemClock.monotonic());
-    return sending;
+    return this.peek(id)?.opened ?? null;
   }
 
   /**
@@ -274,6 +271,12 @@ export class ConnectionsService {
   private async resumeLanes(id: string): Promise<void> {
     await this.lanes.resume(id);
     await this.lanes.resume(`media:${id}`);
+  }
+
+  private peek(id: string): KnownConnection | null {
+    const known = this.rows.peek(id) ?? null;
+    if (known !== null) this.used.set(id, systemClock.monotonic());
+    return known;
   }
 
   private async read(id: string): Promise<KnownConnection | null> {

@@ -9,6 +9,7 @@ import { isUuid } from '../../common/ids.js';
 import { retry } from '../../common/retry.js';
 import { deferralMs } from '../../common/retry-schedule.js';
 import { Slots } from '../../common/slots.js';
+import { within } from '../../common/within.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { FileGoneError, FileStorage } from '../../infrastructure/storage/file-storage.js';
@@ -84,13 +85,11 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     if (shared === null) return LATER;
     const patienceMs = Math.min(PATIENCE_MS, notAfter - performance.now());
     if (!(patienceMs > 0) || this.waiting >= this.maxWaiting) return LATER;
-    const late = new AbortController();
     this.waiting++;
     try {
-      return await Promise.race([shared, pause(patienceMs, LATER, { signal: late.signal })]);
+      return (await within(patienceMs, shared)) ?? LATER;
     } finally {
       this.waiting--;
-      late.abort();
     }
   }
 

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { commonErrors } from '../../common/common.errors.js';
+import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
@@ -188,9 +188,7 @@ export class WebhookService {
     const check = await this.checker.check(raw);
     if (check.ok) return check.url;
     const { reason, message } = check;
-    if (reason === 'malformed') {
-      throw commonErrors.INVALID_REQUEST({ details: [{ field: 'url', rule: 'format', message }] });
-    }
+    if (reason === 'malformed') throw invalidField('url', 'format', message);
     // Who wants to pause a webhook must not be kept from it by the name that has just died.
     const stored = reason === 'unresolvable' ? (await this.endpoints.find(organizationId))?.url : undefined;
     if (stored !== undefined && new URL(raw).href === stored) return stored;

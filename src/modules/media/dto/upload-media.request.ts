@@ -1,7 +1,6 @@
 import { ApiOperation, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
-import type { AppError } from '../../../common/app-error.js';
-import { commonErrors } from '../../../common/common.errors.js';
+import { invalidField } from '../../../common/common.errors.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { UUID_PATTERN } from '../../../common/ids.js';
 import { ValidatedRequestPipe } from '../../../infrastructure/http/validated-request.pipe.js';
@@ -52,10 +51,6 @@ export function readFields(form: Readonly<Record<string, unknown>>): UploadMedia
   const fields = VALIDATION.transform(form, { type: 'query', metatype: UploadMediaRequest }) as UploadMediaRequest;
   fields.connection_id = fields.connection_id?.toLowerCase();
   return fields;
-}
-
-export function invalidField(field: string, rule: string, message: string, cause?: unknown): AppError {
-  return commonErrors.INVALID_REQUEST({ details: [{ field, rule, message }] }, { cause });
 }
 
 const LIMITS = Object.values(FORMATS);

@@ -6,7 +6,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Response } from 'express';
 import multer, { MulterError, type StorageEngine } from 'multer';
 import { AppError } from '../../../common/app-error.js';
-import { commonErrors } from '../../../common/common.errors.js';
+import { commonErrors, invalidField } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
 import type { Caller } from '../../../infrastructure/access/caller.js';
 import { refuseEncoded } from '../../../infrastructure/http/body.guard.js';
@@ -18,7 +18,7 @@ import {
   type TemporaryFile,
 } from '../../../infrastructure/storage/file-storage.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
-import { invalidField, readFields, type UploadMediaRequest } from '../dto/upload-media.request.js';
+import { readFields, type UploadMediaRequest } from '../dto/upload-media.request.js';
 import { cleanFileName } from '../file-name.js';
 import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';

@@ -169,7 +169,10 @@ export class AcceptRepository {
     // One row a key, in the order of the index: two batches that share keys then never deadlock. Ids count up, so the
     // statement gives them their places in the queue in the order in which they were made.
     const sorted = [...messages].sort(inKeyOrder);
-    const rows = sorted.filter((message, index) => index === 0 || inKeyOrder(sorted[index - 1], message) !== 0);
+    const rows = sorted.filter((message, index) => {
+      const before = sorted[index - 1];
+      return before === undefined || inKeyOrder(before, message) !== 0;
+    });
     const found = await this.insert(rows, statements);
     if (found.length === 0 && rows.length === messages.length) return messages.map((message) => resultOf(message));
     const byKey = new Map(rows.map((row) => [keyOf(row.organizationId, row.idempotencyKey), row]));
@@ -240,8 +243,7 @@ function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Acce
   return { kind: 'window_closed', messageId, fingerprint, lastInboundAt: stored.lastInboundAt };
 }
 
-function inKeyOrder(a: NewMessage | undefined, b: NewMessage | undefined): number {
-  if (a === undefined || b === undefined) return 0;
+function inKeyOrder(a: NewMessage, b: NewMessage): number {
   return compare(a.organizationId, b.organizationId) || compare(a.idempotencyKey, b.idempotencyKey);
 }
 

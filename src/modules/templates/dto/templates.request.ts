@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
-import { commonErrors } from '../../../common/common.errors.js';
+import { invalidField } from '../../../common/common.errors.js';
 import type { TemplatePlace } from '../templates.repository.js';
 import {
   TEMPLATE_CATEGORIES,
@@ -66,9 +66,7 @@ export function placeOf({ after }: ListTemplatesQuery): TemplatePlace | null {
   const [, name, language] =
     /^([a-z0-9_]{1,512})\/([\w-]{1,64})$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
   if (name !== undefined && language !== undefined) return { name, language };
-  throw commonErrors.INVALID_REQUEST({
-    details: [{ field: 'after', rule: 'format', message: 'after must be next_after of the page before.' }],
-  });
+  throw invalidField('after', 'format', 'after must be next_after of the page before.');
 }
 
 /** The cursor that leads to what comes after this template. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { commonErrors } from '../../../common/common.errors.js';
+import { invalidField } from '../../../common/common.errors.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { webhookErrors } from '../webhook.errors.js';
 import { cursorText, parseCursor, timeOf, type CursorPlace, type EventCursor } from './event-cursor.js';
@@ -66,7 +66,7 @@ export class EventsService {
   private parsed(text: string, place: CursorPlace): Given {
     const cursor = parseCursor(text, place);
     if (cursor !== null) return cursor;
-    throw commonErrors.INVALID_REQUEST({ details: [{ field: 'after', rule: 'cursor', message: AFTER_MESSAGE }] });
+    throw invalidField('after', 'cursor', AFTER_MESSAGE);
   }
 
   private async placeOf(

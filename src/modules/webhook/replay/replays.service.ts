@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { commonErrors } from '../../../common/common.errors.js';
+import { invalidField } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
@@ -53,10 +53,7 @@ export class ReplaysService implements OnModuleInit {
     const now = new Date();
     // Attempts that this replay makes are after its end.
     const until = request.until === undefined ? now : new Date(Math.min(Date.parse(request.until), now.getTime()));
-    if (since >= until) {
-      const message = 'since must be before until, and before now.';
-      throw commonErrors.INVALID_REQUEST({ details: [{ field: 'since', rule: 'range', message }] });
-    }
+    if (since >= until) throw invalidField('since', 'range', 'since must be before until, and before now.');
     const types = [...new Set(request.types ?? EVENT_TYPES)];
     const id = newId();
     const onlyFailed = request.status === 'failed';
