@@ -261,11 +261,12 @@ export async function showDemoInDocs(app: INestApplicationContext, config: Confi
   docs.offer({ api_key: demo.api_key, otp_sandbox_key: demo.otp_sandbox_key });
   docs.replace(EXAMPLE_CONNECTION_ID, demo.connection_id);
   if (config.webhook.allowPrivateTargets) docs.replace(EXAMPLE_WEBHOOK_URL, LOCAL_RECEIVER);
-  const received = async () => (await answerableMessage(app, demo))?.id ?? null;
+  const answerable = answerableMessage(app, demo);
+  const received = async () => (await answerable)?.id ?? null;
   const ids = {
     [EXAMPLE_MESSAGE_ID]: received,
     [EXAMPLE_RECEIVED_MESSAGE_ID]: received,
-    [EXAMPLE_CONVERSATION_ID]: async () => (await answerableMessage(app, demo))?.conversationId ?? null,
+    [EXAMPLE_CONVERSATION_ID]: async () => (await answerable)?.conversationId ?? null,
     [EXAMPLE_FAILED_MESSAGE_ID]: () => failedMessage(demo),
     [EXAMPLE_SCHEDULED_MESSAGE_ID]: () => scheduledMessage(demo),
     [EXAMPLE_MEDIA_ID]: () => storedFile(demo),

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { Logger } from '@nestjs/common';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Role } from '../infrastructure/config/setting.js';
 import { describeError } from '../common/describe-error.js';
+import { within } from '../common/within.js';
 import type { Config } from '../infrastructure/config/config.js';
 import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
 import { HeraldLogger } from '../infrastructure/operations/logger.js';
@@ -126,16 +126,20 @@ class HeraldProcess {
   private async end(code: number): Promise<void> {
     this.ending = true;
     const from = performance.now();
-    const within = Math.max(this.config.process.shutdownTimeoutMs - DATABASE_RESERVE_MS, 50);
+    const withinMs = Math.max(this.config.process.shutdownTimeoutMs - DATABASE_RESERVE_MS, 50);
     // A start under way is let finish first, so that there is something whole to stop.
-    await Promise.race([this.starting?.catch(() => undefined), wait(within, undefined, { ref: false })]);
-    await this.teardown.run(Math.max(within - (performance.now() - from), 50));
+    if (this.starting !== null)
+      await within(
+        withinMs,
+        this.starting.catch(() => undefined),
+      );
+    await this.teardown.run(Math.max(withinMs - (performance.now() - from), 50));
     this.logger.log(`stopped in ${Math.round(performance.now() - from)} ms`, 'Herald');
     process.exit(code);
   }
 
   private async haltAndExit(code: number): Promise<void> {
-    await Promise.race([this.teardown.halt(), wait(HALT_WITHIN_MS, undefined, { ref: false })]);
+    await within(HALT_WITHIN_MS, this.teardown.halt());
     process.exit(code);
   }
 }

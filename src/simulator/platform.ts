@@ -6,7 +6,13 @@ import { MediaStore } from './media/media-store.js';
 import { InboundLog, People } from './people.js';
 import { allSteps, MessageLog, Scenarios, type TakenMessage } from './messages/message-log.js';
 import { Courier } from './notifications/courier.js';
-import { EnvelopeBuilder, type Inbound, type Outgoing, type QueuedNotification } from './notifications/notification.js';
+import {
+  EnvelopeBuilder,
+  senderOf,
+  type Inbound,
+  type Outgoing,
+  type QueuedNotification,
+} from './notifications/notification.js';
 import { StatusSchedule } from './notifications/status-schedule.js';
 import { Numbers } from './numbers/numbers.js';
 import { type AllOptions, DEFAULT_OPTIONS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
@@ -144,8 +150,8 @@ export class Platform {
    * announced, so that who follows the platform's notifications knows it too.
    */
   reset(): void {
-    for (const part of [this.schedule, this.courier, this.messages, this.inboundLog, this.scenarios]) part.clear();
-    this.brokenAnswers.clear();
+    const { schedule, courier, messages, inboundLog, scenarios, brokenAnswers } = this;
+    for (const part of [schedule, courier, messages, inboundLog, scenarios, brokenAnswers]) part.clear();
     for (const name of CLEARED_TABLES) this.store.table(name).clear();
     const notices = this.numbers.reset();
     this.store.rewrite();
@@ -166,8 +172,7 @@ export class Platform {
 
   private isWanted(item: Outgoing): boolean {
     if (item.kind === 'raw') return true;
-    const phoneNumberId = item.kind === 'status' ? item.message.phoneNumberId : item.phoneNumberId;
-    return this.numbers.isSubscribed(this.numbers.get(phoneNumberId)?.wabaId ?? '');
+    return this.numbers.isSubscribed(this.numbers.get(senderOf(item))?.wabaId ?? '');
   }
 
   private settled(items: readonly Outgoing[]): void {

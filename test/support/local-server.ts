@@ -5,12 +5,9 @@ import type { AddressInfo } from 'node:net';
 export class LocalServer {
   private constructor(private readonly server: Server) {}
 
-  static async start(
-    receive: (request: IncomingMessage, response: ServerResponse) => unknown,
-    port = 0,
-  ): Promise<LocalServer> {
+  static async start(receive: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<LocalServer> {
     const server = createServer((request, response) => void receive(request, response));
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new LocalServer(server);
   }
 

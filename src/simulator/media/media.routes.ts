@@ -158,13 +158,14 @@ function fileFrom({ fields, file, partType }: UploadForm): Omit<MediaFile, 'id' 
   // The field says more: libraries write `application/octet-stream` into the file's part, without any parameters.
   const mimeType = (fields.get('type') ?? partType ?? 'application/octet-stream').trim();
   if (mimeType.length > MOST_TYPE_CHARACTERS) throw invalidParam('Param type is too long.');
-  if (kindOf(mimeType) === undefined) {
+  const kind = kindOf(mimeType);
+  if (kind === undefined) {
     throw invalidParam(
       `Param file must be a file with one of the following types: ${UPLOAD_TYPES.join(', ')}. ` +
         `Received file of type '${mimeType}'.`,
     );
   }
-  const limit = limitOf(kindOf(mimeType) ?? 'document', file.head);
+  const limit = limitOf(kind, file.head);
   if (file.sizeBytes === 0) throw invalidParam('Param file must not be empty.');
   if (file.sizeBytes > limit) throw tooLarge(limit);
   const now = Date.now();

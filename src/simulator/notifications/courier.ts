@@ -9,6 +9,7 @@ import {
   signBody,
   type SignedBody,
   type StatusNotification,
+  customerOf,
 } from './notification.js';
 
 /** `refused`: an answer other than 200, or none after the request was on its way. `unreachable`: nothing listens. */
@@ -189,7 +190,7 @@ export class Courier {
 
 function laneOf(item: Outgoing): number {
   if (item.kind === 'raw') return 0;
-  const party = item.kind === 'inbound' ? item.party : (item.message.waId ?? item.message.to);
+  const party = customerOf(item);
   let sum = 0;
   for (let i = Math.max(0, party.length - 6); i < party.length; i++) sum += party.charCodeAt(i) * (i + 1);
   return sum % LANES;

@@ -86,9 +86,9 @@ export class EnvelopeBuilder {
   ) {}
 
   build(items: readonly Packed[]): object {
-    const accounts = grouped(items, (item) => this.numbers.get(numberOf(item))?.wabaId ?? '0');
+    const accounts = grouped(items, (item) => this.numbers.get(senderOf(item))?.wabaId ?? '0');
     const entry = [...accounts].map(([id, ofAccount]) => {
-      const changes = grouped(ofAccount, (item) => `${item.kind} ${numberOf(item)}`);
+      const changes = grouped(ofAccount, (item) => `${item.kind} ${senderOf(item)}`);
       return { id, changes: [...changes.values()].map((some) => ({ value: this.value(some), field: 'messages' })) };
     });
     return { object: 'whatsapp_business_account', entry };
@@ -97,13 +97,12 @@ export class EnvelopeBuilder {
   /** @param items of one number and kind */
   private value(items: readonly Packed[]): object {
     const [first] = items;
-    const phone_number_id = first === undefined ? '' : numberOf(first);
+    const phone_number_id = first === undefined ? '' : senderOf(first);
     const display_phone_number = digitsOf(this.numbers.get(phone_number_id)?.displayPhoneNumber ?? '');
     const contacts = new Map<string, object>();
     const payloads = items.map((item) => {
-      const party = item.kind === 'status' ? (item.message.waId ?? item.message.to) : item.party;
       const contact = item.kind === 'status' ? statusContact(item.message, item.step, this.people) : item.contact;
-      if (contact !== null) contacts.set(party, contact);
+      if (contact !== null) contacts.set(customerOf(item), contact);
       return item.kind === 'status' ? statusJson(item.message, item.step, this.gapMs, this.people) : item.message;
     });
     return {
@@ -115,8 +114,14 @@ export class EnvelopeBuilder {
   }
 }
 
-function numberOf(item: Packed): string {
+/** The business's number, by its id. */
+export function senderOf(item: Packed): string {
   return item.kind === 'status' ? item.message.phoneNumberId : item.phoneNumberId;
+}
+
+/** By the number or id under which the platform knows the customer. */
+export function customerOf(item: Packed): string {
+  return item.kind === 'status' ? (item.message.waId ?? item.message.to) : item.party;
 }
 
 function grouped(items: readonly Packed[], keyOf: (item: Packed) => string): Map<string, Packed[]> {

@@ -132,7 +132,7 @@ export function settingsOf(numbers: Numbers, id: string): Record<string, object>
 function changeSettings({ numbers }: Platform, id: string, param: Param): void {
   const given = SETTINGS.filter((name) => param.get(name).isGiven);
   if (given.length === 0) throw invalidParam(`One of the parameters ${SETTINGS.join(', ')} is required.`);
-  const settings = { ...settingsOf(numbers, id) };
+  const settings = settingsOf(numbers, id);
   for (const name of given) {
     const part = param.object(name);
     part.optionalOneOf('status', name === 'storage_configuration' ? ['DEFAULT', 'IN_COUNTRY_STORAGE_ENABLED'] : SWITCH);

@@ -3,7 +3,6 @@ import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from '
 import { uploaded } from '../../media/fixture.js';
 import * as sample from '../../media/samples.js';
 import { otpApp, type OtpApp } from '../../otp/fixture.js';
-import { newId } from '../../../src/common/ids.js';
 import type { ApiBody } from '../../support/api-client.js';
 import type { ConnectionRow } from '../../support/factories.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -212,6 +211,3 @@ export function nextPhone(): string {
   phones += 1;
   return `+4915112${String(phones).padStart(5, '0')}`;
 }
-
-/** An id that does not exist. */
-export const unknownId = newId;

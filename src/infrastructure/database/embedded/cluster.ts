@@ -8,6 +8,7 @@ import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { codeOf } from '../../../common/describe-error.js';
 
 const run = promisify(execFile);
 const PROBE_TIMEOUT_MS = 10_000;
@@ -21,8 +22,6 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
 export class EmbeddedPostgresError extends Error {
   override name = 'EmbeddedPostgresError';
 }
-
-export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /** Absolute paths of PostgreSQL's programs. */
 type Programs = Record<'initdb' | 'postgres', string>;

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
-import { codeOf, createCluster, EmbeddedPostgresError, findAccount, findCluster, giveTreeTo } from './cluster.js';
+import { codeOf } from '../../../common/describe-error.js';
+import { createCluster, EmbeddedPostgresError, findAccount, findCluster, giveTreeTo } from './cluster.js';
 import { openDataDir, readNotes, SUPERUSER, writeNotes } from './cluster.js';
 import { endLeftovers, launch, type ServerExit, shortenLog } from './server.js';
 

@@ -6,7 +6,8 @@ import { rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Account, codeOf, commandAs, EmbeddedPostgresError, isRoot } from './cluster.js';
+import { codeOf } from '../../../common/describe-error.js';
+import { type Account, commandAs, EmbeddedPostgresError, isRoot } from './cluster.js';
 
 const HOST = '127.0.0.1';
 /** Replaying the log after a crash takes its time; it is bounded by max_wal_size. */
