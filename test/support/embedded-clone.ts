@@ -5,13 +5,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformFileSync } from '@swc/core';
 
-const SOURCE = fileURLToPath(new URL('../../src/infrastructure/database/embedded/', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
+const EMBEDDED = 'infrastructure/database/embedded';
 const NODE_MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
 /** What the child does with its standard input, one word a line; what it says is one JSON object a line. */
 const CHILD = `
 import { createInterface } from 'node:readline';
-const { startEmbeddedPostgres } = await import('./embedded/embedded-postgres.js');
+const { startEmbeddedPostgres } = await import('./src/infrastructure/database/embedded/embedded-postgres.js');
 const say = (object) => process.stdout.write(JSON.stringify(object) + '\\n');
 const { ignoreSigint, ...options } = JSON.parse(process.argv[2]);
 if (ignoreSigint) process.on('SIGINT', () => say({ sigint: true }));
@@ -44,21 +45,31 @@ export interface CloneOptions {
 
 /** Makes a folder in which plain node can run the embedded server's code: compiled files and the packages they need. */
 export function makeClone(dir: string, { withoutPostgres = false, ownFiles = false }: CloneOptions = {}): void {
-  mkdirSync(join(dir, 'embedded'), { recursive: true });
+  mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'package.json'), '{"type":"module"}');
   writeFileSync(join(dir, 'child.mjs'), CHILD);
-  for (const name of readdirSync(SOURCE)) {
-    if (!name.endsWith('.ts') || name.endsWith('.spec.ts')) continue;
-    const { code } = transformFileSync(join(SOURCE, name), {
+  const compiled = new Set(
+    readdirSync(join(SOURCE, EMBEDDED))
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+      .map((name) => join(EMBEDDED, name)),
+  );
+  // A set grows while it is walked: what a file imports from outside its folder follows.
+  for (const file of compiled) {
+    const { code } = transformFileSync(join(SOURCE, file), {
       swcrc: false,
       jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
       module: { type: 'es6' },
     });
-    writeFileSync(join(dir, 'embedded', name.replace(/\.ts$/, '.js')), code);
+    for (const [, path] of code.matchAll(/ from ["'](\.[^"']*)\.js["']/g)) {
+      compiled.add(join(dirname(file), `${path}.ts`));
+    }
+    const to = join(dir, 'src', file.replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(to), { recursive: true });
+    writeFileSync(to, code);
   }
   const wanted = new Set(['pg']);
   if (!withoutPostgres) wanted.add('embedded-postgres').add(`@embedded-postgres/${process.platform}-${process.arch}`);
-  // A set grows while it is walked: the packages' own dependencies follow.
+  // The packages' own dependencies follow likewise.
   for (const name of wanted) {
     const from = join(NODE_MODULES, name);
     const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as {
