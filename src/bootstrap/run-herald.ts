@@ -17,16 +17,16 @@ import { welcome } from './demo-file.js';
 const GROWING_PERCENT = 20;
 
 /**
+ * What V8 is to do otherwise with the heap: see docs/adr/0034-no-pretenuring.md.
+ *
  * A worker makes much short-lived garbage around little that lives (60 MB): collected a little more often it stays small.
  * Not where the same process answers the API, whose time is dearer than its memory.
  */
-export function keepHeapLean(roles: readonly Role[]): void {
+function tuneHeap(roles: readonly Role[]): void {
+  setFlagsFromString('--no-allocation-site-pretenuring');
   if (roles.includes('worker') && !roles.includes('api'))
     setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }
-
-/** The one that is recommended; how much it is worth was measured: docs/performance.md. */
-const RECOMMENDED_NODE = 24;
 
 /** As sysexits.h has it: something is wrong with the configuration. */
 const EXIT_CONFIG = 78;
@@ -47,12 +47,7 @@ export async function runHerald(): Promise<void> {
   }
   const logger = new HeraldLogger(config.process);
   Logger.overrideLogger(logger);
-  keepHeapLean(config.process.roles);
-  const [major = ''] = process.versions.node.split('.');
-  if (config.process.roles.includes('api') && Number(major) < RECOMMENDED_NODE) {
-    const gain = `on Node.js ${RECOMMENDED_NODE} an api process accepts 2 to 2.4 times as many messages (docs/performance.md)`;
-    logger.warn(`Node.js ${process.versions.node} works; ${gain}`, 'Herald');
-  }
+  tuneHeap(config.process.roles);
   await new HeraldProcess(config, logger).run();
 }
 

@@ -14,7 +14,7 @@ import { once } from 'node:events';
 import { get as getSecurely } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { TestAuthority } from '../../../test/support/certificates.js';
-import { expressConstructors, FixedPrototypeAdapter, flatHeaderResponse } from './express-adapter.js';
+import { expressConstructors, FixedPrototypeAdapter, flatHeaderResponse, sendJson } from './express-adapter.js';
 
 @Controller()
 class ThingsController {
@@ -212,4 +212,25 @@ describe('responses with flat headers', () => {
     });
     expect(result).toBeNull();
   });
+});
+
+describe('sendJson', () => {
+  it.each(['plain', 'é', '\u0000\u007f\u0080', 'Grüße, 世界 🌍', '\ud83c'])(
+    'answers %j as UTF-8 of the stated length',
+    async (text) => {
+      const app = express();
+      app.response.json = sendJson;
+      app.get('/', (_req, res) => void res.json({ text }));
+      const server = createServer(app).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      try {
+        const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+        const bytes = Buffer.from(await answer.arrayBuffer());
+        expect(bytes).toEqual(Buffer.from(JSON.stringify({ text }), 'utf8'));
+        expect(answer.headers.get('content-length')).toBe(String(bytes.length));
+      } finally {
+        server.close();
+      }
+    },
+  );
 });

@@ -160,12 +160,16 @@ function placeOf(flat: readonly string[], name: string): number {
   return -1;
 }
 
+const ASCII = /^[\0-\x7f]*$/;
+
 /**
  * Takes the place of Express's `res.json`, which works out an ETag, a charset and freshness that no answer of ours has a
  * use for: `Cache-Control: no-store` is on all of them.
  */
 export function sendJson(this: Response, body?: unknown): Response {
   this.setHeader('Content-Type', 'application/json; charset=utf-8');
-  this.end(JSON.stringify(body));
+  const text = JSON.stringify(body);
+  // Node writes Latin-1 with less work than UTF-8; of ASCII both make the same bytes.
+  this.end(text, ASCII.test(text) ? 'latin1' : 'utf8');
   return this;
 }
