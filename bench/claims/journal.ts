@@ -48,7 +48,12 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   'status=accepted (none)': () => ({ status: 'accepted' }),
   'direction=outbound': () => ({ direction: 'outbound' }),
   'direction=inbound': () => ({ direction: 'inbound' }),
-  'from one of our numbers, failed': (journal, turn) => ({ from: numberOf(journal, turn), status: 'failed' }),
+  // The short journal has no more of them.
+  'from one of our numbers, failed, twenty': (journal, turn) => ({
+    from: numberOf(journal, turn),
+    status: 'failed',
+    limit: '20',
+  }),
   'from a customer': (journal, turn) => ({ from: recipientNumber(contactOf(journal, turn)) }),
   'connection_id, status and before': (journal, turn) => ({
     connection_id: connectionOf(journal, turn),
