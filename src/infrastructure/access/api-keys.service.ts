@@ -2,12 +2,10 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { systemClock, type Clock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
-import { GroupCommitRunner } from '../../common/group-commit.js';
-import { commonErrors } from '../../common/common.errors.js';
 import { Audit } from '../audit/audit.js';
 import { Config } from '../config/config.js';
-import { isUnreachable } from '../database/database-faults.js';
 import { Database } from '../database/database.js';
+import { GroupCommit } from '../database/group-commit.js';
 import { accessErrors } from './access.errors.js';
 import { newKey, parseKey } from './api-key-format.js';
 import { ApiKeysRepository, type ApiKey, type StoredKey } from './api-keys.repository.js';
@@ -87,7 +85,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
    */
   private readonly verified = new ExpiringCache<string, KnownKey>({ ttlMs: CACHE_MS, maxEntries: MAX_CACHED });
   /** A flood of invented ids costs a statement a batch, not one each. */
-  private readonly reader: GroupCommitRunner<string, StoredKey | null>;
+  private readonly reader: GroupCommit<string, StoredKey | null>;
   private readonly usage = new KeyUsage();
   private timer: NodeJS.Timeout | undefined;
 
@@ -98,15 +96,12 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly config: Config,
     private readonly audit: Audit,
   ) {
-    this.reader = new GroupCommitRunner({
-      maxBatch: 200,
-      maxInFlight: 2,
+    this.reader = new GroupCommit(database, {
+      name: 'API keys',
+      commit: (ids) => this.keys.readStored(ids),
+      transactional: false,
+      lockedForMs: null,
       maxWaiting: 5_000,
-      commit: (ids) => this.database.detached(() => this.keys.readStored(ids)),
-      isRetryable: () => false,
-      isOutcomeUnknown: isUnreachable,
-      overloaded: () => commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'too many keys are being looked up' }),
-      unavailable: (cause) => commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'key not readable', cause }),
     });
     invalidation.on(KEY_CHANGED, (id) => (id === null ? this.known.clear() : this.known.delete(id)));
     invalidation.on(WORKSPACE_CHANGED, () => this.known.clear());

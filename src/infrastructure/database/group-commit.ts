@@ -1,100 +1,326 @@
-import { GroupCommitRunner, type GroupCommitOptions } from '../../common/group-commit.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { codeOf } from '../../common/describe-error.js';
 import type { Span, Tracing } from '../operations/tracing.js';
 import type { Database, Statements } from './database.js';
 import { isExhausted, isLocked, isOutOfTime, isTransientConflict, isUnreachable } from './database-faults.js';
 
-type Batches<I, O> = GroupCommitOptions<I, O>;
-
-/** What is not explained here is as in `GroupCommitOptions`; by default `maxBatch` is 200 and `maxWaiting` 2,000. */
-export interface GroupCommitSettings<I, O>
-  extends
-    Pick<Batches<I, O>, 'sizeOf' | 'maxSize' | 'gather' | 'overlapAfterMs'>,
-    Partial<Pick<Batches<I, O>, 'maxBatch' | 'maxWaiting'>> {
+interface GroupCommitSettings<I, O> extends Partial<typeof DEFAULTS> {
   name: string;
   /**
-   * Writes the batch. Runs in one transaction of its own; with `transactional: false` the single statement that it
-   * runs is its own transaction, which saves two round trips.
+   * Writes all items and returns one result an item, in the same order. Runs in one transaction of its own; with
+   * `transactional: false` the single statement that it runs is its own transaction, which saves two round trips.
    */
   commit(items: I[], statements: Statements): Promise<O[]>;
   transactional?: boolean;
-  /** How long an item whose row another transaction has locked is tried, from its arrival on. Default 10 s. */
-  lockedForMs?: number;
+  /** Default 1: the bound of a batch is `maxBatch` alone. */
+  sizeOf?(item: I): number;
+  /** Most of that in one batch; a larger item has a batch of its own. */
+  maxSize?: number;
   /** Also the first try of a batch waits for locks only briefly, so that a locked item delays the others by little. */
   careful?: boolean;
+  gather?: GatherTimes;
   /** Each batch has a span where items were submitted with theirs. */
   tracing?: Tracing;
 }
 
-const LOCKED_FOR_MS = 10_000;
+const DEFAULTS = {
+  /** Most items of one batch. */
+  maxBatch: 200,
+  /** Items waiting for a batch; further ones are refused with SERVICE_UNAVAILABLE. */
+  maxWaiting: 2_000,
+  /**
+   * How long an item whose row another transaction has locked is tried, in milliseconds from its arrival on; null: the
+   * batch only reads, and no lock keeps it waiting.
+   */
+  lockedForMs: 10_000 as number | null,
+  /**
+   * A batch begins beside another one when that has been under way for so long, or when a full one waits. Few large
+   * batches cost less than many small ones.
+   */
+  overlapAfterMs: 0,
+};
+
+/** How long items that may wait are gathered into one batch. */
+export interface GatherTimes {
+  /** The batch begins when nothing has come for so long: callers that wait for their answers send no more. */
+  quietMs: number;
+  /** It begins so long after its first item at the latest. */
+  atMostMs: number;
+  /** While items keep coming, it begins no sooner than so long after the last one began. */
+  apartMs?: number;
+  /** It begins as soon as so many wait. Default: as many as a batch takes. */
+  enough?: number;
+}
+
+interface Waiting<I, O> {
+  item: I;
+  span: Span | undefined;
+  /** Monotonic milliseconds. */
+  since: number;
+  resolve(result: O): void;
+  reject(error: unknown): void;
+}
+
+const MAX_TRIES = 3;
+/** Batches under way at once; those that come meanwhile gather. */
+const MAX_IN_FLIGHT = 2;
+const LOCKED_AGAIN_MS = 500;
 // Not for every batch: it is a round trip more.
 const CAREFUL = `set local lock_timeout = '200ms'`;
+/** Callers of one turn of the event loop share a batch, and those of the next turns while each brings more. */
+const TURNS_MS = 2;
 
-/** `GroupCommitRunner` on PostgreSQL: see there for what it promises. */
+/**
+ * Gathers the writes of many callers into few transactions: while two batches are being committed, further callers wait
+ * in order and share the following one.
+ *
+ * A batch that fails because of an item is halved until the failing item is alone, so other items of its batch are not
+ * affected. One that may have met a lock is set aside and halved beside the batches in flight, carefully; the locked
+ * item is tried again until its lock is released. A batch that met a deadlock is tried again; one that may or may not
+ * have been written (connection lost in COMMIT) is not.
+ */
 export class GroupCommit<I, O> {
-  private readonly runner: GroupCommitRunner<I, O>;
-  private readonly spans = new WeakMap<object, Span>();
+  private readonly settings: GroupCommitSettings<I, O> & typeof DEFAULTS;
+  private readonly waiting: Waiting<I, O>[] = [];
+  private head = 0;
+  private inFlight = 0;
+  private scheduled = false;
+  /** Monotonic milliseconds: what waits is gathered until `gatherUntil`, and at the latest until `gatherAtMost`. */
+  private gatherUntil = 0;
+  private gatherAtMost = 0;
+  private gathering: NodeJS.Timeout | null = null;
+  /** Monotonic milliseconds: when the last batch began. */
+  private begunAt = -Infinity;
+  private idleWaiters: (() => void)[] = [];
+  /** Batches set aside for a lock whose turn has come. */
+  private readonly aside: Waiting<I, O>[][] = [];
+  /** All batches set aside: those, the one under way, and those that wait for their next turn. */
+  private asideCount = 0;
+  private trying = false;
 
   constructor(
     private readonly database: Database,
-    private readonly settings: GroupCommitSettings<I, O>,
+    settings: GroupCommitSettings<I, O>,
   ) {
-    this.runner = new GroupCommitRunner({
-      maxBatch: 200,
-      maxWaiting: 2_000,
-      ...settings,
-      maxInFlight: 2,
-      commit: (items, careful) => this.traced(items, careful || settings.careful === true),
-      isRetryable: isTransientConflict,
-      locks: {
-        isLocked,
-        mayBeLocked: (error) => isLocked(error) || isOutOfTime(error),
-        forMs: settings.lockedForMs ?? LOCKED_FOR_MS,
-      },
-      // A database that refuses work is not asked again for each half of the batch.
-      isOutcomeUnknown: (error) => isUnreachable(error) || isExhausted(error),
-      overloaded: () => commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: `${settings.name}: too many waiting` }),
-      unavailable: (cause) =>
-        commonErrors.SERVICE_UNAVAILABLE(undefined, {
-          internal: `${settings.name}: outcome of the commit unknown, or refused`,
-          cause,
-        }),
-    });
+    this.settings = { ...DEFAULTS, ...settings };
   }
 
+  /** Items that wait for a batch. */
   get depth(): number {
-    return this.runner.depth;
+    return this.waiting.length - this.head;
   }
 
   /**
    * Resolves once the item is durable.
    *
-   * @param mayWait it may be gathered with others (`gather`).
-   * @param span of what the item, an object, is a part of.
-   * @throws Error when called inside a transaction: the batch commits on its own, so the caller could not undo it.
+   * @param mayWait it may be gathered with others (`gather`); one that may not takes those along that wait.
+   * @param span of what the item is a part of.
+   * @throws SERVICE_UNAVAILABLE when too many wait or the outcome of the commit is unknown, or the item's own error;
+   * Error when called inside a transaction: the batch commits on its own, so the caller could not undo it.
    */
   submit(item: I, mayWait = false, span?: Span): Promise<O> {
-    if (this.database.inTransaction) {
-      throw new Error(`${this.settings.name}: a group commit cannot take part in a transaction`);
+    const { name, maxWaiting } = this.settings;
+    if (this.database.inTransaction) throw new Error(`${name}: a group commit cannot take part in a transaction`);
+    if (this.depth >= maxWaiting) {
+      return Promise.reject(commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: `${name}: too many waiting` }));
     }
-    if (span !== undefined) this.spans.set(item as object, span);
-    return this.runner.submit(item, mayWait);
+    return new Promise<O>((resolve, reject) => {
+      const since = performance.now();
+      this.gather(since, mayWait);
+      this.waiting.push({ item, span, since, resolve, reject });
+      this.schedule();
+    });
   }
 
+  /** Resolves when nothing waits and nothing is under way. */
   idle(): Promise<void> {
-    return this.runner.idle();
+    if (this.isIdle) return Promise.resolve();
+    return new Promise((resolve) => this.idleWaiters.push(resolve));
   }
 
-  private async traced(items: I[], careful: boolean): Promise<O[]> {
+  private gather(now: number, mayWait: boolean): void {
+    const { gather } = this.settings;
+    if (gather === undefined || !mayWait) {
+      this.gatherUntil = 0;
+      return;
+    }
+    if (this.depth === 0) this.gatherAtMost = now + gather.atMostMs;
+    else if (this.gatherUntil === 0) return;
+    const earliest = Math.max(now + gather.quietMs, this.begunAt + (gather.apartMs ?? 0));
+    this.gatherUntil = Math.min(earliest, this.gatherAtMost);
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.inFlight >= MAX_IN_FLIGHT || this.depth === 0) return;
+    const now = performance.now();
+    const enough = this.settings.gather?.enough ?? this.settings.maxBatch;
+    const gatherMs = this.depth >= enough ? 0 : this.startsAt() - now;
+    if (gatherMs > 0) {
+      this.gathering ??= setTimeout(() => {
+        this.gathering = null;
+        this.schedule();
+      }, gatherMs);
+      return;
+    }
+    this.scheduled = true;
+    this.startNextTurn(now + TURNS_MS);
+  }
+
+  private startsAt(): number {
+    const { overlapAfterMs } = this.settings;
+    return this.inFlight === 0 ? this.gatherUntil : Math.max(this.gatherUntil, this.begunAt + overlapAfterMs);
+  }
+
+  private startNextTurn(latest: number): void {
+    const { depth } = this;
+    setImmediate(() => {
+      const isGrowing = this.depth > depth && this.depth < this.settings.maxBatch;
+      if (isGrowing && performance.now() < latest) {
+        this.startNextTurn(latest);
+        return;
+      }
+      this.scheduled = false;
+      this.startBatch();
+      this.schedule();
+    });
+  }
+
+  private startBatch(): void {
+    if (this.gathering !== null) clearTimeout(this.gathering);
+    this.gathering = null;
+    const batch = this.take();
+    if (batch.length === 0) return;
+    this.inFlight++;
+    this.begunAt = performance.now();
+    // While something is locked a further batch might meet it, too.
+    void this.settle(batch, 1, this.asideCount > 0).finally(() => {
+      this.inFlight--;
+      this.schedule();
+      this.wakeIdle();
+    });
+  }
+
+  private nextCount(): number {
+    const { settings } = this;
+    const most = Math.min(settings.maxBatch, this.depth);
+    if (settings.maxSize === undefined) return most;
+    let count = 0;
+    for (let size = 0; count < most; count++) {
+      size += settings.sizeOf?.((this.waiting[this.head + count] as Waiting<I, O>).item) ?? 1;
+      if (size > settings.maxSize && count > 0) break;
+    }
+    return count;
+  }
+
+  private take(): Waiting<I, O>[] {
+    const batch = this.waiting.slice(this.head, this.head + this.nextCount());
+    this.head += batch.length;
+    if (this.head === this.waiting.length) {
+      this.waiting.length = 0;
+      this.head = 0;
+    } else if (this.head > 4_096) {
+      this.waiting.splice(0, this.head);
+      this.head = 0;
+    }
+    return batch;
+  }
+
+  private async settle(batch: Waiting<I, O>[], tries: number, careful: boolean): Promise<void> {
+    let results: O[];
+    try {
+      results = await this.commit(batch, careful || this.settings.careful === true);
+    } catch (error) {
+      return this.settleFailure(batch, tries, careful, error);
+    }
+    batch.forEach((waiting, index) => {
+      waiting.resolve(results[index] as O);
+    });
+  }
+
+  private async settleFailure(batch: Waiting<I, O>[], tries: number, careful: boolean, error: unknown): Promise<void> {
+    const { lockedForMs } = this.settings;
+    if (lockedForMs !== null) {
+      if (careful && isLocked(error)) return this.setLockedAside(batch, lockedForMs, error);
+      // Whether it is a lock, or the database is slow, shows one careful try of the whole.
+      if (!careful && (isLocked(error) || isOutOfTime(error))) return this.setAside(batch);
+    }
+    // A database that refuses work is not asked again for each half of the batch.
+    const isUnknown = isUnreachable(error) || isExhausted(error);
+    if (isUnknown || isTransientConflict(error)) {
+      if (!isUnknown && tries < MAX_TRIES) return this.settle(batch, tries + 1, careful);
+      const failure = this.unavailable(error);
+      for (const waiting of batch) waiting.reject(failure);
+      return;
+    }
+    if (batch.length === 1) {
+      batch[0]?.reject(error);
+      return;
+    }
+    for (const half of halvesOf(batch)) await this.settle(half, 1, careful);
+  }
+
+  private setLockedAside(batch: Waiting<I, O>[], forMs: number, error: unknown): void {
+    const [first] = batch;
+    if (batch.length > 1) {
+      for (const half of halvesOf(batch)) this.setAside(half);
+    } else if (first !== undefined && performance.now() - first.since > forMs) {
+      first.reject(this.unavailable(error));
+    } else {
+      this.setAside(batch, LOCKED_AGAIN_MS);
+    }
+  }
+
+  private setAside(batch: Waiting<I, O>[], delayMs = 0): void {
+    this.asideCount++;
+    setTimeout(() => {
+      // The largest first: in them are items that are not locked.
+      const place = this.aside.findIndex((other) => other.length < batch.length);
+      this.aside.splice(place < 0 ? this.aside.length : place, 0, batch);
+      void this.tryAside();
+    }, delayMs);
+  }
+
+  /** One after the other, so that many locked items take one connection. */
+  private async tryAside(): Promise<void> {
+    if (this.trying) return;
+    this.trying = true;
+    for (let batch = this.aside.shift(); batch !== undefined; batch = this.aside.shift()) {
+      await this.settle(batch, 1, true);
+      this.asideCount--;
+    }
+    this.trying = false;
+    this.wakeIdle();
+  }
+
+  private get isIdle(): boolean {
+    return this.inFlight === 0 && this.depth === 0 && this.asideCount === 0;
+  }
+
+  private wakeIdle(): void {
+    if (!this.isIdle) return;
+    const waiters = this.idleWaiters;
+    this.idleWaiters = [];
+    for (const wake of waiters) wake();
+  }
+
+  private unavailable(cause: unknown): Error {
+    const internal = `${this.settings.name}: outcome of the commit unknown, or refused`;
+    return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal, cause });
+  }
+
+  private commit(batch: readonly Waiting<I, O>[], careful: boolean): Promise<O[]> {
+    const items = batch.map((waiting) => waiting.item);
     const { tracing } = this.settings;
-    if (tracing?.on !== true) return this.commit(items, careful);
+    return tracing?.on === true ? this.traced(tracing, batch, items, careful) : this.write(items, careful);
+  }
+
+  private async traced(tracing: Tracing, batch: readonly Waiting<I, O>[], items: I[], careful: boolean): Promise<O[]> {
     const span = tracing.together(
       `commit ${this.settings.name}`,
-      items.map((item) => this.spans.get(item as object)),
+      batch.map((waiting) => waiting.span),
     );
     try {
-      const results = await this.commit(items, careful);
+      const results = await this.write(items, careful);
       tracing.end(span);
       return results;
     } catch (error) {
@@ -103,7 +329,7 @@ export class GroupCommit<I, O> {
     }
   }
 
-  private commit(items: I[], careful: boolean): Promise<O[]> {
+  private write(items: I[], careful: boolean): Promise<O[]> {
     const { database, settings } = this;
     return database.detached(() =>
       settings.transactional === false && !careful
@@ -114,4 +340,9 @@ export class GroupCommit<I, O> {
           }),
     );
   }
+}
+
+function halvesOf<T>(batch: readonly T[]): [T[], T[]] {
+  const middle = Math.ceil(batch.length / 2);
+  return [batch.slice(0, middle), batch.slice(middle)];
 }

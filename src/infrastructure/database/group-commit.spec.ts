@@ -1,26 +1,42 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
-import { waitFor } from '../../test/support/wait-for.js';
-import { GroupCommitRunner, type GatherTimes, type GroupCommitOptions } from './group-commit.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import type { Database } from './database.js';
+import { GroupCommit, type GatherTimes } from './group-commit.js';
 
-class Retryable extends Error {}
-class Lost extends Error {}
-class Poison extends Error {}
-class Locked extends Error {}
-class Slow extends Error {}
+const failing = (code: string) => Object.assign(new Error('the database failed'), { code });
+const deadlock = () => failing('40P01');
+const connectionLost = () => failing('ECONNRESET');
+const lockedRow = () => failing('55P03');
+const outOfTime = () => failing('57014');
 
+const UNAVAILABLE = (why: string) => ({
+  code: 'SERVICE_UNAVAILABLE',
+  internal: expect.stringContaining(why) as string,
+});
+
+type Commit = (items: number[], careful: boolean) => Promise<number[]>;
+
+/** On a database that only notes whether a lock is waited for briefly. */
 function runnerWith(
-  commit: (items: number[], careful: boolean) => Promise<number[]>,
-  change: Partial<GroupCommitOptions<number, number>> = {},
-): GroupCommitRunner<number, number> {
-  return new GroupCommitRunner<number, number>({
-    commit,
+  commit: Commit,
+  change: Partial<ConstructorParameters<typeof GroupCommit<number, number>>[1]> = {},
+): GroupCommit<number, number> {
+  const carefully = new AsyncLocalStorage<{ careful: boolean }>();
+  const database = {
+    inTransaction: false,
+    detached: <T>(work: () => Promise<T>) => work(),
+    transaction: <T>(work: () => Promise<T>) => carefully.run({ careful: false }, work),
+    execute: () => {
+      const transaction = carefully.getStore();
+      if (transaction !== undefined) transaction.careful = true;
+      return Promise.resolve(0);
+    },
+  };
+  return new GroupCommit<number, number>(database as unknown as Database, {
+    name: 'spec',
+    commit: (items) => commit(items, carefully.getStore()?.careful === true),
     maxBatch: 100,
-    maxInFlight: 2,
-    maxWaiting: 2_000,
-    isRetryable: (error) => error instanceof Retryable,
-    isOutcomeUnknown: (error) => error instanceof Lost,
-    overloaded: () => new Error('overloaded'),
-    unavailable: () => new Error('unavailable'),
     ...change,
   });
 }
@@ -38,7 +54,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 }
 
-describe('GroupCommitRunner', () => {
+describe('GroupCommit', () => {
   it('gathers what comes while two batches are under way into the next one', async () => {
     const sizes: number[] = [];
     const blocker = gate();
@@ -99,7 +115,7 @@ describe('GroupCommitRunner', () => {
         batches.push(items);
         return Promise.resolve(items);
       },
-      { sizeOf: (item) => item, maxSize: 10, maxInFlight: 1 },
+      { sizeOf: (item) => item, maxSize: 10 },
     );
     const items = [4, 6, 1, 30, 5, 5, 1];
     expect(await Promise.all(items.map((item) => runner.submit(item)))).toEqual(items);
@@ -185,7 +201,7 @@ describe('GroupCommitRunner', () => {
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 120 }), async (poisoned) => {
         const written: number[] = [];
         const runner = runnerWith((items) => {
-          if (items.some((item) => poisoned[item] === true)) return Promise.reject(new Poison());
+          if (items.some((item) => poisoned[item] === true)) return Promise.reject(new Error('of the item'));
           written.push(...items);
           return Promise.resolve(items);
         });
@@ -202,17 +218,17 @@ describe('GroupCommitRunner', () => {
     let calls = 0;
     const twice = runnerWith((items) => {
       calls++;
-      return calls < 3 ? Promise.reject(new Retryable()) : Promise.resolve(items);
+      return calls < 3 ? Promise.reject(deadlock()) : Promise.resolve(items);
     });
     expect(await twice.submit(1)).toBe(1);
     expect(calls).toBe(3);
 
     const always = runnerWith(() => {
       calls++;
-      return Promise.reject(new Retryable());
+      return Promise.reject(deadlock());
     });
     calls = 0;
-    await expect(always.submit(1)).rejects.toThrow('unavailable');
+    await expect(always.submit(1)).rejects.toMatchObject(UNAVAILABLE('refused'));
     expect(calls).toBe(3);
   });
 
@@ -220,24 +236,16 @@ describe('GroupCommitRunner', () => {
     let calls = 0;
     const runner = runnerWith(() => {
       calls++;
-      return Promise.reject(new Lost());
+      return Promise.reject(connectionLost());
     });
     const results = await Promise.allSettled([runner.submit(1), runner.submit(2), runner.submit(3)]);
     expect(results.every((result) => result.status === 'rejected')).toBe(true);
     expect(calls).toBe(1);
   });
 
-  const locks = (forMs = 60_000) => ({
-    isOutcomeUnknown: (error: unknown) => error instanceof Lost || error instanceof Slow || error instanceof Locked,
-    locks: {
-      isLocked: (error: unknown) => error instanceof Locked,
-      mayBeLocked: (error: unknown) => error instanceof Locked || error instanceof Slow,
-      forMs,
-    },
-  });
   const meeting = (locked: ReadonlySet<number>, items: number[], careful: boolean): Promise<number[]> => {
     if (!items.some((item) => locked.has(item))) return Promise.resolve(items);
-    return Promise.reject(careful ? new Locked() : new Slow());
+    return Promise.reject(careful ? lockedRow() : outOfTime());
   };
 
   it('writes everything but what is locked, and that when its lock is released', async () => {
@@ -249,7 +257,7 @@ describe('GroupCommitRunner', () => {
           const results = await meeting(locked, items, careful);
           written.push(...items);
           return results;
-        }, locks());
+        });
         const all = isLocked.map((_bad, index) => runner.submit(index));
         await Promise.all(all.filter((_write, index) => !locked.has(index)));
         expect(written.toSorted((a, b) => a - b)).toEqual(isLocked.flatMap((bad, index) => (bad ? [] : [index])));
@@ -265,13 +273,10 @@ describe('GroupCommitRunner', () => {
   it('keeps what is locked out of the batches in flight, and is careful until it is written', async () => {
     const locked = new Set([1]);
     const calls: [size: number, careful: boolean][] = [];
-    const runner = runnerWith(
-      (items, careful) => {
-        calls.push([items.length, careful]);
-        return meeting(locked, items, careful);
-      },
-      { ...locks(), maxInFlight: 1 },
-    );
+    const runner = runnerWith((items, careful) => {
+      calls.push([items.length, careful]);
+      return meeting(locked, items, careful);
+    });
     const first = [1, 2].map((item) => runner.submit(item));
     await first[1];
     // Another item of the same row, and one that shares its batch.
@@ -289,8 +294,8 @@ describe('GroupCommitRunner', () => {
     let calls = 0;
     const runner = runnerWith(() => {
       calls++;
-      return Promise.reject(new Slow());
-    }, locks());
+      return Promise.reject(outOfTime());
+    });
     const results = await Promise.allSettled([1, 2, 3, 4].map((item) => runner.submit(item)));
     expect(results.every((result) => result.status === 'rejected')).toBe(true);
     expect(calls).toBe(2);
@@ -298,9 +303,9 @@ describe('GroupCommitRunner', () => {
 
   it('gives up what stays locked for too long', async () => {
     const locked = new Set([1]);
-    const runner = runnerWith((items, careful) => meeting(locked, items, careful), locks(0));
+    const runner = runnerWith((items, careful) => meeting(locked, items, careful), { lockedForMs: 0 });
     const [first, second] = [runner.submit(1), runner.submit(2)];
-    await expect(first).rejects.toThrow('unavailable');
+    await expect(first).rejects.toMatchObject(UNAVAILABLE('refused'));
     expect(await second).toBe(2);
     await runner.idle();
   });
@@ -312,12 +317,12 @@ describe('GroupCommitRunner', () => {
         await blocker.opened;
         return items;
       },
-      { maxWaiting: 5, maxBatch: 1, maxInFlight: 1 },
+      { maxWaiting: 5, maxBatch: 1 },
     );
     const under = runner.submit(0);
     await new Promise(setImmediate);
     const waiting = [1, 2, 3, 4, 5].map((item) => runner.submit(item));
-    await expect(runner.submit(6)).rejects.toThrow('overloaded');
+    await expect(runner.submit(6)).rejects.toMatchObject(UNAVAILABLE('too many waiting'));
     blocker.open();
     await Promise.all([under, ...waiting]);
     expect(await runner.submit(7)).toBe(7);
