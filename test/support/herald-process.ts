@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '../../src/common/describe-error.js';
 import { ROOT } from './project-files.js';
 import { s3Settings } from './s3-run.js';
 import { waitFor } from './wait-for.js';
@@ -145,7 +146,8 @@ export function embeddedPostgresPid(dataDir: string): number | null {
   try {
     process.kill(pid, 0);
     return pid;
-  } catch {
-    return null;
+  } catch (error) {
+    // EPERM: it runs, as another user.
+    return codeOf(error) === 'EPERM' ? pid : null;
   }
 }

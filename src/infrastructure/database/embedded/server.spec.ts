@@ -1,7 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLog, shortenLog } from './server.js';
+import { jest } from '@jest/globals';
+import { isAlive, openLog, shortenLog } from './server.js';
+
+afterEach(() => jest.restoreAllMocks());
 
 it('the log of the server is put aside over its limit, while the server goes on writing to it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'herald-log-'));
@@ -23,4 +26,15 @@ it('the log of the server is put aside over its limit, while the server goes on 
     await server.close();
     rmSync(folder, { recursive: true });
   }
+});
+
+// Where there is no /proc: without the system's answer a process of another user cannot be told from one that is gone.
+it.each([
+  ['EPERM', true],
+  ['ESRCH', false],
+] as const)('a process that answers a signal with %s is alive: %s', async (code, isThere) => {
+  jest.spyOn(process, 'kill').mockImplementation(() => {
+    throw Object.assign(new Error(`kill ${code}`), { code });
+  });
+  expect(await isAlive(4_711, false)).toBe(isThere);
 });

@@ -144,8 +144,8 @@ export async function readPostmaster(clusterPath: string): Promise<{ pid: number
 }
 
 /** Whether a process runs; one that has ended and was not collected by its parent does not. */
-export async function isAlive(pid: number): Promise<boolean> {
-  if (!onLinux) return signalTo(pid, 0);
+export async function isAlive(pid: number, hasProc = onLinux): Promise<boolean> {
+  if (!hasProc) return exists(pid);
   const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   // `pid (name) S ...`; the name may hold anything, also brackets.
   return state !== undefined && !/^[ZX]/.test(state.slice(state.lastIndexOf(')') + 2));
@@ -213,12 +213,25 @@ async function waitUntil(condition: () => Promise<boolean>, withinMs: number): P
   return true;
 }
 
-/** Sends a signal, or 0 for none; false where that process is gone. */
-function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
+/** Sends a signal; false where that process is gone. */
+function signalTo(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
   } catch (error) {
     if (codeOf(error) === 'ESRCH') return false;
-    throw error;
+    if (codeOf(error) !== 'EPERM') throw error;
+    throw new EmbeddedPostgresError(
+      `PostgreSQL (process ${pid}) runs as another user: stop it as that user, or as root.`,
+    );
+  }
+}
+
+/** Whether a process has that number, of whatever user. */
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: there is one, and another user's.
+    return codeOf(error) !== 'ESRCH';
   }
 }
