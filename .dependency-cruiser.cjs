@@ -27,14 +27,13 @@ const PACKAGES = {
   '@nestjs/bullmq':
     '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
   ioredis: '^src/infrastructure/lanes/',
-  busboy: '^src/simulator/',
   '@aws-sdk/client-s3': '^src/infrastructure/storage/s3-',
   undici: '^src/(infrastructure/whatsapp|modules/webhook|simulator)/',
   pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database)',
-  multer: '^src/modules/media/',
+  multer: '^src/(modules/media|simulator/media)/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/common/public-address',
-  'libphonenumber-js': '^src/(modules/otp|infrastructure/whatsapp/account-number|cli)',
+  'libphonenumber-js': '^src/(modules/otp|infrastructure/whatsapp/account-number|cli|simulator/people)',
   'prom-client': '^src/infrastructure/operations/',
   '@opentelemetry/(core|resources|sdk-trace|exporter-trace-otlp-(http|proto))':
     '^src/infrastructure/operations/trace-recorder',

@@ -72,7 +72,7 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
   teardown.add('http', () => stopHttp(app, config.process));
   const port = await timeline.measure('listen', () => startApplication(app, config));
   const baseUrl = `http://${reachableHost(config.process.host)}:${port}`;
-  simulation?.simulator.setWebhookUrl(`${baseUrl}${WEBHOOK_PATH}`);
+  simulation?.simulator.courier.setWebhookUrl(`${baseUrl}${WEBHOOK_PATH}`);
   const simulatorUrl = simulation?.url ?? null;
   const makeDemo = async () => (await import('./demo.js')).makeDemo(app, config, baseUrl, simulatorUrl);
   const demo = config.process.demo && roles.includes('api') ? await timeline.measure('demo', makeDemo) : null;
@@ -82,7 +82,7 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
 async function startSimulatorOnly(config: Config, options: StartOptions): Promise<Herald> {
   const { simulator, url } = await startSimulator(config, options);
   const { publicUrl, host, port } = config.process;
-  simulator.setWebhookUrl(`${publicUrl ?? `http://${reachableHost(host)}:${port}`}${WEBHOOK_PATH}`);
+  simulator.courier.setWebhookUrl(`${publicUrl ?? `http://${reachableHost(host)}:${port}`}${WEBHOOK_PATH}`);
   return { config, app: null, simulator, baseUrl: url, simulatorUrl: url, demo: null };
 }
 

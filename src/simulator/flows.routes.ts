@@ -1,6 +1,6 @@
 import { GraphError, invalidParam } from './graph-error.js';
 import { GraphNode, type Route, SUCCESS } from './http/call.js';
-import { Shape } from './http/fields.js';
+import { own, Shape } from './http/fields.js';
 import { isObject, jsonOf, type Param } from './http/param.js';
 import { accountHealth, healthOf, SIMULATED_APP } from './numbers/numbers.js';
 import type { Platform } from './platform.js';
@@ -26,10 +26,7 @@ interface Flow {
 const FLOW = new Shape<Flow>(
   'WhatsAppFlow',
   {
-    id: ({ id }) => id,
-    name: ({ name }) => name,
-    status: ({ status }) => status,
-    categories: ({ categories }) => categories,
+    ...own('id', 'name', 'status', 'categories'),
     validation_errors: (flow) => errorsOf(flow),
     json_version: ({ json }) => partOf(json, 'version'),
     data_api_version: ({ json }) => partOf(json, 'data_api_version'),

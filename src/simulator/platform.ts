@@ -8,6 +8,7 @@ import { allSteps, MessageLog, Scenarios, type TakenMessage } from './messages/m
 import { Courier } from './notifications/courier.js';
 import {
   EnvelopeBuilder,
+  envelopeOf,
   senderOf,
   type Inbound,
   type Outgoing,
@@ -93,10 +94,6 @@ export class Platform {
     this.courier = new Courier(this.options, envelopes, (items) => this.settled(items));
   }
 
-  setWebhookUrl(url: string | null): void {
-    this.courier.setWebhookUrl(url);
-  }
-
   /** Adds a number, with sample templates for an account that is new. */
   registerNumber(number: SimulatorNumber): void {
     this.numbers.register(number);
@@ -135,14 +132,8 @@ export class Platform {
    */
   readonly notifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number): void => {
     if (!this.numbers.isSubscribed(wabaId)) return;
-    const time = timeSeconds ?? Math.floor(Date.now() / 1000);
-    this.postRaw({ object: 'whatsapp_business_account', entry: [{ id: wabaId, time, changes: [{ value, field }] }] });
+    this.postRaw(envelopeOf(wabaId, field, value, timeSeconds));
   };
-
-  pendingNotifications(): { pending: number; acknowledged: number; dropped: number } {
-    const { pending, acknowledged, dropped } = this.courier;
-    return { pending, acknowledged, dropped };
-  }
 
   /**
    * Forgets messages, notifications, faults, revoked tokens, how often templates were created, and what has become of

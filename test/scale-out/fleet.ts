@@ -60,7 +60,7 @@ export class Fleet {
       const [first, second, third, fourth] = started.map((each) => (each.status === 'fulfilled' ? each.value : null));
       const failed = started.find((each) => each.status === 'rejected');
       if (!first || !second || !third || !fourth) throw new Error('not all four started', { cause: failed?.reason });
-      rig.simulator.setWebhookUrl(`${first.ready.base_url}/platform/whatsapp/webhook`);
+      rig.simulator.courier.setWebhookUrl(`${first.ready.base_url}/platform/whatsapp/webhook`);
       const dataSource = new DataSource(dataSourceOptions({ url: stored.url, poolSize: 3, queryTimeoutMs: 20_000 }));
       await dataSource.initialize();
       ends.push(() => dataSource.destroy());

@@ -4,6 +4,7 @@ import { readFaults, shownFaults } from '../http/faults.js';
 import { missing, type Param } from '../http/param.js';
 import type { MediaFile } from '../media/media-store.js';
 import { messageJson } from '../messages/message-log.js';
+import { envelopeOf } from '../notifications/notification.js';
 import { NUMBER_FACTS, type NumberFacts, type Numbers } from '../numbers/numbers.js';
 import type { Platform } from '../platform.js';
 import type { SimulatorNumber } from '../simulator.types.js';
@@ -23,12 +24,12 @@ const LONGEST_TEXT = 10_000;
  * @param closePortFor refuses connections for some time, from a moment later; control calls too
  */
 export function controlRoutes(platform: Platform, closePortFor: (ms: number) => void): Route[] {
-  const { numbers, messages, media, tokens, brokenAnswers, faults } = platform;
+  const { numbers, messages, media, tokens, brokenAnswers, faults, courier } = platform;
   return [
     control('get', '/health', () => ({ status: 'ok' })),
     control('get', '/count', () => ({
       count: messages.count,
-      notifications: platform.pendingNotifications(),
+      notifications: { pending: courier.pending, acknowledged: courier.acknowledged, dropped: courier.dropped },
       broken: brokenAnswers.counts,
     })),
     control('get', '/messages', (call) => {
@@ -96,9 +97,7 @@ function readNotification(numbers: Numbers, given: Param): object {
   const number = numbers.get(String(value.get('metadata').get('phone_number_id').value)) ?? numbers.all()[0];
   const field = given.optionalText('field', LONGEST_TEXT) ?? 'messages';
   const id = given.optionalText('waba_id', LONGEST_TEXT) ?? number?.wabaId ?? '0';
-  // Only the management fields carry the entry's time.
-  const time = field === 'messages' ? undefined : Math.floor(Date.now() / 1000);
-  return { object: 'whatsapp_business_account', entry: [{ id, time, changes: [{ value: value.value, field }] }] };
+  return envelopeOf(id, field, value.value);
 }
 
 function numberJson({ phoneNumberId, wabaId, displayPhoneNumber, verifiedName }: SimulatorNumber): object {

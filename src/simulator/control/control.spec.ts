@@ -295,7 +295,7 @@ describe('a control call', () => {
     const last = await rig.client.sendTaken(MESSAGE);
     await rig.receiver.until('read', () => rig.receiver.statuses(last).length === 3);
     expect(rig.receiver.requests.filter(about)).toHaveLength(known);
-    await waitFor(() => rig.simulator.pendingNotifications().pending === 0);
+    await waitFor(() => rig.simulator.courier.pending === 0);
     expect((await rig.client.control('GET', 'count')).json).toEqual({
       count: 2,
       notifications: { pending: 0, acknowledged: 6, dropped: 0 },

@@ -143,6 +143,24 @@ export function pageOf<T>(
   };
 }
 
+/** Those that pass every filter for which the query has a value. */
+export function matching<T>(
+  call: Call,
+  items: readonly T[],
+  filters: Readonly<Record<string, (item: T, value: string) => boolean>>,
+): T[] {
+  const asked = Object.entries(filters).map(([name, matches]) => ({ value: call.query(name) ?? '', matches }));
+  return items.filter((item) => asked.every(({ value, matches }) => value === '' || matches(item, value)));
+}
+
+/** One value, some with commas between, or a JSON array, in capitals. */
+export function listOf(value: string): string[] {
+  return value
+    .toUpperCase()
+    .split(/[[\]",\s]+/)
+    .filter((part) => part !== '');
+}
+
 /** Beyond it a sender that was refused is cut off instead of being heard out. */
 const MOST_REFUSED_BYTES = 256 * 1024 * 1024;
 

@@ -53,6 +53,11 @@ export function absent(...names: string[]): Fields<unknown> {
   return Object.fromEntries(names.map((name) => [name, () => undefined]));
 }
 
+/** Fields that are shown as the object has them. */
+export function own<T>(...names: (keyof T & string)[]): Fields<T> {
+  return Object.fromEntries(names.map((name) => [name, (object: T) => object[name]]));
+}
+
 const plainField = (name: string): Field => ({ name, modifiers: {}, sub: null });
 
 /** What comes of a list within an object, without `.limit(n)`. */

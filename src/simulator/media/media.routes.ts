@@ -1,13 +1,14 @@
-import busboy from 'busboy';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Request } from 'express';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { callbackify } from 'node:util';
+import multer, { MulterError, type StorageEngine } from 'multer';
 import { GraphError, invalidParam, PlainError } from '../graph-error.js';
 import { type Call, GraphNode, letRunOff, on, type Route, SUCCESS } from '../http/call.js';
 import { askedFor, strikes } from '../http/faults.js';
+import { Param } from '../http/param.js';
 import type { Platform } from '../platform.js';
 import {
   kindOf,
@@ -74,90 +75,78 @@ function hashOf(key: string, facts: readonly (string | null)[]): string {
   return createHmac('sha256', key).update(JSON.stringify(facts)).digest('base64url');
 }
 
-interface UploadForm {
-  fields: Map<string, string>;
-  file: SavedFile | null;
-  /** The type that the file's part names; null before it has come. */
-  partType: string | null;
-}
+/** What is read of a form. */
+type UploadForm = Partial<Record<'messaging_product' | 'type' | 'file', unknown>>;
+/** What a form's one file is saved as; `mimetype` is the type that its part names. */
+type UploadedFile = SavedFile & { mimetype: string };
 
 /** Streams the file to its folder. @throws GraphError 100; nothing is kept then */
 async function upload({ media, ids, faults }: Platform, phoneNumberId: string, call: Call): Promise<object> {
   const id = ids.newObjectId();
   const path = media.pathOf(id);
+  // Whatever is around the file: a form without an end is cut off.
+  const end = letRunOff(call.request);
   try {
-    const form = await readForm(call.request, path);
+    const form = await readForm(call, path);
     if (strikes(faults, 'upload_failures')) throw askedFor(131000);
-    const product = form.fields.get('messaging_product') ?? call.query('messaging_product');
+    const product = form.messaging_product ?? call.query('messaging_product');
     if (product !== 'whatsapp') throw invalidParam('The parameter messaging_product is required.');
-    media.add({ ...fileFrom(form), id, phoneNumberId });
+    media.add({ ...fileFrom(form, call.request.file as UploadedFile | undefined), id, phoneNumberId });
     return { id };
   } catch (error) {
     await rm(path, { force: true });
-    await letRunOff(call.request);
+    await end;
     throw error;
   }
 }
+
+const FORM_LIMITS = { fieldSize: MOST_FIELD_BYTES, fileSize: LARGEST_MEDIA_BYTES, parts: MOST_PARTS };
 
 /** Reads the form without holding a file in memory. @throws GraphError 100 where it is broken, or has too much */
-async function readForm(request: Request, path: string): Promise<UploadForm> {
-  const form: UploadForm = { fields: new Map(), file: null, partType: null };
-  const parser = parserOf(request);
-  let writing = Promise.resolve<SavedFile | null>(null);
+async function readForm({ request, reply }: Call, path: string): Promise<UploadForm> {
+  let saving: Promise<SavedFile> | undefined;
+  const storage: StorageEngine = {
+    _handleFile: (_request, { stream }, done) => {
+      const saved = (saving = saveFile(path, stream as AsyncIterable<Buffer>));
+      callbackify(() => saved)((error, file) => done(error, file as object));
+    },
+    _removeFile: (_request, _file, done) => done(null),
+  };
   try {
-    await new Promise<void>((resolve, reject) => {
-      parser.on('field', (name, value, { valueTruncated }) => {
-        if (name === 'file') reject(invalidParam('Param file must be a file.'));
-        else if (valueTruncated) reject(invalidParam(`Param ${name} is too long.`));
-        else form.fields.set(name, value);
+    return await new Promise<UploadForm>((resolve, reject) => {
+      void multer({ storage, limits: FORM_LIMITS }).single('file')(request, reply, (error: unknown) => {
+        const form = request.body as UploadForm | undefined;
+        if (error !== undefined) reject(refusalOf(error as Error));
+        else if (form === undefined) reject(broken('it is no multipart/form-data'));
+        else resolve(form);
       });
-      parser.on('file', (name, stream, { mimeType }) => {
-        if (name !== 'file' || form.partType !== null) {
-          stream.resume();
-          reject(
-            invalidParam(form.partType === null ? `Param ${name} must not be a file.` : 'Only one file can be given.'),
-          );
-          return;
-        }
-        form.partType = mimeType;
-        stream.on('limit', () => reject(tooLarge(LARGEST_MEDIA_BYTES)));
-        writing = saveFile(path, stream as AsyncIterable<Buffer>);
-        writing.catch(reject);
-      });
-      parser.on('partsLimit', () => reject(invalidParam(`The form has more than ${MOST_PARTS} parts.`)));
-      parser.on('error', (error) => reject(broken(error)));
-      parser.on('close', resolve);
-      request.on('close', () => (request.complete ? undefined : reject(broken(new Error('it breaks off')))));
-      request.pipe(parser);
     });
-    return { ...form, file: await writing };
-  } catch (error) {
-    request.unpipe(parser);
-    parser.destroy();
-    await writing.catch(() => undefined);
-    throw error;
+  } finally {
+    // A request that breaks off is over before its file is.
+    await Promise.allSettled([saving]);
   }
 }
 
-function parserOf(request: Request): busboy.Busboy {
-  // The parser stops at its limits, not beyond them.
-  const limits = { fieldSize: MOST_FIELD_BYTES + 1, fileSize: LARGEST_MEDIA_BYTES + 1, parts: MOST_PARTS };
-  try {
-    return busboy({ headers: request.headers, limits });
-  } catch (error) {
-    throw broken(error);
-  }
+function refusalOf(error: Error): GraphError {
+  if (!(error instanceof MulterError)) return broken(error.message);
+  const { code, field = '' } = error;
+  if (code === 'LIMIT_FIELD_VALUE') return invalidParam(`Param ${field} is too long.`);
+  if (code === 'LIMIT_FILE_SIZE') return tooLarge(LARGEST_MEDIA_BYTES);
+  if (code === 'LIMIT_PART_COUNT') return invalidParam(`The form has more than ${MOST_PARTS} parts.`);
+  if (code !== 'LIMIT_UNEXPECTED_FILE') return broken(error.message);
+  return invalidParam(field === 'file' ? 'Only one file can be given.' : `Param ${field} must not be a file.`);
 }
 
-function broken(error: unknown): GraphError {
-  return new GraphError(100, `The form can't be read: ${(error as Error).message}`);
+function broken(reason: string): GraphError {
+  return new GraphError(100, `The form can't be read: ${reason}`);
 }
 
-function fileFrom({ fields, file, partType }: UploadForm): Omit<MediaFile, 'id' | 'phoneNumberId'> {
-  if (file === null) throw invalidParam('The parameter file is required.');
+function fileFrom(form: UploadForm, file: UploadedFile | undefined): Omit<MediaFile, 'id' | 'phoneNumberId'> {
+  if (form.file !== undefined) throw invalidParam('Param file must be a file.');
+  if (file === undefined) throw invalidParam('The parameter file is required.');
   // The field says more: libraries write `application/octet-stream` into the file's part, without any parameters.
-  const mimeType = (fields.get('type') ?? partType ?? 'application/octet-stream').trim();
-  if (mimeType.length > MOST_TYPE_CHARACTERS) throw invalidParam('Param type is too long.');
+  const given = new Param({ type: form.type ?? file.mimetype }, '').optionalText('type', MOST_TYPE_CHARACTERS);
+  const mimeType = given?.trim() ?? '';
   const kind = kindOf(mimeType);
   if (kind === undefined) {
     throw invalidParam(

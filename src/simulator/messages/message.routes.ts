@@ -18,7 +18,9 @@ export function messageRoutes(platform: Platform): Route[] {
   const { number } = platform.nodes;
   return [
     number.on('post', '/messages', (sender, call) =>
-      call.parameters.values.status === undefined ? send(platform, sender, call) : markAsRead(platform, sender, call),
+      call.parameters.values.status === undefined
+        ? take(platform, sender, call, checkSend(platform, sender, call))
+        : markAsRead(platform, sender, call),
     ),
     number.on('post', '/marketing_messages', (sender, call) => sendMarketing(platform, sender, call)),
   ];
@@ -29,11 +31,11 @@ function sendMarketing(platform: Platform, sender: SimulatorNumber, call: Call):
   const { param } = call;
   param.optionalOneOf('product_policy', ['CLOUD_API_FALLBACK', 'STRICT']);
   param.flag('message_activity_sharing');
-  const { templates, options } = platform;
-  if (checkMessage(call.parameters.values, sender, templates, options.bareNumbers).pricing !== 'marketing') {
+  const checked = checkSend(platform, sender, call);
+  if (checked.pricing !== 'marketing') {
     throw new GraphError(131055, 'Only marketing templates can be sent with marketing_messages');
   }
-  return send(platform, sender, call);
+  return take(platform, sender, call, checked);
 }
 
 interface CheckedMessage {
@@ -68,12 +70,14 @@ export function checkMessage(
   return { type, recipient, callback, pricing: 'service' };
 }
 
-function send(platform: Platform, sender: SimulatorNumber, call: Call): object {
-  const { phoneNumberId } = sender;
+function checkSend({ numbers, templates, options }: Platform, sender: SimulatorNumber, call: Call): CheckedMessage {
+  checkCanSend(numbers.factsOf(sender.phoneNumberId));
+  return checkMessage(call.parameters.values, sender, templates, options.bareNumbers);
+}
+
+function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call, checked: CheckedMessage): object {
   const { values: body, sent } = call.parameters;
-  const { ids, numbers, options, people, scenarios } = platform;
-  checkCanSend(numbers.factsOf(phoneNumberId));
-  const checked = checkMessage(body, sender, platform.templates, options.bareNumbers);
+  const { ids, options, people, scenarios } = platform;
   const { recipient, type, callback, pricing } = checked;
   const party = recipient.waId ?? recipient.to;
   if (people.hasBlocked(phoneNumberId, party)) {

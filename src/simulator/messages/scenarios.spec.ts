@@ -25,7 +25,7 @@ describe('the recipient', () => {
     const last = await rig.client.sendTaken(to('9999'));
     await rig.receiver.until('the last status', () => names(rig, last).includes('read'));
     // On a busy machine what was due before may go together with it, on a connection of its own.
-    await waitFor(() => rig.simulator.pendingNotifications().pending === 0);
+    await waitFor(() => rig.simulator.courier.pending === 0);
   }
 
   it('of any other number gets sent, delivered and read, a gap apart', async () => {

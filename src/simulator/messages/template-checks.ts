@@ -1,10 +1,12 @@
 import { GraphError, invalidParam } from '../graph-error.js';
-import type {
-  ParameterFormat,
-  Template,
-  TemplateButton,
-  TemplateComponent,
-  TemplateStore,
+import { VARIABLE, variablesOfText } from '../templates/component-checks.js';
+import {
+  componentOf,
+  type ParameterFormat,
+  type Template,
+  type TemplateButton,
+  type TemplateComponent,
+  type TemplateStore,
 } from '../templates/template-store.js';
 import { checkMedia, checkPlace } from './content-checks.js';
 import { arrayOfObjects, invalidValue, isObject, longerThan, missing, Param, requireOneOf } from '../http/param.js';
@@ -14,7 +16,6 @@ const CARD_BODY_LIMIT = 160;
 const CODE_LIMIT = 15;
 const PAYLOAD_LIMIT = 256;
 const COUPON_LIMIT = 20;
-const VARIABLE = /\{\{\s*(\w+)\s*\}\}/g;
 // prettier-ignore
 const COMPONENT_TYPES = [
   'HEADER', 'BODY', 'FOOTER', 'BUTTON', 'CAROUSEL', 'LIMITED_TIME_OFFER', 'ORDER_STATUS', 'CALL_PERMISSION_REQUEST',
@@ -98,15 +99,14 @@ function checkParts(
   format: ParameterFormat,
   bodyLimit: number,
 ): void {
-  const find = (type: string) => components.find((component) => component.type === type);
-  checkHeader(find('HEADER'), parametersOf(sent, 'HEADER'), format);
-  const body = find('BODY');
+  checkHeader(componentOf(components, 'HEADER'), parametersOf(sent, 'HEADER'), format);
+  const body = componentOf(components, 'BODY');
   // A body without a text is that of a code, which has one variable.
   const text = body === undefined ? '' : (body.text ?? '*{{1}}* is your verification code.');
   if (longerThan(fillText('body', text, format, parametersOf(sent, 'BODY')), bodyLimit)) {
     throw new GraphError(132005, `body: text is longer than ${bodyLimit} characters once it is filled in`);
   }
-  checkButtons(find('BUTTONS')?.buttons ?? [], sent);
+  checkButtons(componentOf(components, 'BUTTONS')?.buttons ?? [], sent);
 }
 
 function checkHeader(header: TemplateComponent | undefined, parameters: Param[], format: ParameterFormat): void {
@@ -129,7 +129,7 @@ function checkHeader(header: TemplateComponent | undefined, parameters: Param[],
 
 function checkOffer(template: Template, sent: readonly SentComponent[]): void {
   const where = 'limited_time_offer';
-  const offer = template.components.find(({ type }) => type === 'LIMITED_TIME_OFFER')?.limited_time_offer;
+  const offer = componentOf(template.components, 'LIMITED_TIME_OFFER')?.limited_time_offer;
   if (!isObject(offer) || offer.has_expiration === false) return;
   const [parameter] = parametersOf(sent, 'LIMITED_TIME_OFFER');
   if (parameter?.get('type').value !== where) {
@@ -141,7 +141,7 @@ function checkOffer(template: Template, sent: readonly SentComponent[]): void {
 }
 
 function checkCards(template: Template, sent: readonly SentComponent[]): void {
-  const carousel = template.components.find(({ type }) => type === 'CAROUSEL');
+  const carousel = componentOf(template.components, 'CAROUSEL');
   const cards = Array.isArray(carousel?.cards) ? (carousel.cards as { components: TemplateComponent[] }[]) : [];
   const given = sent.find(({ type }) => type === 'CAROUSEL')?.content.get('cards');
   const values = Array.isArray(given?.value) ? (given.value as unknown[]) : [];
@@ -216,18 +216,13 @@ function checkOwnText(parameter: Param, type: string, max: number): void {
 }
 
 function needsParameter({ type, url }: TemplateButton): boolean {
-  if (type === 'URL') return variablesIn(url ?? '').length > 0;
+  if (type === 'URL') return variablesOfText(url ?? '').length > 0;
   return type === 'OTP' || type === 'COPY_CODE';
-}
-
-/** Names (or positions) of the variables in a text, each once. */
-function variablesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(VARIABLE)].map((match) => match[1] as string))];
 }
 
 /** Puts the parameters into a text. @throws GraphError 100, 131008, 132000, 132012 or 132018 */
 function fillText(where: string, text: string, format: ParameterFormat, parameters: Param[]): string {
-  const variables = variablesIn(text);
+  const variables = [...new Set(variablesOfText(text))];
   checkCount(where, parameters.length, variables.length);
   const values = new Map<string, string>();
   parameters.forEach((parameter, i) => {

@@ -34,11 +34,11 @@ describe('notifications', () => {
     const ids = await sendMany(300);
     await rig.receiver.until('the first', () => rig.receiver.statuses().length === 900);
     // A slow machine takes the messages one by one, and their statuses are due so: these wait until all are due.
-    rig.simulator.setWebhookUrl(null);
+    rig.simulator.courier.setWebhookUrl(null);
     ids.push(...(await sendMany(100, SECOND_PHONE_NUMBER_ID)));
-    await waitFor(() => rig.simulator.pendingNotifications().pending === 300);
+    await waitFor(() => rig.simulator.courier.pending === 300);
     const before = rig.receiver.requests.length;
-    rig.simulator.setWebhookUrl(rig.receiver.url);
+    rig.simulator.courier.setWebhookUrl(rig.receiver.url);
     await rig.receiver.until('all', () => rig.receiver.statuses().length === 1200);
     expect(rig.receiver.requests.length - before).toBeLessThan(20);
     const order = new Map<string, string[]>();
@@ -51,8 +51,8 @@ describe('notifications', () => {
     rig = await startRig({ webhookUrl: null });
     await sendMany(40);
     await sendMany(40, SECOND_PHONE_NUMBER_ID);
-    await waitFor(() => rig.simulator.pendingNotifications().pending >= 80);
-    rig.simulator.setWebhookUrl(rig.receiver.url);
+    await waitFor(() => rig.simulator.courier.pending >= 80);
+    rig.simulator.courier.setWebhookUrl(rig.receiver.url);
     await rig.receiver.until('all', () => rig.receiver.statuses().length === 240);
     const changes = rig.receiver.requests.map(({ body }) => body.entry.flatMap((entry) => entry.changes));
     const shared = changes.find((some) => some.length === 2);
@@ -114,7 +114,7 @@ describe('notifications', () => {
     for (let n = 0; n < 12; n++) await rig.client.control('POST', 'notify', { value: { poison: true } });
     const id = await rig.client.sendTaken({ to: '+4915112345678' });
     await rig.receiver.until('read', () => rig.receiver.statuses(id).length === 3);
-    await waitFor(() => rig.simulator.pendingNotifications().pending === 12);
+    await waitFor(() => rig.simulator.courier.pending === 12);
     expect((await rig.client.control('GET', 'count')).json.notifications).toMatchObject({ pending: 12 });
     // Node reports more listeners than the limit as a leak.
     const { signal } = rig.simulator.courier['round'];
@@ -140,7 +140,7 @@ describe('notifications', () => {
   it('wait where there is no address yet', async () => {
     rig = await startRig({ webhookUrl: null });
     const id = await rig.client.sendTaken({ to: '+4915112345678' });
-    rig.simulator.setWebhookUrl(rig.receiver.url);
+    rig.simulator.courier.setWebhookUrl(rig.receiver.url);
     await rig.receiver.until('read', () => rig.receiver.statuses(id).length === 3);
     expect(rig.receiver.statuses(id)).toHaveLength(3);
   });
@@ -155,7 +155,7 @@ describe('notifications', () => {
       dropped: 30,
     });
     expect(lines).toEqual([expect.stringContaining('oldest are dropped')]);
-    rig.simulator.setWebhookUrl(rig.receiver.url);
+    rig.simulator.courier.setWebhookUrl(rig.receiver.url);
     await rig.receiver.until('the rest', () => rig.receiver.values().length === 50);
     expect(rig.receiver.values()[0]).toEqual({ n: 30 });
   });

@@ -72,6 +72,12 @@ export function signBody(value: object, appSecret: string): SignedBody {
   };
 }
 
+/** One change of a field; those of messages have no time. @param time `entry.time` in seconds */
+export function envelopeOf(id: string, field: string, value: unknown, time = Math.floor(Date.now() / 1000)): object {
+  const entry = { id, time: field === 'messages' ? undefined : time, changes: [{ value, field }] };
+  return { object: 'whatsapp_business_account', entry: [entry] };
+}
+
 type Packed = StatusNotification | InboundNotification;
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { invalidParam } from '../graph-error.js';
 import { type Call, type Route, SUCCESS } from '../http/call.js';
-import { absent, type Field, Shape } from '../http/fields.js';
+import { absent, type Field, own, Shape } from '../http/fields.js';
 import { isUrl, type JsonObject, longerThan, type Param } from '../http/param.js';
 import type { Platform } from '../platform.js';
 import type { Store } from '../store.js';
@@ -25,13 +25,7 @@ const WEBSITES = `at most ${MOST_WEBSITES} URLs that begin with http:// or https
 const PROFILE = new Shape<Profile>(
   'WhatsAppBusinessProfile',
   {
-    about: ({ about }) => about,
-    address: ({ address }) => address,
-    description: ({ description }) => description,
-    email: ({ email }) => email,
-    profile_picture_url: (profile) => profile.profile_picture_url,
-    websites: ({ websites }) => websites,
-    vertical: ({ vertical }) => vertical,
+    ...own('about', 'address', 'description', 'email', 'profile_picture_url', 'websites', 'vertical'),
     ...absent('messaging_product', 'id'),
   },
   [],

@@ -1,6 +1,7 @@
 import { type GraphError, invalidParam } from '../graph-error.js';
 import { arrayOfObjects, isObject, isUrl, type JsonObject, longerThan, requireOneOf } from '../http/param.js';
 import {
+  componentOf,
   type ParameterFormat,
   type TemplateButton,
   type TemplateCategory,
@@ -28,7 +29,7 @@ export function checkComponents(given: unknown, frame: ComponentFrame): Template
   if (twice !== undefined) throw invalidParam(`Param components has more than one component of type ${twice}.`);
   if (!types.includes('BODY')) throw missingField('BODY', 'text');
   if (frame.category === 'AUTHENTICATION') return checkAuthenticationComponents(components);
-  const offer = components.find(({ type }) => type === 'LIMITED_TIME_OFFER');
+  const offer = componentOf(components, 'LIMITED_TIME_OFFER');
   for (const component of components) checkComponent(component, frame, offer !== undefined);
   if (offer !== undefined) checkLimitedTimeOffer(offer, components, frame.category);
   return components;
@@ -105,9 +106,7 @@ function checkCards(carousel: TemplateComponent, frame: ComponentFrame): void {
   const path = "components['CAROUSEL']['cards']";
   const shapes = objectList(carousel.cards, path, 2, 10).map((card, i) => {
     const parts = objectList(card.components, `${path}[${i}]['components']`, 1, 3) as TemplateComponent[];
-    const header = parts.find(({ type }) => type === 'HEADER');
-    const buttons = parts.find(({ type }) => type === 'BUTTONS');
-    const body = parts.find(({ type }) => type === 'BODY');
+    const [header, buttons, body] = ['HEADER', 'BUTTONS', 'BODY'].map((type) => componentOf(parts, type));
     if (header === undefined) throw missingField('CAROUSEL', 'HEADER');
     if (buttons === undefined) throw missingField('CAROUSEL', 'BUTTONS');
     if (!['IMAGE', 'VIDEO', 'PRODUCT'].includes(header.format ?? '')) {
@@ -131,10 +130,10 @@ function checkLimitedTimeOffer(
   if (category !== 'MARKETING') throw invalidParam('A limited-time offer needs the category MARKETING.');
   const content = isObject(offer.limited_time_offer) ? offer.limited_time_offer : {};
   textOf(content.text, 'LIMITED_TIME_OFFER', 'text', OFFER_LIMIT);
-  if (components.some(({ type }) => type === 'FOOTER')) {
+  if (componentOf(components, 'FOOTER') !== undefined) {
     throw invalidParam('A template with a limited-time offer has no FOOTER.');
   }
-  const types = components.find(({ type }) => type === 'BUTTONS')?.buttons?.map(({ type }) => type) ?? [];
+  const types = componentOf(components, 'BUTTONS')?.buttons?.map(({ type }) => type) ?? [];
   if (types.includes('COPY_CODE') && types[0] !== 'COPY_CODE') {
     throw invalidParam('The COPY_CODE button of a limited-time offer must be its first one.');
   }
@@ -248,7 +247,7 @@ const PACKAGE_LIMIT = 224;
  * @throws GraphError 100
  */
 export function checkAuthenticationComponents(components: readonly TemplateComponent[]): TemplateComponent[] {
-  if (!components.some(({ type }) => type === 'BUTTONS')) throw missingField('BUTTONS', 'buttons');
+  if (componentOf(components, 'BUTTONS') === undefined) throw missingField('BUTTONS', 'buttons');
   return components.map((component) => {
     if (component.type === 'BODY') return bodyOf(component);
     if (component.type === 'FOOTER') return footerOf(component);
@@ -388,7 +387,8 @@ function checkTextWithVariables(
   return text;
 }
 
-const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;
+/** One variable in a text; its name, or position, without the white space around it. */
+export const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
 /** Names (or positions) of the variables in a text, in their order, each as often as it is there. */
 export function variablesOfText(text: string): string[] {

@@ -1,5 +1,5 @@
 import { invalidParam } from '../graph-error.js';
-import { type Call, pageOf } from '../http/call.js';
+import { type Call, listOf, matching, pageOf } from '../http/call.js';
 import type { Param } from '../http/param.js';
 import type { TemplateComponent } from './template-store.js';
 import { variablesOfText } from './component-checks.js';
@@ -53,26 +53,22 @@ const LANGUAGE = 'en_US';
 const CATEGORY = 'UTILITY';
 
 /** Query parameters that narrow the list. */
-const FILTERS: Readonly<Record<string, (template: LibraryTemplate) => string>> = {
-  name: ({ name }) => name,
-  search: ({ name, body }) => `${name} ${body}`,
-  topic: ({ topic }) => topic,
-  usecase: ({ usecase }) => usecase,
-  industry: ({ industry }) => industry.join(' '),
-  language: () => LANGUAGE,
-  category: () => CATEGORY,
+const FILTERS: Readonly<Record<string, (template: LibraryTemplate, value: string) => boolean>> = {
+  name: ({ name }, value) => holdsOneOf(name, value),
+  search: ({ name, body }, value) => `${name} ${body}`.toUpperCase().includes(value.toUpperCase()),
+  topic: ({ topic }, value) => holdsOneOf(topic, value),
+  usecase: ({ usecase }, value) => holdsOneOf(usecase, value),
+  industry: ({ industry }, value) => holdsOneOf(industry.join(' '), value),
+  language: (_, value) => holdsOneOf(LANGUAGE, value),
+  category: (_, value) => holdsOneOf(CATEGORY, value),
 };
+
+function holdsOneOf(text: string, value: string): boolean {
+  return listOf(value).some((part) => text.toUpperCase().includes(part));
+}
 
 /** The library, as `GET /message_template_library` shows it. */
 export function listLibrary(call: Call): object {
-  const matching = LIBRARY.filter((template) =>
-    Object.entries(FILTERS).every(([name, textOf]) => {
-      const value = call.query(name) ?? '';
-      const wanted = value.split(/[[\]",]+/).filter((part) => part !== '');
-      const text = textOf(template).toUpperCase();
-      return wanted.length === 0 || wanted.some((part) => text.includes(part.toUpperCase()));
-    }),
-  );
   const idOf = (template: LibraryTemplate) => String(7_138_055_039_625_658 + LIBRARY.indexOf(template));
   const show = (template: LibraryTemplate) => ({
     ...template,
@@ -80,7 +76,7 @@ export function listLibrary(call: Call): object {
     category: CATEGORY,
     id: idOf(template),
   });
-  return pageOf(call, matching, idOf, show);
+  return pageOf(call, matching(call, LIBRARY, FILTERS), idOf, show);
 }
 
 /**

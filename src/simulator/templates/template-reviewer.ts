@@ -1,5 +1,12 @@
-import type { QualityScore, ReviewEvent, Template, TemplateCategory, TemplateStore } from './template-store.js';
 import { hasAdjacentVariables } from './component-checks.js';
+import {
+  componentOf,
+  type QualityScore,
+  type ReviewEvent,
+  type Template,
+  type TemplateCategory,
+  type TemplateStore,
+} from './template-store.js';
 
 /** The longest that a timer may be set for; a due time beyond it is looked at again then. */
 const LONGEST_TIMER_MS = 60_000;
@@ -111,7 +118,7 @@ export class TemplateReviewer {
   }
 
   announceComponents(template: Template, time?: number): void {
-    const find = (type: string) => template.components.find((component) => component.type === type);
+    const find = (type: string) => componentOf(template.components, type);
     const value = {
       ...this.identity(template),
       message_template_title: find('HEADER')?.text,
@@ -145,7 +152,7 @@ const REJECTION_INFO = {
 };
 
 function reasonAgainst({ name, components }: Template): string | null {
-  const body = components.find(({ type }) => type === 'BODY')?.text ?? '';
+  const body = componentOf(components, 'BODY')?.text ?? '';
   return name.includes('reject_me') || body.includes('reject_me') || hasAdjacentVariables(body)
     ? 'INVALID_FORMAT'
     : null;

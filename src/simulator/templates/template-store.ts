@@ -1,5 +1,5 @@
 import { GraphError } from '../graph-error.js';
-import { absent, Shape } from '../http/fields.js';
+import { absent, own, Shape } from '../http/fields.js';
 import { isObject } from '../http/param.js';
 import { accountHealth, healthOf } from '../numbers/numbers.js';
 import type { AllOptions } from '../simulator.types.js';
@@ -63,6 +63,11 @@ export interface Template {
   dueAt?: number;
   /** When it was edited while it was approved; milliseconds. */
   edits?: number[];
+}
+
+/** The one component of a type; undefined where there is none. */
+export function componentOf(components: readonly TemplateComponent[], type: string): TemplateComponent | undefined {
+  return components.find((component) => component.type === type);
 }
 
 type TemplateName = Pick<Template, 'wabaId' | 'name' | 'language'>;
@@ -186,11 +191,7 @@ function keyOf({ wabaId, name, language }: TemplateName): string {
 export const TEMPLATES = new Shape<Template>(
   'WhatsAppMessageTemplate',
   {
-    id: (template) => template.id,
-    name: (template) => template.name,
-    language: (template) => template.language,
-    status: (template) => template.status,
-    category: (template) => template.category,
+    ...own('id', 'name', 'language', 'status', 'category'),
     previous_category: (template) => template.previousCategory,
     correct_category: (template) => template.correctCategory,
     parameter_format: (template) => template.parameterFormat,

@@ -1,5 +1,5 @@
 import { invalidParam } from '../graph-error.js';
-import { type Call, on, type Route, SUCCESS } from '../http/call.js';
+import { type Call, listOf, matching, on, type Route, SUCCESS } from '../http/call.js';
 import { jsonOf, type JsonObject, Param } from '../http/param.js';
 import type { Platform } from '../platform.js';
 import { checkComponents } from './component-checks.js';
@@ -49,34 +49,21 @@ const FILTERS: Readonly<Record<string, (template: Template, value: string) => bo
 
 function list({ templates, options }: Platform, wabaId: string, call: Call): object {
   const all = templates.ofAccount(wabaId);
-  const matching = all.filter((template) =>
-    Object.entries(FILTERS).every(([name, matches]) => {
-      const value = call.query(name) ?? '';
-      return value === '' || matches(template, value);
-    }),
-  );
+  const found = matching(call, all, FILTERS);
   // Only what is asked for.
-  const wanted = call
-    .query('summary')
-    ?.split(',')
-    .map((name) => name.trim());
+  const wanted = listOf(call.query('summary') ?? '');
   const counts = {
-    total_count: matching.length,
+    total_count: found.length,
     message_template_count: all.length,
     message_template_limit: options.templatesPerAccount,
   };
   return {
-    ...TEMPLATES.page(call, matching, ({ id }) => id),
-    summary: wanted && Object.fromEntries(Object.entries(counts).filter(([name]) => wanted.includes(name))),
+    ...TEMPLATES.page(call, found, ({ id }) => id),
+    summary:
+      wanted.length === 0
+        ? undefined
+        : Object.fromEntries(Object.entries(counts).filter(([name]) => wanted.includes(name.toUpperCase()))),
   };
-}
-
-/** One value, some with commas between, or a JSON array, in capitals. */
-function listOf(value: string): string[] {
-  return value
-    .toUpperCase()
-    .split(/[[\]",\s]+/)
-    .filter((part) => part !== '');
 }
 
 function contentOf({ components }: Pick<Template, 'components'>): string {
