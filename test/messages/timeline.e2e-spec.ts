@@ -1,7 +1,8 @@
-import type { TimelineResponse } from '../../src/modules/messages/dto/timeline.response.js';
+import type { Wire } from '../../src/cli/api/client.js';
 import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../src/common/failure-category.js';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
+import type { TimelineResponse } from '../../src/modules/messages/dto/timeline.response.js';
 import { SendRepository } from '../../src/modules/messages/send/send.repository.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { testPhone } from '../support/factories.js';
@@ -9,6 +10,8 @@ import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp } from '../webhook/fixture.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
+
+type Timeline = Wire<TimelineResponse>;
 
 let test: TestApp;
 let receiver: Receiver;
@@ -33,17 +36,17 @@ afterAll(async () => {
 });
 afterEach(() => test.simulator.applyFaults({ statuses: 'on' }));
 
-async function told(id: string, api = workspace.api): Promise<TimelineResponse> {
+async function told(id: string, api = workspace.api): Promise<Timeline> {
   const { status, body } = await api.get(`/messages/${id}/timeline`);
   expect(status).toBe(200);
-  return body as unknown as TimelineResponse;
+  return body as unknown as Timeline;
 }
 
-const movesOf = ({ data }: TimelineResponse) =>
+const movesOf = ({ data }: Timeline) =>
   data.map(({ event, status, attempt, source }) => [event, status, attempt, source]);
 
 /** Once every event of it that is told of was delivered. */
-async function delivered(id: string, events: number): Promise<TimelineResponse> {
+async function delivered(id: string, events: number): Promise<Timeline> {
   return waitFor(
     async () => {
       const timeline = await told(id);

@@ -4,6 +4,7 @@ import type {
   ConversationsResponse,
   SingleConversationResponse,
 } from '../../modules/messages/dto/conversations.dto.js';
+import type { Wire } from '../api/client.js';
 import { phoneDigits, wholeNumber } from '../arguments.js';
 import { facts, oneLine, paint, table } from '../output.js';
 import { apiAction } from '../runner.js';
@@ -14,6 +15,8 @@ interface ListOptions {
   recipient?: string;
   connection?: string;
 }
+
+type Conversation = Wire<ConversationResponse>;
 
 const MOST_PAGES = 20;
 
@@ -28,7 +31,7 @@ export function addConversationCommands(program: Command): void {
     .option('--recipient <user id>', 'only with the contact who has this user id')
     .option('--connection <id>', 'only of this number');
   apiAction<ListOptions>(list, async ({ api }, { limit, connection, ...filter }) => {
-    const all: ConversationsResponse = { data: [], pagination: { next_before: null, next_before_id: null } };
+    const all: Wire<ConversationsResponse> = { data: [], pagination: { next_before: null, next_before_id: null } };
     // A page may be short before the end, where a few contacts have very many messages.
     for (let turned = 0; turned < MOST_PAGES && all.data.length < limit; turned++) {
       const { data, pagination } = await api.get<ConversationsResponse>('/conversations', {
@@ -75,21 +78,21 @@ const COLUMNS = {
   'LAST MESSAGE': lastText,
 } as const;
 
-function contactText({ contact: { phone, user_id: userId, name } }: ConversationResponse): string {
+function contactText({ contact: { phone, user_id: userId, name } }: Conversation): string {
   const address = phone === null ? userId : `+${phone}`;
   return [address, name === null ? null : oneLine(name, 24)].filter((part) => part !== null).join(' ') || '-';
 }
 
-function windowText({ service_window_closes_at: closesAt }: ConversationResponse): string {
+function windowText({ service_window_closes_at: closesAt }: Conversation): string {
   if (closesAt === null) return 'never open';
   return new Date(closesAt).getTime() > Date.now() ? paint.good(`until ${closesAt}`) : `closed ${closesAt}`;
 }
 
 /** The API counts to 100. */
-function unreadText({ unread_count: count }: ConversationResponse): string {
+function unreadText({ unread_count: count }: Conversation): string {
   return count >= 100 ? '99+' : String(count);
 }
 
-function lastText({ last_message: last }: ConversationResponse): string {
+function lastText({ last_message: last }: Conversation): string {
   return last === null ? '-' : `${last.direction === 'inbound' ? '<' : '>'} ${oneLine(last.body ?? last.type, 40)}`;
 }

@@ -304,7 +304,7 @@ const RESPONSIBLE = {
   whatsapp: 'WhatsApp',
 };
 
-function timelineText(id: string, { data, explanation, not_kept: notKept }: TimelineResponse): string {
+function timelineText(id: string, { data, explanation, not_kept: notKept }: Wire<TimelineResponse>): string {
   const { summary, responsible, retry } = explanation;
   const advice = retry.not_before === null ? 'advised' : `advised, not before ${retry.not_before}`;
   return [

@@ -88,6 +88,12 @@ export class Database implements Statements, OnApplicationShutdown {
     return row;
   }
 
+  /** The first row of a statement; null where it has none. */
+  async find<R extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<R | null> {
+    const [row] = await this.query<R>(sql, params);
+    return row ?? null;
+  }
+
   async execute(sql: string | Prepared, params: readonly unknown[] = []): Promise<number> {
     return (await this.run(sql, params)).rowCount ?? 0;
   }

@@ -30,7 +30,7 @@ import { SendBatchService } from './accept/send-batch.service.js';
 import { BATCH_LIMIT_BYTES, readBatch, SendBatchDocs, type SendBatchResponse } from './dto/send-batch.js';
 import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
 import { ReadMessageRequest, type ReadMessageResponse, RetryMessageRequest } from './dto/read-or-retry.dto.js';
-import { timelineResponseOf, TimelineResponse } from './dto/timeline.response.js';
+import { TimelineResponse } from './dto/timeline.response.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';
 import { ReadReceiptsService } from './read-receipts.service.js';
@@ -131,14 +131,7 @@ export class MessagesController {
     const { apiKeyId, rateLimits } = caller;
     const { messages, strict } = readBatch(body, rateLimits.burst);
     await this.limiter.takeRest(apiKeyId, rateLimits, messages.length, response);
-    const { taken, errors } = await this.batches.send(caller, messages, strict);
-    const data = taken.map(({ index, messageId, replayed }) => ({
-      index,
-      id: messageId,
-      status: 'queued' as const,
-      replayed,
-    }));
-    return { data, errors };
+    return this.batches.send(caller, messages, strict);
   }
 
   /**
@@ -216,7 +209,7 @@ export class MessagesController {
     @CurrentCaller() caller: Caller,
     @MessageId(EXAMPLE_FAILED_MESSAGE_ID) id: string,
   ): Promise<TimelineResponse> {
-    return timelineResponseOf(await this.timelines.of(caller.organizationId, id));
+    return this.timelines.of(caller.organizationId, id);
   }
 
   /**
@@ -282,9 +275,7 @@ export class MessagesController {
     @MessageId(EXAMPLE_RECEIVED_MESSAGE_ID) id: string,
     @Body() request: ReadMessageRequest,
   ): Promise<ReadMessageResponse> {
-    const receipt = await this.receipts.markRead(caller, id, request.typing_indicator);
-    const typingUntil = receipt.typingUntil?.toISOString() ?? null;
-    return { data: { id: receipt.id, read_at: receipt.readAt.toISOString(), typing_until: typingUntil } };
+    return { data: await this.receipts.markRead(caller, id, request.typing_indicator) };
   }
 }
 

@@ -53,11 +53,11 @@ export class MessagesRepository {
   constructor(private readonly database: Database) {}
 
   async findById(organizationId: string, id: string): Promise<Message | null> {
-    const rows = await this.database.query<MessageRow>(
+    const row = await this.database.find<MessageRow>(
       `select ${MESSAGE_SELECT} from message m ${messageJoins()} where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
-    return rows[0] === undefined ? null : messageOf(rows[0]);
+    return row && messageOf(row);
   }
 
   /**
@@ -65,7 +65,7 @@ export class MessagesRepository {
    * statement, so that the two agree even while the message moves.
    */
   async findWithAttempts(organizationId: string, id: string): Promise<DetailedMessage | null> {
-    const rows = await this.database.query<MessageRow & { attempts: AttemptRow[] }>(
+    const row = await this.database.find<MessageRow & { attempts: AttemptRow[] }>(
       `select ${MESSAGE_SELECT}, (
          select coalesce(json_agg(a order by a.number), '[]') from (
            select ${camelColumns('a', ATTEMPT_SHOWN)}
@@ -74,20 +74,18 @@ export class MessagesRepository {
        from message m ${messageJoins()} where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
-    const row = rows[0];
-    return row === undefined ? null : { ...messageOf(row), attempts: row.attempts.map(attemptOf) };
+    return row && { ...messageOf(row), attempts: row.attempts.map(attemptOf) };
   }
 
   /** What a timeline needs beside the message; null where the workspace has no such message. */
   async findMarks(organizationId: string, id: string): Promise<MessageMarks | null> {
     // Every message of ours that was not erased has the fingerprint of its request, and every received one its id.
-    const rows = await this.database.query<MessageMarks>(
+    return this.database.find<MessageMarks>(
       `select m.send_at as "sendAt", c.message_id is null as "isCleared", clock_timestamp() as now,
          case m.direction when 'inbound' then m.meta_message_id is null else m.fingerprint = '' end as "isErased"
        from message m left join message_content c on c.message_id = m.id where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
-    return rows[0] ?? null;
   }
 
   /** One page of the journal, newest first. */
@@ -123,8 +121,7 @@ export class MessagesRepository {
 
   /** The newest failure of a conversation; null where none failed, or a message arrived since. */
   async lastFailure(organizationId: string, conversationId: string): Promise<LastFailure | null> {
-    const [found] = await this.database.query<LastFailure>(LAST_FAILURE, [organizationId, conversationId]);
-    return found ?? null;
+    return this.database.find<LastFailure>(LAST_FAILURE, [organizationId, conversationId]);
   }
 
   /**
@@ -137,11 +134,11 @@ export class MessagesRepository {
 
   /** The message that a retry's key stands for; null where the key is free. */
   async findRetry(organizationId: string, idempotencyKey: string): Promise<string | null> {
-    const rows = await this.database.query<{ message_id: string }>(
+    const retry = await this.database.find<{ message_id: string }>(
       'select message_id from message_retry where organization_id = $1 and idempotency_key = $2',
       [organizationId, idempotencyKey],
     );
-    return rows[0]?.message_id ?? null;
+    return retry?.message_id ?? null;
   }
 
   /** Claims a retry's key; false where it was taken. Inside the retry's transaction. */
@@ -156,14 +153,13 @@ export class MessagesRepository {
 
   /** What marking a message as read needs to know; null where the workspace has no such message. */
   async findForReading(organizationId: string, id: string): Promise<ReadableMessage | null> {
-    const rows = await this.database.query<ReadableMessage>(
+    return this.database.find<ReadableMessage>(
       `select ${camelColumns('m', 'id, connection_id, direction')}, r.read_at as "readAt",
          case when m.direction = 'inbound' then m.meta_message_id end as "metaMessageId"
        from message m left join message_read r on r.message_id = m.id and r.organization_id = m.organization_id
        where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
-    return rows[0] ?? null;
   }
 
   /** Keeps that the platform took a message for read; returns when it did so first. */

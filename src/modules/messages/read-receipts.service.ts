@@ -3,6 +3,7 @@ import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.j
 import { isTokenRefused, platformError } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { type Sender, SendPreparation } from './accept/send-preparation.js';
+import type { ReadMessage } from './dto/read-or-retry.dto.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 
@@ -27,10 +28,10 @@ export class ReadReceiptsService {
    * PLATFORM_REJECTED (400), RATE_LIMITED (429) where the platform takes no more calls, PLATFORM_UNAVAILABLE (502),
    * PLATFORM_TIMEOUT (504).
    */
-  async markRead(sender: Sender, id: string, typing: boolean) {
+  async markRead(sender: Sender, id: string, typing: boolean): Promise<ReadMessage> {
     const { organizationId } = sender;
     const message = await this.messages.findForReading(organizationId, id);
-    if (message?.readAt && !typing) return { id: message.id, readAt: message.readAt, typingUntil: null };
+    if (message?.readAt && !typing) return { id: message.id, read_at: message.readAt, typing_until: null };
     await this.preparation.requirePayment(sender);
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
     const { connectionId, direction, metaMessageId } = message;
@@ -42,8 +43,8 @@ export class ReadReceiptsService {
       if (isTokenRefused(answer)) await this.connections.requireOtherToken(connection);
       throw platformError(answer);
     }
-    const typingUntil = typing ? new Date(Date.now() + TYPING_MS) : null;
-    const readAt = message.readAt ?? (await this.messages.markRead(organizationId, message.id));
-    return { id: message.id, readAt, typingUntil };
+    const typing_until = typing ? new Date(Date.now() + TYPING_MS) : null;
+    const read_at = message.readAt ?? (await this.messages.markRead(organizationId, message.id));
+    return { id: message.id, read_at, typing_until };
   }
 }

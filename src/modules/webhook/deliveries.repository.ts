@@ -75,13 +75,8 @@ export class DeliveriesRepository {
     data: Record<string, unknown>,
     traceContext?: TraceContext,
   ): Promise<QueuedEvent | null> {
-    const [event] = await this.database.query<QueuedEvent>(INSERT_TEST, [
-      organizationId,
-      type,
-      JSON.stringify(data),
-      traceContext ?? null,
-    ]);
-    return event ?? null;
+    const params = [organizationId, type, JSON.stringify(data), traceContext ?? null];
+    return this.database.find<QueuedEvent>(INSERT_TEST, params);
   }
 
   /**
@@ -89,10 +84,9 @@ export class DeliveriesRepository {
    * alone. Returns null where the workspace's endpoint has no such delivery, or the event is no longer kept.
    */
   async replay(organizationId: string, deliveryId: string): Promise<QueuedEvent | null> {
-    const [again] = await this.database.query<QueuedEvent>(REPLAY, [organizationId, deliveryId]);
-    if (again !== undefined) return again;
-    const [underWay] = await this.database.query<QueuedEvent>(EVENT_OF_DELIVERY, [organizationId, deliveryId]);
-    return underWay ?? null;
+    const params = [organizationId, deliveryId];
+    const again = await this.database.find<QueuedEvent>(REPLAY, params);
+    return again ?? this.database.find<QueuedEvent>(EVENT_OF_DELIVERY, params);
   }
 }
 

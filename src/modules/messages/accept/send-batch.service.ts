@@ -12,6 +12,7 @@ import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { RecipientsService } from '../contacts/recipients.service.js';
+import type { SendBatchResponse } from '../dto/send-batch.js';
 import { type BatchError, messagesErrors } from '../messages.errors.js';
 import { SendProcessor } from '../send/send.processor.js';
 import { AcceptRepository, type Accepted, GroupRefused, type NewMessage } from './accept.repository.js';
@@ -20,13 +21,6 @@ import { fingerprintOf, type MessageInput, readMessageInput } from './message-in
 import { requireTimeAhead } from './schedule.js';
 import { newMessageOf, SendPreparation, type PreparedSend, type RequestKey, type Sender } from './send-preparation.js';
 import { windowClosesAt } from './windows.js';
-
-export interface BatchResult {
-  /** What was taken, in the order of the batch. */
-  taken: { index: number; messageId: string; replayed: boolean }[];
-  /** Of a permissive batch: what was not. */
-  errors: BatchError[];
-}
 
 /** One message of a batch, and what is known of it so far. */
 interface Entry {
@@ -72,7 +66,7 @@ export class SendBatchService {
    * @throws BATCH_REFUSED (422) with every error of a strict batch. What concerns no single message is thrown as it is
    * (402, 429, 502, 503, 504) where nothing was taken.
    */
-  async send(sender: Sender, messages: readonly unknown[], strict: boolean): Promise<BatchResult> {
+  async send(sender: Sender, messages: readonly unknown[], strict: boolean): Promise<SendBatchResponse> {
     this.tracing.current?.setAttribute('herald.messages', messages.length);
     const entries = readEntries(messages);
     const { organizationId } = sender;
@@ -183,14 +177,16 @@ export class SendBatchService {
     }
   }
 
-  private resultOf(entries: readonly Entry[]): BatchResult {
-    const taken = entries.flatMap(({ index, taken: one }) => (one === null ? [] : [{ index, ...one }]));
+  private resultOf(entries: readonly Entry[]): SendBatchResponse {
+    const data = entries.flatMap(({ index, taken }) =>
+      taken === null ? [] : [{ index, id: taken.messageId, status: 'queued' as const, replayed: taken.replayed }],
+    );
     const errors = this.errorsOf(entries);
-    const replayed = taken.filter((one) => one.replayed).length;
-    this.count('accepted', taken.length - replayed);
+    const replayed = data.filter((one) => one.replayed).length;
+    this.count('accepted', data.length - replayed);
     this.count('replayed', replayed);
     this.count('refused', errors.length);
-    return { taken, errors };
+    return { data, errors };
   }
 
   private count(outcome: string, messages: number): void {

@@ -2,12 +2,8 @@ import { newId } from '../../../common/ids.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import {
-  ConversationPagesRepository,
-  UNREAD_LIMIT,
-  type Conversation,
-  type ConversationFilter,
-} from './conversation-pages.repository.js';
+import { UNREAD_LIMIT, type ConversationFilter, type ConversationResponse } from '../dto/conversations.dto.js';
+import { ConversationPagesRepository } from './conversation-pages.repository.js';
 
 let test: OpenTestDatabase;
 let factories: Factories;
@@ -38,8 +34,8 @@ async function newConnection(organizationId?: string): Promise<ConnectionRow> {
 async function walk(
   organizationId: string,
   filter: Partial<ConversationFilter>,
-): Promise<{ found: Conversation[]; turned: number }> {
-  const found: Conversation[] = [];
+): Promise<{ found: ConversationResponse[]; turned: number }> {
+  const found: ConversationResponse[] = [];
   let place: Partial<ConversationFilter> = {};
   for (let turned = 1; turned < 1_000; turned++) {
     const { conversations, next } = await pages.page(organizationId, { ...ALL, ...filter, ...place });
@@ -51,7 +47,7 @@ async function walk(
   throw new Error('the list does not end');
 }
 
-const idsOf = (found: readonly Conversation[]): string[] => found.map(({ id }) => id);
+const idsOf = (found: readonly ConversationResponse[]): string[] => found.map(({ id }) => id);
 
 /** So many conversations; message n belongs to the conversation that `which`, an SQL expression of n, says. */
 async function fill(connection: ConnectionRow, conversations: number, messages: number, which: string): Promise<void> {
@@ -182,9 +178,9 @@ describe('one conversation', () => {
     const find = () => pages.find(connection.organizationId, id);
     expect(await find()).toMatchObject({
       id,
-      contact: { phone: '2', userId: 'U', name: 'Ana' },
-      lastMessage: { id: inbound[3], direction: 'inbound' },
-      unreadCount: 4,
+      contact: { phone: '2', user_id: 'U', name: 'Ana' },
+      last_message: { id: inbound[3], direction: 'inbound' },
+      unread_count: 4,
     });
     const markRead = (messageId: string | undefined) =>
       test.database.execute('insert into message_read (organization_id, message_id) values ($1, $2)', [
@@ -192,24 +188,24 @@ describe('one conversation', () => {
         messageId,
       ]);
     await markRead(inbound[1]);
-    expect(await find()).toMatchObject({ unreadCount: 2 });
+    expect(await find()).toMatchObject({ unread_count: 2 });
     const { id: answer } = await factories.message({ connection, conversationId: id, status: 'sent' });
-    expect(await find()).toMatchObject({ lastMessage: { id: answer, direction: 'outbound' }, unreadCount: 2 });
+    expect(await find()).toMatchObject({ last_message: { id: answer, direction: 'outbound' }, unread_count: 2 });
     await markRead(inbound[3]);
-    expect(await find()).toMatchObject({ unreadCount: 0 });
+    expect(await find()).toMatchObject({ unread_count: 0 });
     for (const type of ['reaction', 'system', 'edit', 'revoke']) {
       await factories.message({ connection, conversationId: id, status: 'received', type });
     }
-    expect(await find()).toMatchObject({ unreadCount: 0, lastMessage: { type: 'revoke' } });
+    expect(await find()).toMatchObject({ unread_count: 0, last_message: { type: 'revoke' } });
     await factories.message({ connection, conversationId: id, status: 'received', type: 'sticker' });
-    expect(await find()).toMatchObject({ unreadCount: 1 });
+    expect(await find()).toMatchObject({ unread_count: 1 });
   });
 
   it('counts unread messages to the limit', async () => {
     const connection = await newConnection();
     await fill(connection, 1, 600, '0');
     const { found } = await walk(connection.organizationId, {});
-    expect(found.map(({ unreadCount }) => unreadCount)).toEqual([UNREAD_LIMIT]);
+    expect(found.map(({ unread_count }) => unread_count)).toEqual([UNREAD_LIMIT]);
   });
 
   it('is the surviving one where it was merged, with the messages of both', async () => {
@@ -227,8 +223,8 @@ describe('one conversation', () => {
     for (const id of [stays.id, goes.id]) {
       expect(await pages.find(connection.organizationId, id)).toMatchObject({
         id: stays.id,
-        unreadCount: 2,
-        lastMessage: { id: last, conversationId: stays.id },
+        unread_count: 2,
+        last_message: { id: last, conversation_id: stays.id },
       });
     }
   });
@@ -237,7 +233,7 @@ describe('one conversation', () => {
     const connection = await newConnection();
     const { organizationId } = connection;
     const { id } = await factories.conversation({ connection });
-    expect(await pages.find(organizationId, id)).toMatchObject({ id, lastMessage: null, unreadCount: 0 });
+    expect(await pages.find(organizationId, id)).toMatchObject({ id, last_message: null, unread_count: 0 });
     expect((await walk(organizationId, {})).found).toEqual([]);
     expect(await pages.find((await factories.workspace()).id, id)).toBeNull();
     expect(await pages.find(organizationId, newId())).toBeNull();

@@ -1,36 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import type { ListCursor } from '../../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
+import { windowClosesAt } from '../accept/windows.js';
+import { UNREAD_LIMIT, type ConversationFilter, type ConversationResponse } from '../dto/conversations.dto.js';
+import { listItemOf } from '../dto/message.response.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message-row.js';
-import type { Contact, Message } from '../messages.types.js';
-
-/** A contact on one connection, as callers see it. */
-export interface Conversation {
-  id: string;
-  connectionId: string;
-  contact: Contact;
-  /** Null where a call made the conversation and nothing was written yet. */
-  lastMessage: Message | null;
-  lastInboundAt: Date | null;
-  /** At most `UNREAD_LIMIT`. */
-  unreadCount: number;
-  createdAt: Date;
-}
-
-/** What is null does not filter. */
-export interface ConversationFilter extends ListCursor {
-  connectionId: string | null;
-  /** Digits. */
-  to: string | null;
-  /** A user id. */
-  recipient: string | null;
-  limit: number;
-}
 
 export interface ConversationPage {
-  conversations: Conversation[];
+  conversations: ConversationResponse[];
   /** Where the next page begins; null after the last one. */
   next: { at: Date; messageId: string } | null;
 }
@@ -42,15 +19,11 @@ interface Place {
   at: string | Date;
 }
 
-interface ConversationRow extends Omit<Conversation, 'contact' | 'lastMessage'> {
-  phone: string | null;
-  waId: string | null;
-  userId: string | null;
-  profileName: string | null;
-}
-
-/** So many unread messages are counted; more are not looked at. */
-export const UNREAD_LIMIT = 100;
+type ConversationRow = Pick<
+  ConversationResponse,
+  'id' | 'connection_id' | 'last_inbound_at' | 'unread_count' | 'created_at'
+> &
+  Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null>;
 
 /** Rows that are about a message, and none that waits to be read. */
 const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
@@ -78,10 +51,9 @@ export class ConversationPagesRepository {
   }
 
   /** By its id or that of one that was merged into it; null where there is none, and where the contact was erased. */
-  async find(organizationId: string, id: string): Promise<Conversation | null> {
-    const rows = await this.database.query<{ id: string; messageId: string | null }>(FIND, [organizationId, id]);
-    const found = rows[0];
-    if (found === undefined) return null;
+  async find(organizationId: string, id: string): Promise<ConversationResponse | null> {
+    const found = await this.database.find<{ id: string; messageId: string | null }>(FIND, [organizationId, id]);
+    if (found === null) return null;
     const place = { conversationId: found.id, messageId: found.messageId ?? '' };
     return (await this.read(organizationId, [place]))[0] ?? null;
   }
@@ -121,7 +93,7 @@ export class ConversationPagesRepository {
     return pageOf(places, limit);
   }
 
-  private async read(organizationId: string, places: readonly Omit<Place, 'at'>[]): Promise<Conversation[]> {
+  private async read(organizationId: string, places: readonly Omit<Place, 'at'>[]): Promise<ConversationResponse[]> {
     if (places.length === 0) return [];
     const ids = places.map(({ conversationId }) => conversationId);
     const rows = await this.database.query<ConversationRow>(READ, [organizationId, ids]);
@@ -134,9 +106,20 @@ export class ConversationPagesRepository {
     return places.flatMap(({ conversationId, messageId }) => {
       const row = rowOf.get(conversationId);
       if (row === undefined) return [];
-      const { phone, waId, userId, profileName, ...rest } = row;
-      const contact = { phone: waId ?? phone, userId, name: profileName };
-      return [{ ...rest, contact, lastMessage: messageOfId.get(messageId) ?? null }];
+      const lastMessage = messageOfId.get(messageId);
+      return [
+        {
+          id: row.id,
+          connection_id: row.connection_id,
+          contact: { phone: row.wa_id ?? row.phone, user_id: row.user_id, name: row.profile_name },
+          last_message: lastMessage === undefined ? null : listItemOf(lastMessage),
+          last_inbound_at: row.last_inbound_at,
+          service_window_closes_at: windowClosesAt(row.last_inbound_at),
+          unread_count: row.unread_count,
+          created_at: row.created_at,
+          updated_at: lastMessage?.createdAt ?? row.created_at,
+        },
+      ];
     });
   }
 }
@@ -226,7 +209,7 @@ where c.organization_id = $1 and c.id = $2 and coalesce(s.phone, s.wa_id, s.user
 
 // Who marks a message as read has read all earlier ones, as the platform shows it.
 const READ = `
-select ${camelColumns('s', 'id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at, created_at')}, (
+select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.last_inbound_at, s.created_at, (
     select count(*)::integer from (
       select i.type, bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read
       from (
@@ -235,6 +218,6 @@ select ${camelColumns('s', 'id, connection_id, phone, wa_id, user_id, profile_na
             and n.direction = 'inbound' and n.organization_id = $1 order by n.created_at desc, n.id desc limit ${UNREAD_LIMIT}) i
         order by i.created_at desc, i.id desc limit ${UNREAD_LIMIT}) i
       left join message_read r on r.message_id = i.id and r.organization_id = $1) counted
-    where not was_read and type not in ${NOT_WRITTEN}) as "unreadCount"
+    where not was_read and type not in ${NOT_WRITTEN}) as unread_count
 from conversation s
 where s.organization_id = $1 and s.id = any($2::uuid[])`;

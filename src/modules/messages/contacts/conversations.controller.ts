@@ -8,7 +8,6 @@ import { UuidParam } from '../../../infrastructure/http/uuid-param.decorator.js'
 import { ConnectionsService } from '../../connections/connections.service.js';
 import {
   conversationFilterOf,
-  conversationResponseOf,
   ConversationsResponse,
   ListConversationsQuery,
   SingleConversationResponse,
@@ -52,7 +51,7 @@ export class ConversationsController {
     if (filter.connectionId !== null) await this.connections.getById(caller.organizationId, filter.connectionId);
     const { conversations, next } = await this.conversations.page(caller.organizationId, filter);
     return {
-      data: conversations.map(conversationResponseOf),
+      data: conversations,
       pagination: { next_before: next?.at.toISOString() ?? null, next_before_id: next?.messageId ?? null },
     };
   }
@@ -71,6 +70,6 @@ export class ConversationsController {
   async get(@CurrentCaller() caller: Caller, @ConversationId() id: string): Promise<SingleConversationResponse> {
     const found = await this.conversations.find(caller.organizationId, id);
     if (found === null) throw messagesErrors.CONVERSATION_NOT_FOUND();
-    return { data: conversationResponseOf(found) };
+    return { data: found };
   }
 }

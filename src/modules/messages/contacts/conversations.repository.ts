@@ -52,12 +52,9 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
    * The conversation with a recipient: digits, in the caller's spelling or the platform's, or a user id. Null where there
    * is none.
    */
-  async findByRecipient(connectionId: string, recipient: string): Promise<ConversationRecord | null> {
-    const rows = await this.database.query<ConversationRecord>(isUserId(recipient) ? BY_USER_ID : BY_NUMBER, [
-      connectionId,
-      recipient,
-    ]);
-    return rows[0] ?? null;
+  findByRecipient(connectionId: string, recipient: string): Promise<ConversationRecord | null> {
+    const statement = isUserId(recipient) ? BY_USER_ID : BY_NUMBER;
+    return this.database.find<ConversationRecord>(statement, [connectionId, recipient]);
   }
 
   /**

@@ -1,13 +1,13 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, Matches } from 'class-validator';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
-import { cursorOf, isUuidText, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { cursorOf, isUuidText, type ListCursor, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { USER_ID } from '../accept/recipient.js';
-import { windowClosesAt } from '../accept/windows.js';
-import { UNREAD_LIMIT, type Conversation, type ConversationFilter } from '../contacts/conversation-pages.repository.js';
 import { isPhoneText, PHONE } from './list-messages.query.js';
-import { contactOf, ContactResponse, JournalPagination, listItemOf, MessageListItem } from './message.response.js';
+import { ContactResponse, JournalPagination, MessageListItem } from './message.response.js';
 
+/** So many unread messages are counted; more are not looked at. */
+export const UNREAD_LIMIT = 100;
 const TIME = '2026-11-21T08:00:00.125Z';
 
 /** The query of GET /conversations. */
@@ -48,11 +48,11 @@ export class ConversationResponse {
 
   /** When the contact last wrote or called; null where that never happened. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
-  last_inbound_at!: string | null;
+  last_inbound_at!: Date | null;
 
   /** Until then ordinary messages may be sent; in the past, or null: only templates. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-22T08:00:00.125Z' })
-  service_window_closes_at!: string | null;
+  service_window_closes_at!: Date | null;
 
   /**
    * Messages of the contact after the newest one that was marked as read with POST /messages/{id}/read; 100 means 100 or
@@ -61,25 +61,32 @@ export class ConversationResponse {
   @ApiProperty({ type: 'integer', minimum: 0, maximum: UNREAD_LIMIT, example: 1 })
   unread_count!: number;
 
-  @ApiProperty({ format: 'date-time', example: TIME })
-  created_at!: string;
+  @ApiProperty({ type: 'string', format: 'date-time', example: TIME })
+  created_at!: Date;
 
   /** When the last message was taken or received: lists are in this order. */
-  @ApiProperty({ format: 'date-time', example: TIME })
-  updated_at!: string;
+  @ApiProperty({ type: 'string', format: 'date-time', example: TIME })
+  updated_at!: Date;
 }
 
 export class ConversationsResponse {
-  @ApiProperty({ type: [ConversationResponse] })
   data!: ConversationResponse[];
 
-  @ApiProperty({ type: JournalPagination })
   pagination!: JournalPagination;
 }
 
 export class SingleConversationResponse {
-  @ApiProperty({ type: ConversationResponse })
   data!: ConversationResponse;
+}
+
+/** What is null does not filter. */
+export interface ConversationFilter extends ListCursor {
+  connectionId: string | null;
+  /** Digits. */
+  to: string | null;
+  /** A user id. */
+  recipient: string | null;
+  limit: number;
 }
 
 export function conversationFilterOf(query: ListConversationsQuery): ConversationFilter {
@@ -89,20 +96,5 @@ export function conversationFilterOf(query: ListConversationsQuery): Conversatio
     connectionId: query.connection_id?.toLowerCase() ?? null,
     to: query.to?.replace('+', '') ?? null,
     recipient: query.recipient ?? null,
-  };
-}
-
-export function conversationResponseOf(conversation: Conversation): ConversationResponse {
-  const { contact, lastMessage, lastInboundAt, createdAt } = conversation;
-  return {
-    id: conversation.id,
-    connection_id: conversation.connectionId,
-    contact: contactOf(contact),
-    last_message: lastMessage === null ? null : listItemOf(lastMessage),
-    last_inbound_at: lastInboundAt?.toISOString() ?? null,
-    service_window_closes_at: windowClosesAt(lastInboundAt)?.toISOString() ?? null,
-    unread_count: conversation.unreadCount,
-    created_at: createdAt.toISOString(),
-    updated_at: (lastMessage?.createdAt ?? createdAt).toISOString(),
   };
 }

@@ -9,6 +9,17 @@ function example(summary: string, fields: Record<string, unknown>): Example {
   return { summary, value: { connection_id: EXAMPLE_CONNECTION_ID, to: '+15550001234', ...fields } };
 }
 
+const interactive = (summary: string, type: string, fields: Record<string, unknown>): Example =>
+  example(summary, { type: 'interactive', interactive: { type, ...fields } });
+
+const card = (card_index: number, text: string, place: string): object => ({
+  card_index,
+  type: 'cta_url',
+  header: { type: 'image', image: { link: `https://example.com/${place}.jpg` } },
+  body: { text },
+  action: { name: 'cta_url', parameters: { display_text: 'Book', url: `https://example.com/book/${place}` } },
+});
+
 /** One real request for each variant, for the API description. */
 export const MESSAGE_EXAMPLES: Record<string, Example> = {
   text: example('Text', {
@@ -61,152 +72,91 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
       ],
     },
   }),
-  buttons: example('Reply buttons', {
-    type: 'interactive',
-    interactive: {
-      type: 'button',
-      body: { text: 'Shall we keep your table?' },
-      action: {
-        buttons: [
-          { type: 'reply', reply: { id: 'keep', title: 'Keep it' } },
-          { type: 'reply', reply: { id: 'cancel', title: 'Cancel' } },
-        ],
-      },
+  buttons: interactive('Reply buttons', 'button', {
+    body: { text: 'Shall we keep your table?' },
+    action: {
+      buttons: [
+        { type: 'reply', reply: { id: 'keep', title: 'Keep it' } },
+        { type: 'reply', reply: { id: 'cancel', title: 'Cancel' } },
+      ],
     },
   }),
-  list: example('List', {
-    type: 'interactive',
-    interactive: {
-      type: 'list',
-      header: { type: 'text', text: 'Tonight' },
-      body: { text: 'When would you like to come?' },
-      footer: { text: 'Kitchen closes at ten' },
-      action: {
-        button: 'Choose a time',
-        sections: [
-          {
-            title: 'Evening',
-            rows: [
-              { id: '18', title: '18:00', description: 'By the window' },
-              { id: '20', title: '20:00' },
-            ],
-          },
-        ],
-      },
-    },
-  }),
-  cta_url: example('Link button below an image', {
-    type: 'interactive',
-    interactive: {
-      type: 'cta_url',
-      header: { type: 'image', image: { link: 'https://example.com/menu.jpg' } },
-      body: { text: 'The menu for tonight is here.' },
-      footer: { text: 'Kitchen closes at ten' },
-      action: {
-        name: 'cta_url',
-        parameters: { display_text: 'See the menu', url: 'https://example.com/menu' },
-      },
-    },
-  }),
-  flow: example('Flow', {
-    type: 'interactive',
-    interactive: {
-      type: 'flow',
-      header: { type: 'text', text: 'Book a table' },
-      body: { text: 'Choose day and time.' },
-      action: {
-        name: 'flow',
-        parameters: {
-          flow_message_version: '3',
-          flow_id: '1247865123456789',
-          flow_cta: 'Book',
-          flow_token: 'reservation-4711',
-          flow_action: 'navigate',
-          flow_action_payload: { screen: 'DAY', data: { guests: '2' } },
+  list: interactive('List', 'list', {
+    header: { type: 'text', text: 'Tonight' },
+    body: { text: 'When would you like to come?' },
+    footer: { text: 'Kitchen closes at ten' },
+    action: {
+      button: 'Choose a time',
+      sections: [
+        {
+          title: 'Evening',
+          rows: [
+            { id: '18', title: '18:00', description: 'By the window' },
+            { id: '20', title: '20:00' },
+          ],
         },
+      ],
+    },
+  }),
+  cta_url: interactive('Link button below an image', 'cta_url', {
+    header: { type: 'image', image: { link: 'https://example.com/menu.jpg' } },
+    body: { text: 'The menu for tonight is here.' },
+    footer: { text: 'Kitchen closes at ten' },
+    action: {
+      name: 'cta_url',
+      parameters: { display_text: 'See the menu', url: 'https://example.com/menu' },
+    },
+  }),
+  flow: interactive('Flow', 'flow', {
+    header: { type: 'text', text: 'Book a table' },
+    body: { text: 'Choose day and time.' },
+    action: {
+      name: 'flow',
+      parameters: {
+        flow_message_version: '3',
+        flow_id: '1247865123456789',
+        flow_cta: 'Book',
+        flow_token: 'reservation-4711',
+        flow_action: 'navigate',
+        flow_action_payload: { screen: 'DAY', data: { guests: '2' } },
       },
     },
   }),
-  location_request: example('Request for a location', {
-    type: 'interactive',
-    interactive: {
-      type: 'location_request_message',
-      body: { text: 'Where shall we deliver?' },
-      action: { name: 'send_location' },
+  location_request: interactive('Request for a location', 'location_request_message', {
+    body: { text: 'Where shall we deliver?' },
+    action: { name: 'send_location' },
+  }),
+  product: interactive('One product', 'product', {
+    body: { text: 'This is the coffee you asked for.' },
+    action: { catalog_id: '194836987003835', product_retailer_id: 'coffee-250' },
+  }),
+  product_list: interactive('Products in sections', 'product_list', {
+    header: { type: 'text', text: 'Coffee' },
+    body: { text: 'Freshly roasted this week.' },
+    action: {
+      catalog_id: '194836987003835',
+      sections: [
+        { title: 'Beans', product_items: [{ product_retailer_id: 'coffee-250' }] },
+        {
+          title: 'Ground',
+          product_items: [{ product_retailer_id: 'ground-250' }, { product_retailer_id: 'ground-500' }],
+        },
+      ],
     },
   }),
-  product: example('One product', {
-    type: 'interactive',
-    interactive: {
-      type: 'product',
-      body: { text: 'This is the coffee you asked for.' },
-      action: { catalog_id: '194836987003835', product_retailer_id: 'coffee-250' },
+  catalog: interactive('The whole catalog', 'catalog_message', {
+    body: { text: 'All that we have, delivered tomorrow.' },
+    action: { name: 'catalog_message', parameters: { thumbnail_product_retailer_id: 'coffee-250' } },
+  }),
+  carousel: interactive('Carousel of link buttons', 'carousel', {
+    body: { text: 'Two tables are free tonight.' },
+    action: {
+      cards: [card(0, 'By the window', 'window'), card(1, 'In the garden', 'garden')],
     },
   }),
-  product_list: example('Products in sections', {
-    type: 'interactive',
-    interactive: {
-      type: 'product_list',
-      header: { type: 'text', text: 'Coffee' },
-      body: { text: 'Freshly roasted this week.' },
-      action: {
-        catalog_id: '194836987003835',
-        sections: [
-          { title: 'Beans', product_items: [{ product_retailer_id: 'coffee-250' }] },
-          {
-            title: 'Ground',
-            product_items: [{ product_retailer_id: 'ground-250' }, { product_retailer_id: 'ground-500' }],
-          },
-        ],
-      },
-    },
-  }),
-  catalog: example('The whole catalog', {
-    type: 'interactive',
-    interactive: {
-      type: 'catalog_message',
-      body: { text: 'All that we have, delivered tomorrow.' },
-      action: { name: 'catalog_message', parameters: { thumbnail_product_retailer_id: 'coffee-250' } },
-    },
-  }),
-  carousel: example('Carousel of link buttons', {
-    type: 'interactive',
-    interactive: {
-      type: 'carousel',
-      body: { text: 'Two tables are free tonight.' },
-      action: {
-        cards: [
-          {
-            card_index: 0,
-            type: 'cta_url',
-            header: { type: 'image', image: { link: 'https://example.com/window.jpg' } },
-            body: { text: 'By the window' },
-            action: {
-              name: 'cta_url',
-              parameters: { display_text: 'Book', url: 'https://example.com/book/window' },
-            },
-          },
-          {
-            card_index: 1,
-            type: 'cta_url',
-            header: { type: 'image', image: { link: 'https://example.com/garden.jpg' } },
-            body: { text: 'In the garden' },
-            action: {
-              name: 'cta_url',
-              parameters: { display_text: 'Book', url: 'https://example.com/book/garden' },
-            },
-          },
-        ],
-      },
-    },
-  }),
-  address_request: example('Request for an address (India)', {
-    type: 'interactive',
-    interactive: {
-      type: 'address_message',
-      body: { text: 'Where shall we send your order?' },
-      action: { name: 'address_message', parameters: { country: 'IN', values: { city: 'Pune' } } },
-    },
+  address_request: interactive('Request for an address (India)', 'address_message', {
+    body: { text: 'Where shall we send your order?' },
+    action: { name: 'address_message', parameters: { country: 'IN', values: { city: 'Pune' } } },
   }),
   location: example('Place on the map', {
     type: 'location',

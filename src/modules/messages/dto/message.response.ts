@@ -254,12 +254,10 @@ export class QueuedMessage {
 }
 
 export class QueuedMessageResponse {
-  @ApiProperty({ type: QueuedMessage })
   data!: QueuedMessage;
 }
 
 export class SingleMessageResponse {
-  @ApiProperty({ type: MessageResponse })
   data!: MessageResponse;
 }
 
@@ -274,10 +272,8 @@ export class JournalPagination {
 }
 
 export class JournalResponse {
-  @ApiProperty({ type: [MessageListItem] })
   data!: MessageListItem[];
 
-  @ApiProperty({ type: JournalPagination })
   pagination!: JournalPagination;
 }
 

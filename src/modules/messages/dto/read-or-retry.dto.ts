@@ -17,16 +17,15 @@ export class ReadMessage {
   id!: string;
 
   /** When the message was marked as read for the first time. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:05.125Z' })
-  read_at!: string;
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-21T08:00:05.125Z' })
+  read_at!: Date;
 
   /** Until when the customer sees that you are typing, unless you write before; null where that was not asked for. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:00:30.125Z' })
-  typing_until!: string | null;
+  typing_until!: Date | null;
 }
 
 export class ReadMessageResponse {
-  @ApiProperty({ type: ReadMessage })
   data!: ReadMessage;
 }
 

@@ -1,15 +1,37 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { RESPONSIBLES, type Responsible } from '../../../common/failure-category.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
-import type { Explanation } from '../timeline/explanation.js';
-import { TIMELINE_EVENTS, TIMELINE_SOURCES, type TimelineEntry } from '../timeline/timeline.js';
-import type { MessageTimeline } from '../timeline/timeline.service.js';
+
+/** Where a move came from: a request of yours, Herald itself, the platform, or who runs Herald. */
+export const TIMELINE_SOURCES = ['api', 'herald', 'whatsapp', 'operator'] as const;
+
+export const TIMELINE_EVENTS = [
+  'queued',
+  'retried',
+  'released',
+  'attempt_started',
+  'attempt_accepted',
+  'attempt_rejected',
+  'attempt_deferred',
+  'attempt_unknown',
+  'accepted',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'outcome_unknown',
+  'expired',
+  'canceled',
+  'erased',
+  'restored',
+  'received',
+] as const;
 
 /** One move of a message, or one thing that happened to it. */
 export class TimelineEntryResponse {
   /** Of what WhatsApp reports in whole seconds. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:01.204Z' })
-  at!: string;
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-21T08:00:01.204Z' })
+  at!: Date;
 
   @ApiProperty({ enum: TIMELINE_EVENTS, example: 'attempt_rejected' })
   event!: string;
@@ -52,7 +74,7 @@ export class RetryAdviceResponse {
 
   /** Not before this time; null: at once, or not at all. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
-  not_before!: string | null;
+  not_before!: Date | null;
 }
 
 /** Where the message stands, in words. */
@@ -67,7 +89,6 @@ export class ExplanationResponse {
   @ApiProperty({ type: 'string', enum: [...RESPONSIBLES, null], nullable: true, example: 'recipient' })
   responsible!: Responsible | null;
 
-  @ApiProperty({ type: RetryAdviceResponse })
   retry!: RetryAdviceResponse;
 }
 
@@ -82,29 +103,4 @@ export class TimelineResponse {
   /** What of its history is no longer kept, in sentences; empty where all is there. */
   @ApiProperty({ type: [String], example: [] })
   not_kept!: string[];
-}
-
-export function timelineResponseOf({ entries, explanation, notKept }: MessageTimeline): TimelineResponse {
-  return { data: entries.map(entryOf), explanation: explanationResponseOf(explanation), not_kept: notKept };
-}
-
-function entryOf({ at, event, status, attempt, source, summary, platformCode, deliveryIds }: TimelineEntry) {
-  return {
-    at: at.toISOString(),
-    event,
-    ...(status !== undefined && { status }),
-    ...(attempt !== undefined && { attempt }),
-    source,
-    summary,
-    ...(platformCode !== undefined && { platform_code: platformCode }),
-    ...(deliveryIds !== undefined && { delivery_ids: deliveryIds }),
-  };
-}
-
-function explanationResponseOf({ summary, responsible, retry }: Explanation): ExplanationResponse {
-  return {
-    summary,
-    responsible,
-    retry: { advised: retry.advised, not_before: retry.notBefore?.toISOString() ?? null },
-  };
 }

@@ -5,21 +5,9 @@ import {
   type Responsible,
 } from '../../../common/failure-category.js';
 import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
+import type { ExplanationResponse } from '../dto/timeline.response.js';
 import type { Message } from '../messages.types.js';
 import type { Waiting, WaitingReason } from '../send/queue-estimate.js';
-
-/** Where a message stands, in words: what happened, who can do something about it, and whether to send it again. */
-export interface Explanation {
-  summary: string;
-  /** Null: nothing needs to be done, or only time helps. */
-  responsible: Responsible | null;
-  retry: {
-    /** Whether POST /messages/{id}/retry makes sense as things are. */
-    advised: boolean;
-    /** Not before this time; null: at once, or not at all. */
-    notBefore: Date | null;
-  };
-}
 
 export interface Explained {
   message: Message;
@@ -32,7 +20,7 @@ export interface Explained {
   now: Date;
 }
 
-const NO_RETRY = { advised: false, notBefore: null };
+const NO_RETRY = { advised: false, not_before: null };
 
 /** What a failure means, by its category and where the platform's code says more by that. */
 export function meaningOfFailure(category: string | null, code: number | null): FailureMeaning {
@@ -48,9 +36,9 @@ export function codeOf(errorCode: string | null): number | null {
 /** A day without a sign of the phone. */
 const SILENT_MS = 86_400_000;
 
-export function explanationOf(explained: Explained): Explanation {
+export function explanationOf(explained: Explained): ExplanationResponse {
   const { message, waiting, now } = explained;
-  const fine = (summary: string, responsible: Responsible | null = null): Explanation => ({
+  const fine = (summary: string, responsible: Responsible | null = null): ExplanationResponse => ({
     summary,
     responsible,
     retry: NO_RETRY,
@@ -88,7 +76,7 @@ export function explanationOf(explained: Explained): Explanation {
   }
 }
 
-function doubtful({ errorCode }: Message): Explanation {
+function doubtful({ errorCode }: Message): ExplanationResponse {
   const summary =
     errorCode === 'RESTORED'
       ? 'The database was restored from a backup, and it is not known whether the message had been sent before.'
@@ -106,7 +94,7 @@ const REFUSED_AT_ITS_TIME: Readonly<Record<string, string>> = {
   CONNECTION_NOT_READY: 'When its time came, its number was not connected. Retry it once the number is connected.',
 };
 
-function failed({ message, isErased, isCleared, now }: Explained): Explanation {
+function failed({ message, isErased, isCleared, now }: Explained): ExplanationResponse {
   if (message.errorCode === 'ERASED') {
     const summary = 'It was withdrawn before it was sent, because all that is known of the recipient was erased.';
     return { summary, responsible: 'operator', retry: NO_RETRY };
@@ -120,7 +108,7 @@ function failed({ message, isErased, isCleared, now }: Explained): Explanation {
   }
   if (retryAfterMinutes === null) return { summary, responsible, retry: NO_RETRY };
   const from = new Date((message.failedAt ?? now).getTime() + retryAfterMinutes * 60_000);
-  return { summary, responsible, retry: { advised: true, notBefore: from > now ? from : null } };
+  return { summary, responsible, retry: { advised: true, not_before: from > now ? from : null } };
 }
 
 const WAITS: Readonly<Record<WaitingReason, [summary: string, responsible: Responsible | null]>> = {
@@ -137,7 +125,7 @@ const WAITS: Readonly<Record<WaitingReason, [summary: string, responsible: Respo
 const HELD = 'Every number rests until the operator has confirmed the database after a restore: herald restore.';
 const STALLED = 'It is due, and no worker takes messages of its number: see that one runs (herald queue status).';
 
-function waitingOf(waiting: Waiting): Explanation {
+function waitingOf(waiting: Waiting): ExplanationResponse {
   const { reason, until, ahead, estimatedSendAt, expiresAt, pauseReason } = waiting;
   let [summary, responsible] = WAITS[reason];
   if (reason === 'number_paused' && until === null) [summary, responsible] = [HELD, 'operator'];

@@ -2,18 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Audit } from '../../../infrastructure/audit/audit.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
+import type { TimelineResponse } from '../dto/timeline.response.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { QueueEstimates } from '../send/queue-estimate.js';
-import { explanationOf, type Explanation } from './explanation.js';
-import { MOST_ATTEMPTS, timelineOf, timesOf, type TimelineEntry } from './timeline.js';
-
-export interface MessageTimeline {
-  entries: TimelineEntry[];
-  explanation: Explanation;
-  /** What of the message's history is not kept, in sentences. */
-  notKept: string[];
-}
+import { explanationOf } from './explanation.js';
+import { MOST_ATTEMPTS, timelineOf, timesOf } from './timeline.js';
 
 /** Tells a message's whole history from what is kept of it. */
 @Injectable()
@@ -27,7 +21,7 @@ export class TimelineService {
   ) {}
 
   /** @throws MESSAGE_NOT_FOUND (404). */
-  async of(organizationId: string, id: string): Promise<MessageTimeline> {
+  async of(organizationId: string, id: string): Promise<TimelineResponse> {
     const message = await this.messages.findWithAttempts(organizationId, id);
     const marks = message === null ? null : await this.messages.findMarks(organizationId, id);
     if (message === null || marks === null) throw messagesErrors.MESSAGE_NOT_FOUND();
@@ -36,13 +30,13 @@ export class TimelineService {
       message.status === 'queued' ? this.estimates.ofMessage(message) : null,
       marks.isErased ? this.erasedAt(organizationId, message.createdAt) : null,
     ]);
-    const entries = timelineOf({ message, events, erasedAt, sendAt: marks.sendAt });
+    const data = timelineOf({ message, events, erasedAt, sendAt: marks.sendAt });
     const explanation = explanationOf({ message, waiting, ...marks });
-    const notKept = this.notKept(message, {
+    const not_kept = this.notKept(message, {
       ...marks,
       isErasureDated: erasedAt !== null || message.errorCode === 'ERASED',
     });
-    return { entries, explanation, notKept };
+    return { data, explanation, not_kept };
   }
 
   /** The trail does not name contacts: the time is certain only where there was one erasure since. */

@@ -94,7 +94,7 @@ describe('the timeline', () => {
       readAt: at(60),
     });
     const events = [event('accepted', 1, 11), event('sent', 1, 12), event('delivered', 1, 12), event('read', 1, 60)];
-    expect(told({ message: read, events }).map((entry) => [entry.event, entry.deliveryIds])).toEqual([
+    expect(told({ message: read, events }).map((entry) => [entry.event, entry.delivery_ids])).toEqual([
       ['queued', undefined],
       ['attempt_started', undefined],
       ['attempt_accepted', ['accepted-1']],
@@ -123,7 +123,7 @@ describe('the timeline', () => {
       ['attempt_started', 'processing', 3, 'herald'],
     ]);
     const [, , first, , second] = told({ message: waiting });
-    expect(first).toMatchObject({ platformCode: 131056 });
+    expect(first).toMatchObject({ platform_code: 131056 });
     expect(first?.summary).toContain('to this one recipient');
     expect(second?.summary).toContain('Nothing was written to WhatsApp');
   });
@@ -187,7 +187,7 @@ describe('the timeline', () => {
       status: 'failed',
       attempt: 1,
       source: 'whatsapp',
-      platformCode: 131026,
+      platform_code: 131026,
     });
     expect(last?.summary).toContain('Message undeliverable');
   });
@@ -208,7 +208,7 @@ describe('the timeline', () => {
       ['read', undefined, 'api'],
       ['erased', undefined, 'operator'],
     ]);
-    expect(entries[0]?.deliveryIds).toEqual(['-1']);
+    expect(entries[0]?.delivery_ids).toEqual(['-1']);
   });
 
   it('is bounded', () => {
@@ -239,8 +239,8 @@ describe('the explanation', () => {
         responsible,
         retry:
           retryAfterMinutes === null
-            ? { advised: false, notBefore: null }
-            : { advised: true, notBefore: retryAfterMinutes === 0 ? null : at(50 + retryAfterMinutes * 60) },
+            ? { advised: false, not_before: null }
+            : { advised: true, not_before: retryAfterMinutes === 0 ? null : at(50 + retryAfterMinutes * 60) },
       });
       const cleared = explained({ status: 'failed', failedAt: at(50), failureCategory }, { isCleared: true });
       expect(cleared.retry.advised).toBe(false);
@@ -256,7 +256,7 @@ describe('the explanation', () => {
     });
     expect(explained({ ...failed, errorCode: '131049' })).toMatchObject({
       responsible: 'whatsapp',
-      retry: { advised: true, notBefore: at(50 + 86_400) },
+      retry: { advised: true, not_before: at(50 + 86_400) },
     });
     // Of another category: a code whose subcode is not kept.
     expect(meaningOf('sender_not_ready', 100)).toEqual(FAILURE_MEANINGS.sender_not_ready);
@@ -273,7 +273,7 @@ describe('the explanation', () => {
   ] as const)('of a message that is %s', (status, responsible) => {
     const { summary, ...rest } = explained({ status, sentAt: at(0) });
     expect(summary).toMatch(/^[A-Z].*\.$/);
-    expect(rest).toEqual({ responsible, retry: { advised: false, notBefore: null } });
+    expect(rest).toEqual({ responsible, retry: { advised: false, not_before: null } });
   });
 
   it('of a phone that has been away for more than a day', () => {

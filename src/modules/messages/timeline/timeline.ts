@@ -1,46 +1,15 @@
 import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
+import { TIMELINE_EVENTS, type TIMELINE_SOURCES, type TimelineEntryResponse } from '../dto/timeline.response.js';
 import type { MessageStatus, OutboundStatus } from '../message-state.js';
 import type { Attempt, DetailedMessage } from '../messages.types.js';
 import { codeOf, meaningOfFailure } from './explanation.js';
 
-/** Where a move came from: a request of yours, Herald itself, the platform, or who runs Herald. */
-export const TIMELINE_SOURCES = ['api', 'herald', 'whatsapp', 'operator'] as const;
-export type TimelineSource = (typeof TIMELINE_SOURCES)[number];
+type TimelineEvent = (typeof TIMELINE_EVENTS)[number];
 
-export const TIMELINE_EVENTS = [
-  'queued',
-  'retried',
-  'released',
-  'attempt_started',
-  'attempt_accepted',
-  'attempt_rejected',
-  'attempt_deferred',
-  'attempt_unknown',
-  'accepted',
-  'sent',
-  'delivered',
-  'read',
-  'failed',
-  'outcome_unknown',
-  'expired',
-  'canceled',
-  'erased',
-  'restored',
-  'received',
-] as const;
-export type TimelineEvent = (typeof TIMELINE_EVENTS)[number];
-
-export interface TimelineEntry {
-  at: Date;
+interface TimelineEntry extends TimelineEntryResponse {
   event: TimelineEvent;
-  /** The state that the message came to; absent where it stayed. */
   status?: MessageStatus;
-  attempt?: number;
-  source: TimelineSource;
-  summary: string;
-  platformCode?: number;
-  /** Attempts to deliver the webhook event of this move; absent where there is none, or it is not kept any more. */
-  deliveryIds?: string[];
+  source: (typeof TIMELINE_SOURCES)[number];
 }
 
 /** Attempts that a timeline names, the latest. */
@@ -91,7 +60,7 @@ function receivedMoves(message: DetailedMessage): TimelineEntry[] {
   const written = sentAt === null ? '' : `, which the customer wrote at ${sentAt.toISOString()}`;
   const received = { event: 'received', status: 'received', source: 'whatsapp' } as const;
   const entries: TimelineEntry[] = [
-    { ...received, at: createdAt, summary: `WhatsApp handed over the message${written}.` },
+    { at: createdAt, ...received, summary: `WhatsApp handed over the message${written}.` },
   ];
   if (readAt !== null) {
     const summary = 'You marked it as read; the customer sees the two blue ticks.';
@@ -158,7 +127,7 @@ function attemptMoves(attempt: Attempt, message: DetailedMessage): TimelineEntry
       `No clear answer came to attempt ${number}: it is not known whether WhatsApp took the message.`,
     ],
   }[status] as [TimelineEvent, MessageStatus, string];
-  const ended = { at: finishedAt, attempt: number, ...(platformCode !== null && { platformCode }) };
+  const ended = { at: finishedAt, attempt: number, ...(platformCode !== null && { platform_code: platformCode }) };
   return [started, { ...ended, event, status: became, source: isAnswered ? 'whatsapp' : 'herald', summary }];
 }
 
@@ -186,7 +155,7 @@ function reportedMoves(message: DetailedMessage): TimelineEntry[] {
   });
 }
 
-const ENDS: Readonly<Record<string, [event: TimelineEvent, source: TimelineSource, summary: string]>> = {
+const ENDS: Readonly<Record<string, [event: TimelineEvent, source: TimelineEntry['source'], summary: string]>> = {
   EXPIRED: ['expired', 'herald', 'It waited in the queue until its time was over. Nothing was sent.'],
   CANCELED: ['canceled', 'api', 'You canceled it before it was sent.'],
   ERASED: ['erased', 'operator', 'All that is known of the recipient was erased before it was sent; it was withdrawn.'],
@@ -210,7 +179,7 @@ function endMoves(message: DetailedMessage): TimelineEntry[] {
   const words = isReported && errorMessage !== null ? ` WhatsApp's words: ${errorMessage}` : '';
   const { summary: meaning } = meaningOfFailure(failureCategory, code);
   const summary = isReported ? `WhatsApp reported that it failed: ${meaning}${words}` : (errorMessage ?? meaning);
-  const brought = { ...bringerOf(message), ...(code !== null && { platformCode: code }) };
+  const brought = { ...bringerOf(message), ...(code !== null && { platform_code: code }) };
   return [{ at: failedAt, event: 'failed', status, ...brought, source: isReported ? 'whatsapp' : 'herald', summary }];
 }
 
@@ -227,12 +196,12 @@ function addEvents(entries: TimelineEntry[], { message, events }: MessageHistory
     const known = entries.find(
       (entry) =>
         (entry.status ?? (entry.event === 'attempt_accepted' ? 'accepted' : null)) === status &&
-        entry.deliveryIds === undefined &&
+        entry.delivery_ids === undefined &&
         (entry.attempt === undefined || event.attempt === null || entry.attempt === event.attempt),
     );
     if (known !== undefined) {
       known.status = status;
-      known.deliveryIds = event.deliveryIds;
+      known.delivery_ids = event.deliveryIds;
       continue;
     }
     if (message.direction === 'inbound') continue;
@@ -243,7 +212,7 @@ function addEvents(entries: TimelineEntry[], { message, events }: MessageHistory
       ...(event.attempt !== null && { attempt: event.attempt }),
       source: status === 'outcome_unknown' ? 'herald' : 'whatsapp',
       summary: FORGOTTEN[status] ?? `It became ${status}.`,
-      deliveryIds: event.deliveryIds,
+      delivery_ids: event.deliveryIds,
     });
   }
 }

@@ -208,12 +208,10 @@ export class WebhookSettingsWithSecret extends WebhookSettings {
 }
 
 export class WebhookResponse {
-  @ApiProperty({ type: WebhookSettings })
   data!: WebhookSettings;
 }
 
 export class WebhookWithSecretResponse {
-  @ApiProperty({ type: WebhookSettingsWithSecret })
   data!: WebhookSettingsWithSecret;
 
   /** @param secret plain, only just after it was made. */
@@ -262,7 +260,6 @@ export class QueuedEventData {
 }
 
 export class QueuedEventResponse {
-  @ApiProperty({ type: QueuedEventData })
   data!: QueuedEventData;
 }
 
@@ -277,9 +274,7 @@ export class DeliveriesPagination {
 }
 
 export class DeliveriesResponse {
-  @ApiProperty({ type: [DeliveryResponse] })
   data!: DeliveryResponse[];
 
-  @ApiProperty({ type: DeliveriesPagination })
   pagination!: DeliveriesPagination;
 }

@@ -72,6 +72,5 @@ export class ReplayData {
 }
 
 export class ReplayResponse {
-  @ApiProperty({ type: ReplayData })
   data!: ReplayData;
 }

@@ -24,13 +24,13 @@ export class ReplaysRepository {
    *
    * @returns null: the workspace has no endpoint; otherwise why there is no id: too many, or one is running.
    */
-  async start(
+  start(
     organizationId: string,
     id: string,
     choice: { since: Date; until: Date; types: readonly EventType[]; onlyFailed: boolean },
   ): Promise<{ id: string | null; tooMany: boolean } | null> {
     const { since, until, types, onlyFailed } = choice;
-    const [row] = await this.database.query<{ id: string | null; tooMany: boolean }>(START, [
+    return this.database.find(START, [
       organizationId,
       id,
       types,
@@ -41,13 +41,11 @@ export class ReplaysRepository {
       MOST_REPLAYED,
       MOST_ATTEMPTS,
     ]);
-    return row ?? null;
   }
 
   /** Null where the workspace's endpoint has no such replay. */
-  async find(organizationId: string, id: string): Promise<ReplayData | null> {
-    const [row] = await this.database.query<ReplayData>(FIND, [organizationId, id]);
-    return row ?? null;
+  find(organizationId: string, id: string): Promise<ReplayData | null> {
+    return this.database.find(FIND, [organizationId, id]);
   }
 
   /**
