@@ -1,5 +1,7 @@
+import { jest } from '@jest/globals';
 import { newId } from '../../src/common/ids.js';
 import { CacheInvalidation } from '../../src/infrastructure/access/cache-invalidation.js';
+import { Config } from '../../src/infrastructure/config/config.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { CONTACTS } from '../../src/modules/messages/contacts/recipients.service.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
@@ -154,6 +156,45 @@ describe('POST /messages/batch', () => {
     expect(await queued(world.organizationId)).toBe(0);
     const again = await post(good, 'strict', world.api);
     expect([again.status, again.body.data.length, again.body.data[0].replayed]).toEqual([202, 20, false]);
+  });
+
+  it('what was refused, or known by its key, does not count as waiting', async () => {
+    const { limits } = test.app.get(Config);
+    const world = await alone();
+    const [open, closed] = [await world.contact(), testPhone()];
+    // Scheduled, so that none leaves the backlog meanwhile.
+    const later = { send_at: new Date(Date.now() + 3_600_000).toISOString() };
+    const known = Array.from({ length: 20 }, () => world.text(open, 'hello', later));
+    const backlog = jest.replaceProperty(limits as { backlog: number }, 'backlog', 50);
+    try {
+      expect((await post(known, 'strict', world.api)).status).toBe(202);
+      const good = known.map((message) => ({ ...message, idempotency_key: newId() }));
+      for (let n = 0; n < 5; n++) {
+        const answers = [
+          await post([...good, null], 'strict', world.api),
+          // Which only the commit finds out.
+          await post([...good, world.text(closed, 'hello', later)], 'strict', world.api),
+          await post([...good, world.text(open, 'hello', { send_at: 'never' })], 'strict', world.api),
+          await post(known, 'strict', world.api),
+          await post([...known, world.text(closed, 'hello', later)], 'permissive', world.api),
+        ];
+        expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 202, 202]);
+        const { idempotency_key: key, ...single } = known[0] ?? {};
+        const headers = { 'idempotency-key': String(key) };
+        for (let repeat = 0; repeat < 10; repeat++) {
+          expect((await world.api.post('/messages', single, { headers })).status).toBe(202);
+        }
+      }
+      expect((await post(good, 'strict', world.api)).status).toBe(202);
+      const over = await post(
+        good.map((message) => ({ ...message, idempotency_key: newId() })),
+        'strict',
+        world.api,
+      );
+      expect([over.status, over.body.error.code]).toEqual([429, 'BACKLOG_LIMIT_REACHED']);
+    } finally {
+      backlog.restore();
+    }
   });
 
   it('a permissive batch takes the good ones and lists the others', async () => {

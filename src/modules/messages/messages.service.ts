@@ -6,7 +6,7 @@ import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
-import { BacklogGuard } from './accept/backlog-guard.js';
+import { BacklogGuard, type Reservation } from './accept/backlog-guard.js';
 import type { JournalFilter } from './dto/list-messages.query.js';
 import { UNFILTERED } from './journal/journal-page.js';
 import { fingerprintOf, readMessageInput } from './accept/message-input.js';
@@ -72,10 +72,11 @@ export class MessagesService {
     const fingerprint = fingerprintOf(input);
     const key = idempotencyKey.toLowerCase();
     let prepared: PreparedSend;
+    let reserved: Reservation;
     try {
       requireTimeAhead(input.sendAt);
       prepared = this.preparation.fromMemory(sender, input) ?? (await this.preparation.prepare(sender, input));
-      this.backlog.check(sender.organizationId, input.sendAt === undefined ? 'queued' : 'scheduled');
+      reserved = this.backlog.check(sender.organizationId, input.sendAt === undefined ? 'queued' : 'scheduled');
     } catch (error) {
       return this.replayInsteadOf(error, sender.organizationId, key, fingerprint);
     }
@@ -83,6 +84,7 @@ export class MessagesService {
     const accepted = await this.accepts.accept(
       newMessageOf(input, prepared, { idempotencyKey: key, fingerprint }, this.tracing.currentContext),
     );
+    if (accepted.kind !== 'inserted') this.backlog.giveBack(reserved, 1);
     if (accepted.kind === 'window_closed') {
       throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
     }

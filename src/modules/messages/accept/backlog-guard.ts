@@ -11,6 +11,14 @@ interface Estimate {
   /** Monotonic milliseconds from which the count is too old. */
   oldAt: number;
   counting: Promise<void> | null;
+  /** Counts that were begun. */
+  begun: number;
+}
+
+/** What was let through and added to the estimate, before it is known whether it is accepted. */
+export interface Reservation {
+  readonly estimate: Estimate;
+  readonly begun: number;
 }
 
 type Kind = 'queued' | 'scheduled';
@@ -28,7 +36,7 @@ const RETRY_AFTER_SECONDS = 60;
 
 /**
  * Bounds how many messages a workspace may have queued. What this process accepts is added to the last count, and
- * nothing is subtracted: so it is counted again, in the background, once a sixteenth of the remaining capacity may be
+ * nothing is subtracted for what was sent: so it is counted again, in the background, once a sixteenth of the remaining capacity may be
  * used, or the limit reached, or the count is five minutes old. A workspace whose messages are sent as they come is
  * counted once in five minutes, and then only few rows are read. The limit may be passed by what is accepted during a
  * count and, where there are more than sixteen processes, by what the others accept between two.
@@ -47,8 +55,16 @@ export class BacklogGuard {
    *
    * @throws BACKLOG_LIMIT_REACHED (429) when the workspace would have more messages queued, or scheduled, than it may have.
    */
-  check(organizationId: string, kind: Kind = 'queued', count = 1): void {
-    this.requireRoom(organizationId, kind, count).acceptedSince += count;
+  check(organizationId: string, kind: Kind = 'queued', count = 1): Reservation {
+    const estimate = this.requireRoom(organizationId, kind, count);
+    estimate.acceptedSince += count;
+    return { estimate, begun: estimate.begun };
+  }
+
+  /** So many of a reservation were surely not accepted: refused, or known by their keys. */
+  giveBack({ estimate, begun }: Reservation, count: number): void {
+    // A count that was begun since takes off all that was reserved before it.
+    if (estimate.begun === begun) estimate.acceptedSince -= count;
   }
 
   /** As `check`, of what is not accepted. */
@@ -72,7 +88,7 @@ export class BacklogGuard {
     let estimate = this.estimates.get(key);
     if (estimate === undefined) {
       if (this.estimates.size >= MAX_WORKSPACES) this.estimates.clear();
-      estimate = { counted: 0, acceptedSince: 0, restsUntil: -Infinity, oldAt: -Infinity, counting: null };
+      estimate = { counted: 0, acceptedSince: 0, restsUntil: -Infinity, oldAt: -Infinity, counting: null, begun: 0 };
       this.estimates.set(key, estimate);
     }
     return estimate;
@@ -87,6 +103,7 @@ export class BacklogGuard {
   private recount(organizationId: string, kind: Kind, estimate: Estimate): void {
     const before = estimate.acceptedSince;
     const startedAt = performance.now();
+    estimate.begun++;
     estimate.counting = this.count(organizationId, kind)
       .then((counted) => {
         estimate.counted = counted;

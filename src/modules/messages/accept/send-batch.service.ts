@@ -16,7 +16,7 @@ import type { SendBatchResponse } from '../dto/send-batch.js';
 import { type BatchError, messagesErrors } from '../messages.errors.js';
 import { SendProcessor } from '../send/send.processor.js';
 import { AcceptRepository, type Accepted, GroupRefused, type NewMessage } from './accept.repository.js';
-import { BacklogGuard } from './backlog-guard.js';
+import { BacklogGuard, type Reservation } from './backlog-guard.js';
 import { fingerprintOf, type MessageInput, readMessageInput } from './message-input.js';
 import { requireTimeAhead } from './schedule.js';
 import { newMessageOf, SendPreparation, type PreparedSend, type RequestKey, type Sender } from './send-preparation.js';
@@ -73,17 +73,26 @@ export class SendBatchService {
     await mapAtOnce(entries, PREPARED_AT_ONCE, async (entry) => {
       if (entry.request !== null) await this.prepare(sender, entry, entry.request.input);
     });
-    this.checkBacklog(organizationId, entries);
-    await this.answerRepeats(organizationId, entries.filter(isRefused));
-    if (entries.some(isRefused)) {
-      if (strict) {
-        await this.findFurther(organizationId, entries);
-        throw this.refusalOf(entries);
-      }
-      if (entries.every(isRefused)) this.refuseWhole(entries);
+    const reserved = this.checkBacklog(organizationId, entries);
+    try {
+      await this.requireStorable(organizationId, entries, strict);
+    } catch (error) {
+      this.giveBack(reserved, () => false);
+      throw error;
     }
-    await this.store(entries.filter(isStorable), strict, entries);
+    await this.store({ entries, storable: entries.filter(isStorable), strict, reserved });
     return this.resultOf(entries);
+  }
+
+  /** @throws as `send`; nothing was stored. */
+  private async requireStorable(organizationId: string, entries: readonly Entry[], strict: boolean): Promise<void> {
+    await this.answerRepeats(organizationId, entries.filter(isRefused));
+    if (!entries.some(isRefused)) return;
+    if (strict) {
+      await this.findFurther(organizationId, entries);
+      throw this.refusalOf(entries);
+    }
+    if (entries.every(isRefused)) this.refuseWhole(entries);
   }
 
   private async prepare(sender: Sender, entry: Entry, input: MessageInput): Promise<void> {
@@ -96,16 +105,26 @@ export class SendBatchService {
     }
   }
 
-  private checkBacklog(organizationId: string, entries: readonly Entry[]): void {
+  private checkBacklog(organizationId: string, entries: readonly Entry[]): Reserved[] {
     const prepared = entries.filter(isStorable);
+    const reserved: Reserved[] = [];
     for (const kind of ['queued', 'scheduled'] as const) {
       const some = prepared.filter(({ request }) => (request.input.sendAt === undefined) === (kind === 'queued'));
       try {
-        if (some.length > 0) this.backlog.check(organizationId, kind, some.length);
+        if (some.length === 0) continue;
+        reserved.push({ entries: some, reservation: this.backlog.check(organizationId, kind, some.length) });
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         for (const entry of some) entry.error = error;
       }
+    }
+    return reserved;
+  }
+
+  /** What was not stored does not count as waiting. */
+  private giveBack(reserved: readonly Reserved[], isStored: (entry: Entry) => boolean): void {
+    for (const { entries, reservation } of reserved) {
+      this.backlog.giveBack(reservation, entries.filter((entry) => !isStored(entry)).length);
     }
   }
 
@@ -131,7 +150,7 @@ export class SendBatchService {
     }
   }
 
-  private async store(storable: readonly StorableEntry[], strict: boolean, all: readonly Entry[]): Promise<void> {
+  private async store({ entries, storable, strict, reserved }: Checked): Promise<void> {
     if (storable.length === 0) return;
     const traceContext = this.tracing.currentContext;
     const messages = storable.map(({ request, prepared }) =>
@@ -142,10 +161,12 @@ export class SendBatchService {
       results = await this.accepts.acceptTogether(messages, strict);
     } catch (error) {
       if (!(error instanceof GroupRefused)) throw error;
+      this.giveBack(reserved, () => false);
       storable.forEach((entry, index) => settle(entry, error.results[index]));
-      throw this.refusalOf(all);
+      throw this.refusalOf(entries);
     }
     storable.forEach((entry, index) => settle(entry, results[index]));
+    this.giveBack(reserved, ({ taken }) => taken?.replayed === false);
     this.wake(messages, results);
   }
 
@@ -200,6 +221,20 @@ export class SendBatchService {
       return [{ index, code, message, details: details as ErrorDetail[], ...others }];
     });
   }
+}
+
+/** What was let into the backlog, before it is known whether it is stored. */
+interface Reserved {
+  entries: readonly Entry[];
+  reservation: Reservation;
+}
+
+/** A batch that is to be stored. */
+interface Checked {
+  entries: readonly Entry[];
+  storable: readonly StorableEntry[];
+  strict: boolean;
+  reserved: readonly Reserved[];
 }
 
 type StorableEntry = Entry & { request: NonNullable<Entry['request']>; prepared: PreparedSend };
