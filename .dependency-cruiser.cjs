@@ -29,7 +29,7 @@ const PACKAGES = {
   ioredis: '^src/infrastructure/lanes/',
   '@aws-sdk/client-s3': '^src/infrastructure/storage/s3-',
   undici: '^src/(infrastructure/whatsapp|modules/webhook|simulator)/',
-  pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database)',
+  pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor|bootstrap/database)',
   multer: '^src/(modules/media|simulator/media)/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/common/public-address',

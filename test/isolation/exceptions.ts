@@ -18,8 +18,8 @@ export const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
 export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
   'Work of the service for every workspace: claims of lanes, sweeps, clearing, gauges. No request of a caller leads here.':
     [
-      'src/cli/doctor/database-checks.ts#checkNumbers',
-      'src/cli/doctor/database-checks.ts#checkTokens',
+      'src/cli/doctor.ts#checkNumbers',
+      'src/cli/doctor.ts#checkTokens',
       'src/modules/connections/connections.repository.ts#takeDue',
       'src/modules/media/media.repository.ts#BACKLOG ×3',
       'src/modules/media/media.repository.ts#deleteOld',

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { hasPgBouncer, PgBouncer, SERVER_LIMITS, type PgBouncerOptions } from '../../bench/rig/pgbouncer.js';
 import { hasRedis, startRedis } from '../../bench/rig/redis.js';
 import { Scope } from '../../bench/rig/scope.js';
-import { checkDatabase } from '../../src/cli/doctor/database-checks.js';
+import { checkDatabase } from '../../src/cli/doctor.js';
 import { requireDatabase } from '../../src/bootstrap/database.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import { migrate } from '../../src/infrastructure/database/data-source.js';

@@ -12,7 +12,7 @@ import { isUuid } from '../../common/ids.js';
 import type { AuditEvent } from '../../infrastructure/audit/audit.js';
 import { AUDIT_ACTIONS } from '../../infrastructure/audit/audit-actions.js';
 import { dayOrTime, wholeNumber } from '../arguments.js';
-import type { Finding } from '../doctor/database-checks.js';
+import type { Finding } from '../doctor.js';
 
 /** `migrate`, `doctor`, `queue status`, `restore`, `audit`, `secrets rotate`, `media move`: for operators. */
 export function addOperationsCommands(program: Command): void {
@@ -320,7 +320,7 @@ const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' } as const;
 function addDoctor(program: Command): void {
   action(program.command('doctor').description('check every dependency and setting, one line each'), async () => {
     // Loaded only for this command: every other one would wait for it.
-    const { examine } = await import('../doctor/doctor.js');
+    const { examine } = await import('../doctor.js');
     return answerOf(await examine());
   });
 }

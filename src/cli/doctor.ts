@@ -1,0 +1,435 @@
+import { accessSync, constants, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Logger } from '@nestjs/common';
+import pg from 'pg';
+import { migrations } from '../../migrations/all.js';
+import { requireDatabase } from '../bootstrap/database.js';
+import { runningSimulator } from '../bootstrap/demo-file.js';
+import { describeError } from '../common/describe-error.js';
+import { within } from '../common/within.js';
+import { changedConfig, type Config } from '../infrastructure/config/config.js';
+import { sealingVersion } from '../infrastructure/config/encryption-keys.js';
+import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
+import { RESERVED_CONNECTIONS } from '../infrastructure/database/database.js';
+import { sessionLink } from '../infrastructure/database/pooler.js';
+import { compareSchema } from '../infrastructure/database/schema-version.js';
+import { type Holder, VACUUM_HORIZON } from '../infrastructure/database/vacuum-horizon.js';
+import { HELD_ADVICE, LANES_HELD } from '../infrastructure/lanes/database-identity.js';
+import { QueueConnection } from '../infrastructure/lanes/queue-connection.js';
+import { platformUrl } from '../infrastructure/whatsapp/api-root.js';
+import { openDatabase } from './session.js';
+
+/** What one check found. `warn`: works, but needs attention. */
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+}
+
+type Result = Omit<Finding, 'check'>;
+
+const ok = (detail: string): Result => ({ status: 'ok', detail });
+const warn = (detail: string): Result => ({ status: 'warn', detail });
+const fail = (detail: string): Result => ({ status: 'fail', detail });
+
+/** Runs a check; what it throws is its finding. */
+async function find(check: string, work: () => Result | Promise<Result>): Promise<Finding> {
+  try {
+    return { check, ...(await work()) };
+  } catch (error) {
+    return { check, ...fail(error instanceof Error && error.message !== '' ? error.message : String(error)) };
+  }
+}
+
+const REACH_WITHIN_MS = 5_000;
+const MIB = 1_024 * 1_024;
+/** Of 32 random bytes fewer than 16 are different once in 10^9 keys. */
+const LEAST_DIFFERENT_BYTES = 16;
+const LEAST_VERSION = 15;
+const CLOCK_WARN_MS = 1_000;
+const CLOCK_FAIL_MS = 30_000;
+const TRANSACTION_WARN_S = 300;
+const WORKER_WARN_S = 30;
+// A socket has no address at all.
+const PRIVATE_NETWORKS = [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '::1',
+  'fc00::/7',
+];
+
+/** Every check in its order; what one finds keeps no other from being made. */
+export async function examine(): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = loadConfig();
+  } catch (error) {
+    const violations = error instanceof ConfigError ? error.violations : [describeError(error)];
+    return violations.map((violation) => ({ check: 'settings', ...fail(violation) }));
+  }
+  const { storages } = config.media;
+  const findings = [
+    await find('settings', () => ok(`${config.process.environment}, all valid`)),
+    await find('data folder', () => checkDataDir(config)),
+    ...(storages.includes('folder') ? [await find('disk', () => checkDisk(config))] : []),
+    ...(storages.includes('s3') ? [await find('bucket', () => checkBucket(config))] : []),
+    await find('encryption keys', () => checkEncryptionKeys(config)),
+    await find('billing', () => checkBilling(config)),
+    await find('address', () => checkPublicUrl(config)),
+  ];
+  const platform = () => find('WhatsApp', () => checkPlatform(config));
+  let session;
+  try {
+    session = await openDatabase(config);
+  } catch (error) {
+    return [...findings, { check: 'database', ...fail((error as Error).message) }, await platform()];
+  }
+  try {
+    findings.push(...(await checkDatabase(session.config)));
+    const isEmpty = findings.some(({ detail }) => detail === EMPTY_DATABASE);
+    const queue = await find('queue', () => checkQueue(session.config, isEmpty));
+    return [...findings, queue, await platform()];
+  } finally {
+    await session.close();
+  }
+}
+
+function checkDataDir(config: Config): Result {
+  const dataDir = resolve(config.process.dataDir);
+  const probe = join(dataDir, `.doctor-${process.pid}`);
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+    writeFileSync(probe, 'x');
+    return ok(`${dataDir} can be written`);
+  } catch (error) {
+    return fail(`${dataDir} can't be written: ${describeError(error)}`);
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+function checkEncryptionKeys(config: Config): Result {
+  const { encryptionKeys } = config.security;
+  if (encryptionKeys.length === 0) return fail('there are none: set ENCRYPTION_KEYS');
+  const text = `active key ${sealingVersion(config.security)}, ${encryptionKeys.length} loaded`;
+  if (encryptionKeys.some(({ key }) => new Set(key).size < LEAST_DIFFERENT_BYTES)) {
+    return warn(`${text}; one of them is not random: make it with openssl rand -base64 32`);
+  }
+  return ok(text);
+}
+
+function checkBilling({ limits }: Config): Result {
+  return limits.billing === 'off'
+    ? ok('off: no workspace needs a subscription, no live project a package of codes')
+    : ok('on: sending needs a subscription, a live code a package; BILLING=off asks for neither');
+}
+
+/** Uploads are refused below MEDIA_MIN_FREE_MIB; an embedded database stops at nothing left. */
+function checkDisk(config: Config): Result {
+  const { dir, minFreeBytes } = config.media;
+  mkdirSync(dir, { recursive: true });
+  const { bavail, bsize } = statfsSync(dir);
+  const free = bavail * bsize;
+  const text = `${Math.floor(free / MIB)} MiB free where media files lie (${resolve(dir)})`;
+  if (free < minFreeBytes) return fail(`${text}: uploads are refused below ${minFreeBytes / MIB} MiB`);
+  return free < minFreeBytes * 4 ? warn(`${text}: uploads will be refused soon`) : ok(text);
+}
+
+/** Writes, reads, lists and removes one object, as the service does with files. */
+async function checkBucket(config: Config): Promise<Result> {
+  const { S3Storage } = await import('../infrastructure/storage/s3-storage.js');
+  const { bucket, endpoint, prefix } = config.s3;
+  const where = `${bucket}${prefix === '' ? '' : `/${prefix}`} at ${endpoint ?? 'Amazon S3'}`;
+  const storage = new S3Storage(config);
+  // What fails is the finding; its log lines would stand among the answers.
+  Logger.overrideLogger(false);
+  try {
+    const note = await storage.probe();
+    const text = `${where}: an object was written, read, listed and removed`;
+    return note === null ? ok(text) : warn(`${text}; ${note}`);
+  } catch (error) {
+    return fail(`${where}: ${describeError(error)}`);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Asks the queue's own server; in PostgreSQL the queue has tables of its own, which come with the others. */
+async function checkQueue(config: Config, isEmpty: boolean): Promise<Result> {
+  if (isEmpty && config.queue.redisUrl === null) return warn('its tables are made by herald migrate too');
+  const where = config.queue.redisUrl === null ? 'PostgreSQL' : 'Redis';
+  const connection = await QueueConnection.open(
+    changedConfig(config, {
+      database: { ...config.database, migrate: false },
+      queue: { ...config.queue, poolSize: 2 },
+    }),
+  );
+  try {
+    const answered = connection.ping().then(() => true);
+    if ((await within(REACH_WITHIN_MS, answered)) === null) {
+      const reason = connection.error === null ? '' : ` (${connection.error})`;
+      throw new Error(`${where} did not answer within 5 s${reason}: check REDIS_URL`);
+    }
+    const redis = await connection.redisFacts();
+    if (redis === null) return ok(`${where} answers`);
+    const text = `Redis ${redis.version} answers`;
+    if (redis.evicts) return warn(`${text}, but may evict keys: set maxmemory-policy noeviction`);
+    return ok(text);
+  } finally {
+    await connection.onApplicationShutdown();
+  }
+}
+
+/** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
+async function checkPlatform(config: Config): Promise<Result> {
+  const { apiUrl, apiVersion } = config.whatsapp;
+  const running = apiUrl === null ? runningSimulator(config.process.dataDir) : null;
+  const url = running ?? platformUrl(config.whatsapp);
+  try {
+    const response = await fetch(`${url}/${apiVersion}/`, { signal: AbortSignal.timeout(REACH_WITHIN_MS) });
+    await response.body?.cancel();
+    return ok(`${url} answers`);
+  } catch (error) {
+    const { cause, message } = error as Error;
+    const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
+    if (apiUrl === null) return warn(`the simulator does not run (it starts with npm start): ${reason}`);
+    return fail(`${url} can't be reached: ${reason}`);
+  }
+}
+
+/** What callers are given as the service's address: the links to files and to error codes. */
+function checkPublicUrl({ process }: Config): Result {
+  const { publicUrl, production } = process;
+  if (publicUrl !== null) return ok(publicUrl);
+  const text = 'PUBLIC_URL is not set: links to files and to error codes lead to this machine';
+  return production ? warn(`${text}; set the https address that callers use`) : ok(text);
+}
+
+/** All checks that need the database; one finding where it can't be reached. */
+export async function checkDatabase(config: Config): Promise<Finding[]> {
+  const client = new pg.Client({
+    connectionString: sessionLink(config.database).url,
+    application_name: 'herald-doctor',
+    connectionTimeoutMillis: 5_000,
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    const setting = config.database.directUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+    const detail = `can't be reached: ${describeError(error)}. Is it running, and is ${setting} right?`;
+    return [{ check: 'database', ...fail(detail) }];
+  }
+  try {
+    const findings = await checkPooler(config);
+    for (const [name, check] of CHECKS) findings.push(await find(name, () => check(client, config)));
+    return findings;
+  } finally {
+    await client.end();
+  }
+}
+
+type Check = (client: pg.Client, config: Config) => Promise<Result>;
+
+const CHECKS: readonly (readonly [string, Check])[] = [
+  ['database', checkVersion],
+  ['migrations', checkMigrations],
+  ['connections', checkConnections],
+  ['durability', checkDurability],
+  ['clock', checkClock],
+  ['transactions', checkTransactions],
+  ['stored tokens', checkTokens],
+  ['numbers', checkNumbers],
+  ['workers', checkWorkers],
+  ['lanes', checkLanes],
+];
+
+async function checkVersion(client: pg.Client, { process }: Config): Promise<Result> {
+  const version = Number(await setting(client, 'server_version_num')) / 10_000;
+  const text = `PostgreSQL ${await setting(client, 'server_version')}`;
+  if (version < LEAST_VERSION) return fail(`${text}, but Herald needs ${LEAST_VERSION} or newer`);
+  const { rows } = await client.query<{ superuser: boolean; exposed: boolean | null }>(
+    `select rolsuper as superuser, not ssl and not inet_server_addr() <<= any($1::inet[]) as exposed
+     from pg_roles, pg_stat_ssl where rolname = current_user and pid = pg_backend_pid()`,
+    [PRIVATE_NETWORKS],
+  );
+  if (process.production && rows[0]?.superuser === true) {
+    return warn(`${text}; Herald's role is a superuser: give it one that only owns its database`);
+  }
+  if (rows[0]?.exposed === true) {
+    return warn(`${text} on a public address, without TLS: add sslmode=verify-full to DATABASE_URL`);
+  }
+  return ok(text);
+}
+
+/** Not a fault: it is how a production begins. */
+const EMPTY_DATABASE = 'the database is empty: herald migrate makes the tables';
+
+async function checkMigrations(client: pg.Client): Promise<Result> {
+  const { empty, missing, foreign } = await compareSchema(client);
+  if (empty) return warn(EMPTY_DATABASE);
+  if (missing.length > 0) return fail(`${missing.length} did not run: herald migrate`);
+  if (foreign.length > 0) return warn(`the schema is newer than this Herald: ${foreign.join(', ')}`);
+  return ok(`all ${migrations.length} ran`);
+}
+
+/** Notes in the settings what lends the connections; silent where that is PostgreSQL itself. */
+async function checkPooler({ database }: Config): Promise<Finding[]> {
+  const finding = await find('pooler', async () => {
+    await requireDatabase(database);
+    const mode = `DATABASE_URL is a pooler in ${database.pooling} mode`;
+    return ok(database.directUrl === null ? mode : `${mode}, sessions go by DATABASE_DIRECT_URL`);
+  });
+  return finding.status === 'ok' && database.pooling === 'none' ? [] : [finding];
+}
+
+async function checkConnections(client: pg.Client, config: Config): Promise<Result> {
+  const limit =
+    Number(await setting(client, 'max_connections')) - Number(await setting(client, 'superuser_reserved_connections'));
+  const queuePool = config.queue.redisUrl === null ? config.queue.poolSize : 0;
+  const isPooled = config.database.pooling === 'transaction';
+  // One more listens for changes.
+  const needed = (isPooled ? 0 : config.database.poolSize + RESERVED_CONNECTIONS) + queuePool + 1;
+  const { rows } = await client.query<{ others: number }>(
+    `select count(*)::int as others from pg_stat_activity
+     where backend_type = 'client backend' and application_name not like 'herald%'`,
+  );
+  const free = limit - (rows[0]?.others ?? 0);
+  const text = `a process opens up to ${needed}${isPooled ? " besides the pooler's" : ''}; the server has ${free} of ${limit} for Herald`;
+  if (needed > free) return fail(`${text}: lower the pools, or raise max_connections`);
+  return ok(`${text}, so ${Math.floor(free / needed)} processes`);
+}
+
+async function checkDurability(client: pg.Client): Promise<Result> {
+  const off: string[] = [];
+  for (const name of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+    if ((await setting(client, name)) === 'off') off.push(name);
+  }
+  if (off.length > 0) return warn(`${off.join(' and ')} off: accepted messages may be lost in a power failure`);
+  return ok('commits are durable');
+}
+
+/** Times that are stored are the database's; this process's clock decides about windows and keys that it has cached. */
+async function checkClock(client: pg.Client): Promise<Result> {
+  const before = Date.now();
+  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');
+  const middle = (before + Date.now()) / 2;
+  const differenceMs = Math.round(Math.abs((rows[0]?.now.getTime() ?? 0) - middle));
+  const text = `${differenceMs} ms from the database's`;
+  if (differenceMs > CLOCK_FAIL_MS) return fail(`${text}: synchronise both`);
+  return differenceMs > CLOCK_WARN_MS ? warn(`${text}: synchronise both`) : ok(text);
+}
+
+/** Rows that a transaction anywhere on the server may still see can't be cleared away: hot tables grow and slow down. */
+async function checkTransactions(client: pg.Client): Promise<Result> {
+  const { rows } = await client.query<Holder>(VACUUM_HORIZON);
+  const long = rows.find(({ seconds }) => (seconds ?? 0) >= TRANSACTION_WARN_S);
+  if (long !== undefined) {
+    const minutes = Math.round((long.seconds ?? 0) / 60);
+    const text = `"${long.name}"${long.pid === null ? '' : ` (process ${long.pid})`} has been open for ${minutes} min`;
+    if (long.kind === 'session') return warn(`one of ${text}: end it`);
+    return warn(`the prepared one ${text}: commit prepared or rollback prepared ends it`);
+  }
+  const slot = rows.find(({ kind, pid }) => kind === 'slot' && pid === null);
+  if (slot !== undefined) {
+    return warn(
+      `the replication slot "${slot.name}" is not in use and keeps rows and WAL: start its standby, or pg_drop_replication_slot`,
+    );
+  }
+  return ok('none is long');
+}
+
+/** Where secrets are stored; `herald secrets rotate` encrypts them again. */
+const SECRETS = [
+  ['connection', 'token_ciphertext'],
+  ['webhook_secret', 'ciphertext'],
+  ['webhook_endpoint', 'headers_ciphertext'],
+  ['otp_sender', 'token_ciphertext'],
+] as const;
+
+/** The version of the key that encrypted a secret is its first four bytes. */
+async function checkTokens(client: pg.Client, config: Config): Promise<Result> {
+  const counts = new Map<number, number>();
+  for (const [table, column] of SECRETS) {
+    if (!(await hasColumn(client, table, column))) continue;
+    const { rows } = await client.query<{ version: number; count: number }>(
+      `select ('x' || encode(substring(${column} from 1 for 4), 'hex'))::bit(32)::int as version,
+         count(*)::int as count
+       from ${table} where ${column} is not null group by 1`,
+    );
+    for (const { version, count } of rows) counts.set(version, (counts.get(version) ?? 0) + count);
+  }
+  const keys = new Set(config.security.encryptionKeys.map((key) => key.version));
+  const locked = [...counts.keys()].filter((version) => !keys.has(version)).sort((a, b) => a - b);
+  if (locked.length > 0) {
+    const versions = locked.join(', ');
+    return fail(`encrypted with key version ${versions}, which is not in ENCRYPTION_KEYS`);
+  }
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const older = total - (counts.get(sealingVersion(config.security)) ?? 0);
+  const hint = older === 0 ? '' : `, ${older} of them an older one: herald secrets rotate`;
+  return ok(`${total}, all encrypted with loaded keys${hint}`);
+}
+
+/** Most numbers that one line names. */
+const MOST_NUMBERS = 5;
+
+/** Numbers that send less than they should, or nothing. */
+async function checkNumbers(client: pg.Client): Promise<Result> {
+  if (!(await hasTable(client, 'connection'))) return ok('none yet');
+  const { rows } = await client.query<{ id: string; status: string; count: number; affected: number }>(
+    `select id, status, count(*) over ()::int as count, count(*) filter (where status <> 'connected') over ()::int as affected
+     from connection order by status = 'connected', id limit $1`,
+    [MOST_NUMBERS],
+  );
+  const [first] = rows;
+  if (first === undefined) return ok('none yet: herald connection add');
+  if (first.affected === 0) return ok(`${first.count}, all connected`);
+  const named = rows.filter(({ status }) => status !== 'connected').map(({ id, status }) => `${id} ${status}`);
+  const more = first.affected > named.length ? `, and ${first.affected - named.length} more` : '';
+  return warn(`${first.affected} of ${first.count}: ${named.join(', ')}${more}. See herald connection list`);
+}
+
+/** Sweeps run in workers, the quickest once a second. */
+async function checkWorkers(client: pg.Client): Promise<Result> {
+  if (!(await hasTable(client, 'heartbeat'))) return warn('none has run on this database yet');
+  const { rows } = await client.query<{ seconds: number | null }>(
+    `select extract(epoch from clock_timestamp() - max(beat_at))::float8 as seconds
+     from heartbeat where name like 'sweep:%'`,
+  );
+  const seconds = rows[0]?.seconds ?? null;
+  if (seconds === null) return warn('none has run on this database yet: start one with ROLES=worker');
+  const ago = `${Math.round(seconds)} s ago`;
+  if (seconds > WORKER_WARN_S) return warn(`none at work; the last one was ${ago}. Nothing is sent`);
+  return ok(`at work ${ago}`);
+}
+
+/** Another server or history than last time: what waits may have been sent. */
+async function checkLanes(client: pg.Client): Promise<Result> {
+  if (!(await hasTable(client, 'database_identity'))) return warn('not known before the migrations: herald migrate');
+  const { rows } = await client.query<{ held: boolean }>(`select ${LANES_HELD} as held`);
+  if (rows[0]?.held === false) return ok('free: the database is the one that was confirmed last');
+  return fail(`held, nothing is sent, because the database changed its identity: ${HELD_ADVICE}`);
+}
+
+async function hasTable(client: pg.Client, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [name]);
+  return rows[0]?.found === true;
+}
+
+/** False also where there is no such table. */
+async function hasColumn(client: pg.Client, table: string, column: string): Promise<boolean> {
+  const { rows } = await client.query(
+    'select from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped',
+    [table, column],
+  );
+  return rows.length > 0;
+}
+
+async function setting(client: pg.Client, name: string): Promise<string> {
+  const { rows } = await client.query<{ value: string }>('select current_setting($1) as value', [name]);
+  return rows[0]?.value ?? '';
+}
