@@ -96,9 +96,13 @@ export function listed<R extends object>(
   return { data: rows.map(body), text: table(rows, columns, none) };
 }
 
-/** A time as the API writes it; `never` where there is none. */
-export function timeText(time: Date | null, never = '-'): string {
-  return time === null ? never : time.toISOString();
+/** What is known of something, as the API writes it: in snake_case, its workspace under both names. */
+export function bodyOf(known: object): Record<string, unknown> {
+  const fields = Object.entries(known).flatMap(([name, value]: [string, unknown]) => {
+    const field = [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value];
+    return name === 'organizationId' ? [field, ['workspace_id', value]] : [field];
+  });
+  return Object.fromEntries(fields) as Record<string, unknown>;
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
@@ -112,9 +116,7 @@ export function byteText(bytes: number): string {
 
 /** Time of day to the millisecond, in the zone of this machine. */
 export function clock(time: Date): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const ms = String(time.getMilliseconds()).padStart(3, '0');
-  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${ms}`;
+  return `${time.toTimeString().slice(0, 8)}.${String(time.getMilliseconds()).padStart(3, '0')}`;
 }
 
 /** How long after: `+120 ms`, `+3.4 s`. The platform's times are whole seconds, so it may be 0. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, paint } from './output.js';
 import { AppError } from '../common/app-error.js';
 import { describeError } from '../common/describe-error.js';
-import { ApiError, KEY_OPTION, type Target, type TargetOptions, targetOf, URL_OPTION } from './api/client.js';
+import { ApiError, type Target, type TargetOptions, targetOf } from './api/client.js';
 import type { Services } from '../bootstrap/services.js';
 import { openServices } from './session.js';
 
@@ -63,6 +63,7 @@ export class Live {
 /** Options that do not go together, which commander cannot see. */
 export class UsageError extends Error {
   readonly code = 'WRONG_USE';
+  readonly extra = {};
 }
 
 /** Runs one command with what it needs, its options and its arguments, as commander read them. */
@@ -135,7 +136,9 @@ export function liveApiAction<O extends object>(
 }
 
 function withTarget(command: Command): Command {
-  return command.option(...URL_OPTION).option(...KEY_OPTION);
+  return command
+    .option('--url <url>', 'the service; default HERALD_URL, the demo, or this machine')
+    .option('--key <key>', 'API key, or - for standard input; default HERALD_API_KEY, or the demo’s');
 }
 
 type Act<O> = (json: boolean, options: O, args: string[]) => Promise<void>;
@@ -155,20 +158,13 @@ function register<O extends object>(command: Command, jsonMeaning: string, act: 
 
 /** `{"error": {...}}` on standard output with `--json`, else one line on standard error. */
 function printError(json: boolean, error: unknown): void {
-  const body = errorBody(error);
-  if (json) process.stdout.write(`${JSON.stringify({ error: body })}\n`);
-  else process.stderr.write(`${paint.bad('herald:')} ${textOf(error)}\n`);
-}
-
-/** The API's code is what its documents are searched by. */
-function textOf(error: unknown): string {
-  return error instanceof ApiError ? `${error.code}: ${error.message}` : describeError(error);
-}
-
-function errorBody(error: unknown): { code?: string; message: string } {
-  if (error instanceof AppError || error instanceof ApiError) {
-    return { code: error.code, message: error.message, ...error.extra };
+  const known = error instanceof AppError || error instanceof ApiError || error instanceof UsageError ? error : null;
+  const message = describeError(error);
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ error: { code: known?.code, message, ...known?.extra } })}\n`);
+    return;
   }
-  if (error instanceof UsageError) return { code: error.code, message: error.message };
-  return { message: describeError(error) };
+  // The API's code is what its documents are searched by.
+  const text = error instanceof ApiError ? `${error.code}: ${message}` : message;
+  process.stderr.write(`${paint.bad('herald:')} ${text}\n`);
 }

@@ -145,12 +145,6 @@ export interface TargetOptions {
   key?: string;
 }
 
-export const URL_OPTION = ['--url <url>', 'the service; default HERALD_URL, the demo, or this machine'] as const;
-export const KEY_OPTION = [
-  '--key <key>',
-  'API key, or - for standard input; default HERALD_API_KEY, or the demo’s',
-] as const;
-
 export interface Target {
   api: ApiClient;
   /** The demo workspace's facts where its key is used; else empty. */

@@ -7,6 +7,7 @@ import { describeError } from '../../common/describe-error.js';
 import type { ConnectionListResponse } from '../../modules/connections/dto/connection.response.js';
 import type { SingleMediaResponse } from '../../modules/media/dto/media.response.js';
 import type {
+  MessageListItem,
   MessageResponse,
   QueuedMessageResponse,
   SingleMessageResponse,
@@ -26,6 +27,19 @@ export const STATE_FIELDS = [
   ['read', 'read_at'],
   ['failed', 'failed_at'],
 ] as const;
+
+export const STATES = [
+  'queued',
+  'processing',
+  'accepted',
+  'sent',
+  'delivered',
+  'read',
+  'received',
+  'failed',
+  'outcome_unknown',
+];
+export const DIRECTIONS = ['inbound', 'outbound'];
 
 /** From this status on an answer does not say whether the request took effect. */
 const SERVER_ERROR = 500;
@@ -207,6 +221,11 @@ function lineOf({ status, at, error }: Step, message: MessageResponse): string {
   ]
     .join('  ')
     .trimEnd();
+}
+
+/** The other end of a message. */
+export function contactOf({ direction, from, to, recipient }: MessageListItem): string | null {
+  return direction === 'inbound' ? from : (to ?? recipient);
 }
 
 /** States after which nothing more is to be expected of a message. */

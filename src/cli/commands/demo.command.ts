@@ -1,13 +1,319 @@
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import { announceReceiver, type DemoFile, readDemoFile } from '../../bootstrap/demo-file.js';
 import { describeError } from '../../common/describe-error.js';
-import { type Answer, paint } from '../output.js';
-import { CHAPTERS } from '../demo/chapters.js';
-import { type Chapter, Skipped, Stage } from '../demo/stage.js';
-import { SimulatorControl } from '../simulator-control.js';
-import { type DemoFile, readDemoFile } from '../../bootstrap/demo-file.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
-import { ApiClient } from '../api/client.js';
+import type { MediaLinkResponse, SingleMediaResponse } from '../../modules/media/dto/media.response.js';
+import type { JournalResponse, MessageResponse } from '../../modules/messages/dto/message.response.js';
+import type { SingleOtpResponse } from '../../modules/otp/dto/otp.response.js';
+import type { PreviewResponse } from '../../modules/templates/dto/templates.response.js';
+import type { WebhookResponse, WebhookWithSecretResponse } from '../../modules/webhook/dto/webhook.dto.js';
+import { ApiClient, ApiError } from '../api/client.js';
+import { sendMessage, watchMessage } from '../api/message.js';
+import { type Answer, oneLine, paint } from '../output.js';
 import { type Live, liveAction, UsageError } from '../runner.js';
+import { SimulatorControl } from './simulate.command.js';
+import { type ReceivedEvent, WebhookReceiver } from './webhook.command.js';
+
+/** Generous: the machine may be busy. */
+const PATIENCE_MS = 40_000;
+const READING_MS = 700;
+
+/** A chapter that can't be played here; says how it could. */
+class Skipped extends Error {}
+
+/** A step had another result than expected. */
+class StepFailed extends Error {}
+
+/** One part of the guided tour. */
+interface Chapter {
+  name: string;
+  title: string;
+  /** What will be seen, and why it is so. */
+  intro: string;
+  play: (stage: Stage) => Promise<void>;
+}
+
+/** Where chapters are played: the demo's API and simulator, and lines for who watches. */
+class Stage {
+  private readonly seen = new Map<string, Set<string>>();
+
+  constructor(
+    readonly live: Live,
+    readonly api: ApiClient,
+    readonly demo: DemoFile,
+    readonly simulator: SimulatorControl,
+    private readonly isFast: boolean,
+  ) {}
+
+  /** A line of the guided tour. */
+  note(text: string): void {
+    this.live.say(`   ${text}`, { event: 'note', text });
+  }
+
+  /** Time to read what was said. */
+  async breathe(): Promise<void> {
+    if (!this.isFast && !this.live.json) await this.live.pause(READING_MS);
+  }
+
+  /** @throws StepFailed where `isSo` is false. */
+  expect(isSo: boolean, text: string): void {
+    if (!isSo) throw new StepFailed(text);
+    this.live.say(`   ${paint.good('✓')} ${text}`, { event: 'check', text });
+  }
+
+  /** Sends from the demo's first number; says what and to whom. */
+  async send(to: string, content: object, shown: string, idempotencyKey?: string) {
+    const body = { connection_id: this.demo.connection_id, to, ...content };
+    const sent = await sendMessage(this.api, body, idempotencyKey);
+    this.note(`${paint.name('→')} ${to}  "${oneLine(shown, 60)}"  ${paint.faint(`202, ${sent.id}`)}`);
+    return sent;
+  }
+
+  sendText(to: string, text: string, idempotencyKey?: string) {
+    return this.send(to, { type: 'text', text: { body: text } }, text, idempotencyKey);
+  }
+
+  /** Prints the message's statuses until it has the given one. */
+  async until(id: string, status: string, attempts = 1): Promise<MessageResponse> {
+    const seen = this.seen.get(id) ?? new Set<string>();
+    this.seen.set(id, seen);
+    const { message } = await watchMessage(this.api, id, this.live, {
+      until: (each) => each.status === status && each.attempt_count >= attempts,
+      timeoutMs: PATIENCE_MS,
+      indent: '     ',
+      seen,
+    });
+    if (message.status !== status) throw new StepFailed(`the message is ${message.status}, and should be ${status}`);
+    return message;
+  }
+
+  /** The code with which a call is refused; null where it is not. */
+  async refusal(call: () => Promise<unknown>): Promise<string | null> {
+    try {
+      await call();
+      return null;
+    } catch (error) {
+      if (error instanceof ApiError) return error.code;
+      throw error;
+    }
+  }
+
+  /** Looks until there is something. */
+  async waitFor<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      if (Date.now() > deadline) throw new StepFailed(`${what}: nothing of it in ${PATIENCE_MS / 1_000} s`);
+      await this.live.pause(150);
+    }
+  }
+}
+
+/** Of the demo's numbers, by what the simulator does with a message to them. */
+const FAILS = '+15550100002';
+const LOSES_THE_ANSWER = '+15550100005';
+
+const CHAPTERS: readonly Chapter[] = [
+  {
+    name: 'send',
+    title: 'Send a message',
+    intro: 'The answer is 202: stored and queued. Then each status comes as WhatsApp reports it.',
+    play: async (stage) => {
+      const key = randomUUID();
+      const to = stage.demo.recipients[0]?.to ?? '+15550001234';
+      const { id } = await stage.sendText(to, 'Your table is ready.', key);
+      await stage.until(id, 'read');
+      await stage.breathe();
+      stage.note('The same request once more, with the same Idempotency-Key:');
+      const again = await stage.sendText(to, 'Your table is ready.', key);
+      stage.expect(again.id === id && again.replayed, 'the same id comes back, and nothing is sent twice');
+    },
+  },
+  {
+    name: 'retry',
+    title: 'Fail on purpose, and try again',
+    intro: 'At the simulator the last digits of a number select the outcome: 0002 can’t be reached.',
+    play: async (stage) => {
+      const { id } = await stage.sendText(FAILS, 'Are you there?');
+      const failed = await stage.until(id, 'failed');
+      stage.expect(failed.failure_category === 'recipient_unreachable', 'it says why: recipient_unreachable');
+      await stage.breathe();
+      stage.note(`POST /messages/${id}/retry`);
+      await stage.api.post(`/messages/${id}/retry`, {});
+      const twice = await stage.until(id, 'failed', 2);
+      stage.expect(twice.attempts?.length === 2, 'it fails again, and both attempts are on record');
+    },
+  },
+  {
+    name: 'outcome-unknown',
+    title: 'Lose an answer',
+    intro: '0005 takes the message and cuts the line before it answers. Others would send it twice, or lose it.',
+    play: async (stage) => {
+      const text = `Did you get this? (${randomUUID().slice(0, 8)})`;
+      await stage.simulator.statuses('hold');
+      let id;
+      try {
+        ({ id } = await stage.sendText(LOSES_THE_ANSWER, text));
+        await stage.until(id, 'outcome_unknown');
+        stage.expect(true, 'Herald does not know, says so, and does not send it again');
+        await stage.breathe();
+      } finally {
+        await stage.simulator.statuses('on');
+      }
+      stage.note('Now WhatsApp reports the status of it, and the outcome is known:');
+      await stage.until(id, 'read');
+      const taken = await stage.simulator.timesTaken(LOSES_THE_ANSWER, text);
+      stage.expect(taken === 1, 'the customer has it once');
+    },
+  },
+  {
+    name: 'inbound',
+    title: 'Answer a customer',
+    intro: 'You can message only customers who wrote in the last 24 hours. Then a customer writes.',
+    play: async (stage) => {
+      const customer = newCustomer();
+      const tooEarly = await stage.refusal(() => stage.sendText(`+${customer}`, 'Hello?'));
+      stage.expect(tooEarly === 'SERVICE_WINDOW_CLOSED', `a message to +${customer} is refused: SERVICE_WINDOW_CLOSED`);
+      await stage.breathe();
+      await stage.simulator.inbound(stage.demo.phone_number_id, customer, 'A table for two?');
+      const question = await stage.waitFor('the customer’s message', async () => {
+        const { data } = await stage.api.get<JournalResponse>('/messages', { status: 'received', limit: '20' });
+        return data.find((message) => message.from === customer);
+      });
+      stage.note(`${paint.name('←')} +${customer}  "${question.body ?? ''}"  ${paint.faint(question.id)}`);
+      await stage.breathe();
+      const content = { type: 'text', text: { body: 'With pleasure.' }, reply_to_message_id: question.id };
+      const { id } = await stage.send(`+${customer}`, content, 'With pleasure.');
+      await stage.until(id, 'read');
+      stage.expect(true, 'the window is open now, and the answer quotes the question');
+    },
+  },
+  {
+    name: 'template',
+    title: 'Write first',
+    intro: 'A customer who has not written may get an approved template. Its values are filled in.',
+    play: async (stage) => {
+      const parameters = ['Ana', '4711'];
+      const { data } = await stage.api.post<PreviewResponse>(
+        `/connections/${stage.demo.connection_id}/templates/preview`,
+        {
+          template_name: 'order_update',
+          parameters: { body: parameters },
+        },
+      );
+      const text = data.body ?? '';
+      stage.note(`preview: "${text}"`);
+      const template = {
+        name: 'order_update',
+        language: { code: 'en_US' },
+        components: [{ type: 'body', parameters: parameters.map((value) => ({ type: 'text', text: value })) }],
+      };
+      const { id } = await stage.send(`+${newCustomer()}`, { type: 'template', template }, text);
+      await stage.until(id, 'read');
+      stage.expect(true, 'a customer who has not written before has read it');
+    },
+  },
+  {
+    name: 'file',
+    title: 'Send a file',
+    intro: 'Uploaded once, sent as often as you like. Its MIME type is detected from its content.',
+    play: async (stage) => {
+      const menu = `Soup, bread, coffee. ${new Date().toDateString()}\n`;
+      const form = new FormData();
+      form.set('connection_id', stage.demo.connection_id);
+      form.set('file', new Blob([menu]), 'menu.txt');
+      const { data: media } = await stage.api.post<SingleMediaResponse>('/media', form);
+      stage.note(`menu.txt is ${media.mime_type}, a ${media.type}  ${paint.faint(media.id)}`);
+      const content = { type: media.type, media: { id: media.id, caption: 'Today' } };
+      const { id } = await stage.send(stage.demo.recipients[0]?.to ?? '', content, 'menu.txt: Today');
+      await stage.until(id, 'read');
+      const { data: link } = await stage.api.get<MediaLinkResponse>(`/media/${media.id}/url`);
+      const bytes = await (await fetch(link.url, { signal: stage.live.signal })).text();
+      stage.expect(bytes === menu, 'a signed link, valid for 15 minutes, returns the same bytes');
+    },
+  },
+  {
+    name: 'code',
+    title: 'Check a phone number',
+    intro: 'A sandbox key sends nothing and answers with the code; a live one sends it over WhatsApp.',
+    play: async (stage) => {
+      const otp = stage.api.as(stage.demo.otp_sandbox_key);
+      const to = `+4915112${randomInt(100_000, 1_000_000)}`;
+      const key = { 'idempotency-key': `demo-${randomUUID()}` };
+      const { data } = await otp.post<SingleOtpResponse>('/otp/send', { to }, key);
+      const { id, test_code: code = '' } = data;
+      stage.note(`${paint.name('→')} ${to}  the code is ${paint.heading(code)}`);
+      const wrong = code === '000000' ? '000001' : '000000';
+      const verify = (guess: string): Promise<unknown> => otp.post('/otp/verify', { id, code: guess });
+      const refused = await stage.refusal(() => verify(wrong));
+      stage.expect(refused === 'OTP_CODE_INCORRECT', `${wrong} is refused: OTP_CODE_INCORRECT`);
+      await verify(code);
+      stage.expect(true, `${code} is right`);
+      stage.expect((await stage.refusal(() => verify(code))) === 'OTP_CODE_ALREADY_USED', 'and is right only once');
+    },
+  },
+  {
+    name: 'webhook',
+    title: 'Receive webhooks',
+    intro: 'Herald posts every message in and every status to your address, signed, until it is acknowledged.',
+    // With a webhook of this command's own, which it removes again.
+    play: async (stage) => {
+      const taken = await webhookUrl(stage);
+      if (taken !== null)
+        throw new Skipped(`the workspace has a webhook, ${taken}: it stays; DELETE /webhook takes it away`);
+      const events: ReceivedEvent[] = [];
+      const receiver = await WebhookReceiver.listen({ onEvent: (event) => events.push(event) });
+      const withdraw = announceReceiver(loadClientConfig().dataDir, receiver.url);
+      try {
+        receiver.secret = await setWebhook(stage, receiver.url);
+        await stage.api.post('/webhook/test', {});
+        await stage.waitFor('the test event', () => events.find(({ type }) => type === 'webhook.test'));
+        stage.expect(true, 'received a test event, signature OK');
+        await stage.breathe();
+        const { id } = await stage.sendText(stage.demo.recipients[0]?.to ?? '', 'Your order is on its way.');
+        for (const status of ['accepted', 'sent', 'delivered', 'read']) {
+          const isIt = ({ data }: ReceivedEvent): boolean => data.message_id === id && data.status === status;
+          await stage.waitFor(`the event of ${status}`, () => events.find(isIt));
+          stage.note(`${paint.name('⇠')} message.status.updated  ${status}  ${paint.good('signature OK')}`);
+        }
+        stage.expect(receiver.forged === 0, 'every signature was verified from the raw bytes');
+      } finally {
+        await receiver.close();
+        if (receiver.secret !== null) await stage.api.call('DELETE', '/webhook').catch(() => undefined);
+        withdraw();
+      }
+    },
+  },
+];
+
+/** A number without a contact, whose last digits select no simulated outcome. */
+function newCustomer(): string {
+  return `1555020${randomInt(2_000, 10_000)}`;
+}
+
+async function webhookUrl(stage: Stage): Promise<string | null> {
+  try {
+    const { data } = await stage.api.get<WebhookResponse>('/webhook');
+    return data.url;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'WEBHOOK_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+async function setWebhook(stage: Stage, url: string): Promise<string> {
+  try {
+    const answer = await stage.api.call<WebhookWithSecretResponse>('PUT', '/webhook', { body: { url } });
+    return answer.body.data.secret ?? '';
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'WEBHOOK_URL_NOT_ALLOWED') throw error;
+    throw new Skipped(
+      'this Herald delivers to public https addresses only; the chapter needs its DATA_DIR on this machine, or a start with WEBHOOK_ALLOW_PRIVATE_TARGETS=true npm start',
+    );
+  }
+}
 
 interface Result {
   chapter: string;
@@ -17,7 +323,7 @@ interface Result {
 }
 
 /** Plays the chapters one after another; one that fails does not keep the next from being played. */
-export async function play(stage: Stage, chapters: readonly Chapter[]): Promise<Answer> {
+async function play(stage: Stage, chapters: readonly Chapter[]): Promise<Answer> {
   const results: Result[] = [];
   for (const [index, chapter] of chapters.entries()) {
     const { name, title, intro } = chapter;

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { OtpProject } from '../../modules/otp/otp.types.js';
 import type { ApiKey, IssuedApiKey } from '../../infrastructure/access/api-keys.service.js';
 import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/access/scopes.js';
-import { facts, listed, timeText, type Answer } from '../output.js';
+import { type Answer, bodyOf, facts, listed } from '../output.js';
 import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 import type { Services } from '../../bootstrap/services.js';
@@ -87,33 +87,18 @@ async function ownerOf(
   return { organizationId: (await services.workspaces.getById(workspace)).id };
 }
 
-function bodyOf(key: ApiKey): object {
-  return {
-    id: key.id,
-    organization_id: key.organizationId,
-    workspace_id: key.organizationId,
-    name: key.name,
-    scopes: key.scopes,
-    otp_project_id: key.otpProjectId,
-    expires_at: key.expiresAt,
-    revoked_at: key.revokedAt,
-    last_used_at: key.lastUsedAt,
-    created_at: key.createdAt,
-  };
-}
-
 function issuedAnswer(issued: IssuedApiKey): Answer {
   const text = facts({
     Key: issued.key,
     Id: issued.id,
     Scopes: issued.scopes.join(', '),
-    Expires: timeText(issued.expiresAt, 'never'),
+    Expires: issued.expiresAt?.toISOString() ?? 'never',
   });
-  return { data: { ...bodyOf(issued), key: issued.key }, text: `${text}\nKeep the key now: it is not shown again.` };
+  return { data: bodyOf(issued), text: `${text}\nKeep the key now: it is not shown again.` };
 }
 
 function stateOf(key: ApiKey): string {
   if (key.revokedAt !== null) return 'revoked';
   if (key.expiresAt === null) return 'valid';
-  return key.expiresAt.getTime() <= Date.now() ? 'expired' : `until ${timeText(key.expiresAt)}`;
+  return key.expiresAt.getTime() <= Date.now() ? 'expired' : `until ${key.expiresAt.toISOString()}`;
 }

@@ -12,33 +12,27 @@ import type { ReadMessageResponse } from '../../modules/messages/dto/read-or-ret
 import type { TimelineResponse } from '../../modules/messages/dto/timeline.response.js';
 import { sendFile } from '../api/batch.js';
 import type { ApiClient, Wire } from '../api/client.js';
-import { JournalTail, type TailEvent } from '../api/journal-tail.js';
-import { addBodyOptions, type BodyOptions, bodyOf, sendMessage, STATE_FIELDS, watchMessage } from '../api/message.js';
-import { durationSeconds, phoneDigits, timeAhead, wholeNumber, wordsOf } from '../arguments.js';
+import {
+  addBodyOptions,
+  type BodyOptions,
+  bodyOf,
+  contactOf,
+  DIRECTIONS,
+  sendMessage,
+  STATE_FIELDS,
+  STATES,
+  watchMessage,
+} from '../api/message.js';
+import { durationSeconds, phoneDigits, timeAhead, wholeNumber } from '../arguments.js';
 import { type Answer, clock, facts, oneLine, padded, paint, paintStatus, table } from '../output.js';
 import { apiAction, type Live, liveApiAction, UsageError } from '../runner.js';
-
-const STATES = [
-  'queued',
-  'processing',
-  'accepted',
-  'sent',
-  'delivered',
-  'read',
-  'received',
-  'failed',
-  'outcome_unknown',
-];
-const DIRECTIONS = ['inbound', 'outbound'];
 
 interface WatchOptions {
   watch?: boolean;
   timeout: number;
 }
 
-function watchOption(): Option {
-  return new Option('--watch', 'go on and print each status until it is read or has failed');
-}
+const WATCH_OPTION = ['--watch', 'go on and print each status until it is read or has failed'] as const;
 
 function timeoutOption(): Option {
   return new Option('--timeout <duration>', 'how long to watch').argParser(durationSeconds).default(60, '1m');
@@ -133,7 +127,7 @@ function addSend(message: Command): void {
     .option('--idempotency-key <uuid>', 'repeat a request with its key: nothing is sent twice; default a new one')
     .option('--file <path>', 'instead: the messages of a JSON file, as POST /messages takes them; - for standard input')
     .option('--permissive', 'with --file: take what can be sent where others cannot')
-    .addOption(watchOption())
+    .option(...WATCH_OPTION)
     .addOption(timeoutOption());
   liveApiAction<SendOptions>(command, async (live, target, options) => {
     const { file, connection, permissive = false } = options;
@@ -224,7 +218,7 @@ function addRetry(message: Command): void {
     .argument('<id>', "the message's id")
     .option('--confirm-outcome-unknown', 'also where it may have been sent: the recipient may then get it twice')
     .option('--idempotency-key <uuid>', 'repeat a request with its key: it is queued once; default a new one')
-    .addOption(watchOption())
+    .option(...WATCH_OPTION)
     .addOption(timeoutOption());
   liveApiAction<RetryOptions>(command, async (live, { api }, options, id) => {
     const { data } = await api.post<SingleMessageResponse>(
@@ -277,10 +271,6 @@ function detailText(message: MessageResponse): string {
     'Created at': message.created_at,
     ...Object.fromEntries(times),
   });
-}
-
-function contactOf({ direction, from, to, recipient }: MessageListItem): string | null {
-  return direction === 'inbound' ? from : (to ?? recipient);
 }
 
 function waitingText(
@@ -343,63 +333,4 @@ function checkText({ sendable, problems, warnings, rendered, window, queue }: Ch
     facts({ window: `${window.open ? 'open' : 'closed'}${until}`, queue: `${queue.ahead} ahead, ${leaves}` }),
     ...(shown.length === 0 ? [] : ['', ...shown]),
   ].join('\n');
-}
-
-interface TailOptions {
-  direction?: string;
-  status?: string[];
-  contact?: string;
-  connection?: string;
-  interval: number;
-}
-
-/** `tail`. */
-export function addTailCommand(program: Command): void {
-  const command = program
-    .command('tail')
-    .description('print what happens in a workspace as it happens: messages in and out, changes of status')
-    .addOption(new Option('--direction <direction>', 'only in this direction').choices(DIRECTIONS))
-    .option('--status <list>', `only these, separated by commas: ${STATES.join(', ')}`, wordsOf(STATES))
-    .option('--contact <number>', 'only from or to this number', phoneDigits)
-    .option('--connection <id>', 'only of this connection')
-    .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), 500);
-  liveApiAction<TailOptions>(command, async (live, { api }, options) => {
-    const tail = new JournalTail(api);
-    return live.untilEnded(async () => {
-      await tail.look();
-      live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
-      for (;;) {
-        await live.pause(options.interval);
-        for (const event of await tail.look()) if (isWanted(event, options)) live.say(lineOf(event), event);
-        if (tail.isBehind)
-          live.print(paint.doubtful('… more messages came than one poll shows; GET /messages has them all'));
-      }
-    });
-  });
-}
-
-function isWanted({ message }: TailEvent, options: TailOptions): boolean {
-  const { direction: wanted, status, contact, connection } = options;
-  return (
-    (wanted === undefined || message.direction === wanted) &&
-    (status === undefined || status.includes(message.status)) &&
-    (contact === undefined || message.from === contact || message.to === contact) &&
-    (connection === undefined || message.connection_id === connection)
-  );
-}
-
-function lineOf({ event, at, message, previous_status: previous }: TailEvent): string {
-  const status = previous === null ? paintStatus(message.status) : `${previous} → ${paintStatus(message.status)}`;
-  const why = message.failure_category === null ? '' : paint.bad(message.failure_category);
-  return [
-    paint.faint(clock(new Date(at))),
-    message.direction === 'inbound' ? paint.name('in ') : 'out',
-    padded(contactOf(message) ?? 'unknown', 14),
-    // Enough of the id to distinguish those on one screen.
-    paint.faint(message.id.slice(-8)),
-    padded(status, event === 'message' ? 10 : 24),
-    event === 'message' ? `${paint.faint(message.type)} ${oneLine(message.body ?? '')}` : why,
-  ]
-    .join('  ')
-    .trimEnd();
 }

@@ -5,7 +5,7 @@ import { action, serviceAction } from '../runner.js';
 import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
 import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
-import { type Answer, listed, table, timeText } from '../output.js';
+import { type Answer, bodyOf, listed, table } from '../output.js';
 import { HELD_ADVICE } from '../../infrastructure/lanes/database-identity.js';
 import type { Restoration, RestorePlan } from '../../infrastructure/lanes/restoration.js';
 import { isUuid } from '../../common/ids.js';
@@ -79,7 +79,7 @@ function addQueueStatus(program: Command): void {
       const queues = await services.backlogs.read();
       const held = (await services.restoration.held()) !== null;
       return {
-        data: { held, queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(bodyOf) },
+        data: { held, queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(laneBodyOf) },
         text: [
           ...(held ? [`Lanes are held, nothing is sent: ${HELD_ADVICE}.`] : []),
           table(queues, QUEUE_COLUMNS),
@@ -97,27 +97,21 @@ function queueBodyOf({ queue, waiting, inFlight, oldestDueSeconds }: QueueBacklo
 
 function stateOf(lane: LaneStatus): string {
   if (lane.status !== 'connected') return lane.status;
-  if (lane.pausedUntil !== null) return `paused until ${timeText(lane.pausedUntil)}: ${lane.pauseReason ?? '-'}`;
+  if (lane.pausedUntil !== null) return `paused until ${lane.pausedUntil.toISOString()}: ${lane.pauseReason ?? '-'}`;
   return lane.isDrained ? 'draining' : 'waiting';
 }
 
-function bodyOf(lane: LaneStatus): object {
-  return {
-    connection_id: lane.connectionId,
-    organization_id: lane.organizationId,
-    workspace_id: lane.organizationId,
-    phone_number: lane.phoneNumber,
-    connection_status: lane.status,
-    due: lane.due,
-    queued: lane.queued,
-    scheduled: lane.scheduled,
-    in_flight: lane.inFlight,
-    oldest_due_at: lane.oldestDueAt,
-    oldest_due_ms: lane.oldestDueMs,
-    paused_until: lane.pausedUntil,
-    pause_reason: lane.pauseReason,
-    draining: lane.isDrained,
-  };
+function laneBodyOf({
+  connectionId,
+  organizationId,
+  phoneNumber,
+  status,
+  due,
+  isDrained,
+  ...lane
+}: LaneStatus): object {
+  const named = { connectionId, organizationId, phoneNumber, connectionStatus: status };
+  return bodyOf({ ...named, due, ...lane, draining: isDrained });
 }
 
 interface RestoreOptions {
@@ -226,19 +220,8 @@ const AUDIT_COLUMNS = {
   DETAILS: ({ details }: AuditEvent) => (details === null ? '-' : JSON.stringify(details)),
 } as const;
 
-function auditBodyOf(event: AuditEvent): object {
-  return {
-    id: event.id,
-    occurred_at: event.occurredAt,
-    action: event.action,
-    organization_id: event.organizationId,
-    workspace_id: event.organizationId,
-    target: event.target,
-    actor_kind: event.actorKind,
-    actor: event.actor,
-    address: event.address,
-    details: event.details,
-  };
+function auditBodyOf({ id, occurredAt, action, ...event }: AuditEvent): object {
+  return bodyOf({ id, occurredAt, action, ...event });
 }
 
 function uuid(text: string): string {
@@ -299,10 +282,9 @@ function addMediaMove(program: Command): void {
         lost > 0
           ? 'What is missing or damaged has no good bytes left: restore it from a backup, or let its owner upload it again.'
           : `When every process has MEDIA_STORAGE=${to},${from} and this command has run since, set MEDIA_STORAGE=${to}.`;
-      const { copied, copiedBytes: copied_bytes, present, missing, damaged, examples } = result;
-      const named = examples.length === 0 ? [] : [`Such as: ${examples.join(', ')}.`];
+      const named = result.examples.length === 0 ? [] : [`Such as: ${result.examples.join(', ')}.`];
       return {
-        data: { to, copied, copied_bytes, present, missing, damaged, examples },
+        data: bodyOf({ to, ...result }),
         text: [moveText(result), ...named, hint].join('\n'),
         failed: lost > 0,
       };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { OtpMode, OtpProject, OtpSender } from '../../modules/otp/otp.types.js';
-import { facts, listed, table, type Answer } from '../output.js';
+import { bodyOf, facts, listed, table, type Answer } from '../output.js';
 import { countryCode, countryList, decimalId, nameText, otpMode, secretArgument, wholeNumber } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 
@@ -48,7 +48,7 @@ function addProjectCommands(project: Command): void {
         allowedCountries: options.countries,
       });
       return {
-        data: projectBody(made),
+        data: bodyOf(made),
         text: facts({ Project: made.id, Name: made.name, Mode: made.mode, Countries: countriesText(made) }),
       };
     },
@@ -60,7 +60,7 @@ function addProjectCommands(project: Command): void {
       const projects = await services.otpProjects.list(id);
       return listed(
         projects,
-        projectBody,
+        bodyOf,
         {
           ID: 'id',
           NAME: 'name',
@@ -114,14 +114,10 @@ function addPackageCommands(packages: Command): void {
       const months = await service.list(organizationId, id);
       return {
         data: {
-          allowances: allowances.map((row) => ({ country: row.country, monthly_limit: row.monthlyLimit })),
-          months: months.map((row) => ({
-            month: row.month,
-            country: row.country,
-            monthly_limit: row.monthlyLimit,
-            reserved: row.reserved,
-            used: row.used,
-          })),
+          allowances: allowances.map(bodyOf),
+          months: months.map(({ month, country, monthlyLimit, reserved, used }) =>
+            bodyOf({ month, country, monthlyLimit, reserved, used }),
+          ),
         },
         text: [
           table(
@@ -192,19 +188,6 @@ function senderAnswer(sender: OtpSender, languages?: string[]): Answer {
       Languages: languages?.join(', '),
       Status: sender.status,
     }),
-  };
-}
-
-function projectBody(project: OtpProject): object {
-  return {
-    id: project.id,
-    organization_id: project.organizationId,
-    workspace_id: project.organizationId,
-    name: project.name,
-    mode: project.mode,
-    template_language: project.templateLanguage,
-    allowed_countries: project.allowedCountries,
-    created_at: project.createdAt,
   };
 }
 

@@ -1,3 +1,7 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
 import { announceReceiver } from '../../bootstrap/demo-file.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
@@ -6,13 +10,13 @@ import type {
   WebhookSettingsWithSecret,
   WebhookWithSecretResponse,
 } from '../../modules/webhook/dto/webhook.dto.js';
+import type { EventsResponse } from '../../modules/webhook/events/events.dto.js';
 import type { ReplayData, ReplayResponse } from '../../modules/webhook/replay/replays.dto.js';
 import { EVENT_TYPES, TEST_EVENT, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
-import type { Wire } from '../api/client.js';
+import type { ApiClient, Wire } from '../api/client.js';
 import { collected, pastTime, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
 import { apiAction, liveAction, liveApiAction, UsageError } from '../runner.js';
-import { type ReceivedEvent, WebhookReceiver } from '../webhook-receiver.js';
 
 /** Between two looks at a replay. */
 const REPLAY_LOOK_MS = 500;
@@ -176,4 +180,146 @@ export function lineOf({ type, data }: Pick<ReceivedEvent, 'type' | 'data'>, at 
   return [paint.faint(clock(at)), padded(paint.name(type), TYPE_WIDTH), what || oneLine(JSON.stringify(data), 80)]
     .join('  ')
     .trimEnd();
+}
+
+const MOST_EVENTS = 250;
+const TYPES_OPTION = [
+  '--types <list>',
+  `only these, separated by commas: ${EVENT_TYPES.join(', ')}`,
+  wordsOf(EVENT_TYPES),
+] as const;
+
+/** `events list|tail`. */
+export function addEventsCommands(program: Command): void {
+  const events = program
+    .command('events')
+    .description('what happened in the workspace, in order, over the API with a key');
+  const list = events
+    .command('list')
+    .description('print one page of events, oldest first, and the cursor of the next one')
+    .option('--after <cursor>', 'behind this one, or now; default: from the oldest that is kept')
+    .option(...TYPES_OPTION)
+    .option('--limit <n>', 'how many at the most', wholeNumber(1, MOST_EVENTS), 100);
+  apiAction<{ after?: string; types?: string[]; limit: number }>(list, async ({ api }, { after, types, limit }) => {
+    const page = await pageOf(api, after, types, limit);
+    const lines = page.data.map((event) => lineOf(event, new Date(event.created_at)));
+    lines.push(paint.faint(`${page.done ? 'no more for now' : 'there is more'}; next: ${page.next}`));
+    return { data: page, text: lines.join('\n') };
+  });
+
+  const tail = events
+    .command('tail')
+    .description('print events as they come, each once, in order')
+    .option('--after <cursor>', 'first what follows this one; default: only what comes from now on', 'now')
+    .option(...TYPES_OPTION)
+    .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), 1_000);
+  liveApiAction<{ after: string; types?: string[]; interval: number }>(tail, async (live, { api }, options) =>
+    live.untilEnded(async () => {
+      const { types, interval } = options;
+      for (let after = options.after; ;) {
+        const page = await pageOf(api, after, types, MOST_EVENTS);
+        if (after === 'now') live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
+        for (const event of page.data) live.say(lineOf(event, new Date(event.created_at)), event);
+        if (page.done || page.next === after) await live.pause(interval);
+        after = page.next;
+      }
+    }),
+  );
+}
+
+function pageOf(api: ApiClient, after: string | undefined, types: string[] | undefined, limit: number) {
+  return api.get<EventsResponse>('/events', { after, types: types?.join(','), limit });
+}
+
+export interface ReceivedEvent {
+  id: string;
+  type: string;
+  data: { message_id?: string; status?: string; message?: { id?: string; status?: string } };
+}
+
+const MAX_BODY_BYTES = 1_048_576;
+/** Of a delivery's timestamp (Standard Webhooks): older ones may be replayed by an attacker. */
+const TOLERANCE_SECONDS = 300;
+
+interface ReceiverOptions {
+  /** Default: any free one. */
+  port?: number;
+  host?: string;
+  /** Null: set it once it is known; until then nothing is believed. */
+  secret?: string | null;
+  onEvent: (event: ReceivedEvent) => void;
+  onForged?: () => void;
+}
+
+/** A receiver as docs/webhooks.md describes it: verifies each delivery from its raw bytes before it uses it. */
+export class WebhookReceiver {
+  secret: string | null;
+  /** Deliveries with a wrong signature. */
+  forged = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly options: ReceiverOptions,
+  ) {
+    this.secret = options.secret ?? null;
+    server.on('request', (request, response) => {
+      this.receive(request).then(
+        (status) => response.writeHead(status).end(),
+        () => response.destroy(),
+      );
+    });
+  }
+
+  /** @throws Error where the port is taken. */
+  static async listen(options: ReceiverOptions): Promise<WebhookReceiver> {
+    const server = createServer();
+    server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
+    await once(server, 'listening');
+    return new WebhookReceiver(server, options);
+  }
+
+  get url(): string {
+    const { address, port } = this.server.address() as AddressInfo;
+    return `http://${address.includes(':') ? `[${address}]` : address}:${port}/`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private async receive(request: IncomingMessage): Promise<number> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of request) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > MAX_BODY_BYTES) return 413;
+      chunks.push(chunk as Buffer);
+    }
+    const body = Buffer.concat(chunks);
+    if (!isGenuine(this.secret, request.headers, body)) {
+      this.forged++;
+      this.options.onForged?.();
+      return 400;
+    }
+    this.options.onEvent(JSON.parse(body.toString('utf8')) as ReceivedEvent);
+    return 204;
+  }
+}
+
+function isGenuine(secret: string | null, headers: IncomingMessage['headers'], body: Buffer): boolean {
+  if (secret === null) return false;
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
+  if (typeof signatures !== 'string' || Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE_SECONDS)
+    return false;
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const expected = createHmac('sha256', key)
+    .update(`${String(id)}.${String(timestamp)}.`)
+    .update(body)
+    .digest();
+  return signatures.split(' ').some((signature) => {
+    const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
 }

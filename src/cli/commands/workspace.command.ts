@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Workspace, WorkspaceUse } from '../../infrastructure/access/workspaces.service.js';
-import { type Answer, byteText, facts, listed, timeText } from '../output.js';
+import { type Answer, bodyOf, byteText, facts, listed } from '../output.js';
 import { YES_OPTION, confirm, dayOrTime, nameText, orWord, phoneDigits, userId, wholeNumber } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 
@@ -27,7 +27,7 @@ export function addWorkspaceCommands(program: Command): void {
     const workspaces = await services.workspaces.listUse();
     return listed(
       workspaces,
-      bodyOf,
+      workspaceBody,
       { ID: 'id', NAME: 'name', 'PAID UNTIL': 'apiPaidUntil', STORAGE: storageText, CREATED: 'createdAt' },
       'There are no workspaces: herald workspace create --name <name>',
     );
@@ -105,23 +105,8 @@ function orNull(limit: number | 'default'): number | null {
   return limit === 'default' ? null : limit;
 }
 
-function bodyOf(workspace: Workspace & WorkspaceUse): object {
-  return {
-    id: workspace.id,
-    name: workspace.name,
-    api_paid_until: workspace.apiPaidUntil,
-    rate_per_second: workspace.ratePerSecond,
-    rate_burst: workspace.rateBurst,
-    storage_limit_bytes: workspace.storageLimitBytes,
-    storage_used_bytes: workspace.storageUsedBytes,
-    effective: {
-      needs_subscription: workspace.effective.needsSubscription,
-      rate_per_second: workspace.effective.ratePerSecond,
-      rate_burst: workspace.effective.rateBurst,
-      storage_limit_bytes: workspace.effective.storageLimitBytes,
-    },
-    created_at: workspace.createdAt,
-  };
+function workspaceBody({ effective, createdAt, ...workspace }: Workspace & WorkspaceUse): object {
+  return { ...bodyOf(workspace), effective: bodyOf(effective), created_at: createdAt };
 }
 
 function storageText({ storageUsedBytes, effective }: WorkspaceUse): string {
@@ -135,12 +120,12 @@ function answerOf(workspace: Workspace & WorkspaceUse): Answer {
     Workspace: workspace.id,
     Name: workspace.name,
     'Paid until': needsSubscription
-      ? timeText(workspace.apiPaidUntil, 'not paid: herald subscription set')
+      ? (workspace.apiPaidUntil?.toISOString() ?? 'not paid: herald subscription set')
       : 'not asked for: BILLING=off',
     Requests: `${ratePerSecond} a second of each key, ${rateBurst} at once`,
     Storage: storageText(workspace),
   });
-  return { data: bodyOf(workspace), text };
+  return { data: workspaceBody(workspace), text };
 }
 
 interface EraseOptions {

@@ -1,13 +1,17 @@
+import { type Command, Option } from 'commander';
 import type {
   JournalResponse,
   MessageListItem,
   SingleMessageResponse,
 } from '../../modules/messages/dto/message.response.js';
-import type { ApiClient } from './client.js';
-import { isOver } from './message.js';
+import type { ApiClient } from '../api/client.js';
+import { contactOf, DIRECTIONS, isOver, STATES } from '../api/message.js';
+import { phoneDigits, wholeNumber, wordsOf } from '../arguments.js';
+import { clock, oneLine, padded, paint, paintStatus } from '../output.js';
+import { liveApiAction } from '../runner.js';
 
 /** What is new of the journal. */
-export interface TailEvent {
+interface TailEvent {
   event: 'message' | 'status';
   /** When it was noticed, for a new message when it was made. */
   at: string;
@@ -100,4 +104,63 @@ export class JournalTail {
       this.open.delete(id);
     }
   }
+}
+
+interface TailOptions {
+  direction?: string;
+  status?: string[];
+  contact?: string;
+  connection?: string;
+  interval: number;
+}
+
+/** `tail`. */
+export function addTailCommand(program: Command): void {
+  const command = program
+    .command('tail')
+    .description('print what happens in a workspace as it happens: messages in and out, changes of status')
+    .addOption(new Option('--direction <direction>', 'only in this direction').choices(DIRECTIONS))
+    .option('--status <list>', `only these, separated by commas: ${STATES.join(', ')}`, wordsOf(STATES))
+    .option('--contact <number>', 'only from or to this number', phoneDigits)
+    .option('--connection <id>', 'only of this connection')
+    .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), 500);
+  liveApiAction<TailOptions>(command, async (live, { api }, options) => {
+    const tail = new JournalTail(api);
+    return live.untilEnded(async () => {
+      await tail.look();
+      live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
+      for (;;) {
+        await live.pause(options.interval);
+        for (const event of await tail.look()) if (isWanted(event, options)) live.say(lineOf(event), event);
+        if (tail.isBehind)
+          live.print(paint.doubtful('… more messages came than one poll shows; GET /messages has them all'));
+      }
+    });
+  });
+}
+
+function isWanted({ message }: TailEvent, options: TailOptions): boolean {
+  const { direction: wanted, status, contact, connection } = options;
+  return (
+    (wanted === undefined || message.direction === wanted) &&
+    (status === undefined || status.includes(message.status)) &&
+    (contact === undefined || message.from === contact || message.to === contact) &&
+    (connection === undefined || message.connection_id === connection)
+  );
+}
+
+function lineOf({ event, at, message, previous_status: previous }: TailEvent): string {
+  const status = previous === null ? paintStatus(message.status) : `${previous} → ${paintStatus(message.status)}`;
+  const why = message.failure_category === null ? '' : paint.bad(message.failure_category);
+  return [
+    paint.faint(clock(new Date(at))),
+    message.direction === 'inbound' ? paint.name('in ') : 'out',
+    padded(contactOf(message) ?? 'unknown', 14),
+    // Enough of the id to distinguish those on one screen.
+    paint.faint(message.id.slice(-8)),
+    padded(status, event === 'message' ? 10 : 24),
+    event === 'message' ? `${paint.faint(message.type)} ${oneLine(message.body ?? '')}` : why,
+  ]
+    .join('  ')
+    .trimEnd();
 }

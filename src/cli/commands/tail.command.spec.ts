@@ -1,5 +1,5 @@
-import { JournalTail } from './journal-tail.js';
-import type { ApiClient } from './client.js';
+import { JournalTail } from './tail.command.js';
+import type { ApiClient } from '../api/client.js';
 import type { MessageListItem } from '../../modules/messages/dto/message.response.js';
 
 /** A journal in memory, behind the two calls that the tail makes. */
