@@ -1,11 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { writeTable } from './documents.js';
 import type { FaultResult } from './rig/fault-result.js';
-import { ROOT } from './rig/paths.js';
 
-const BEGIN = '<!-- written by `npm run faults`: begin -->';
-const END = '<!-- written by `npm run faults`: end -->';
+const PAGE = 'docs/reliability.md';
+const FAULTS = {
+  begin: '<!-- written by `npm run faults`: begin -->',
+  end: '<!-- written by `npm run faults`: end -->',
+};
 const HEAD = ['test', 'goal', 'faults', 'attempted', 'acknowledged', 'lost', 'duplicated', 'unknown', 'recovered', ''];
 const NUMBERS_FROM = 2;
 const NUMBERS_TO = 8;
@@ -32,16 +32,10 @@ export function faultTable(results: readonly FaultResult[], leftOut: readonly Le
   return [around, lines.join('\n'), [...missed, ...absent].join('\n')].filter((part) => part !== '').join('\n\n');
 }
 
-/** Puts the table between its marks in docs/reliability.md, formatted as `npm run format` does. */
+/** Returns the page's path from the root. */
 export async function writeFaultTable(table: string): Promise<string> {
-  const path = join('docs', 'reliability.md');
-  const file = join(ROOT, path);
-  const text = readFileSync(file, 'utf8');
-  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (from === -1 || to < from) throw new Error(`${path} has lost its marks for the table`);
-  const whole = `${text.slice(0, from)}${BEGIN}\n\n${table}\n\n${text.slice(to)}`;
-  writeFileSync(file, await format(whole, { ...(await resolveConfig(file)), parser: 'markdown' }));
-  return path;
+  await writeTable(PAGE, FAULTS, table);
+  return PAGE;
 }
 
 function count(value: number): string {

@@ -1,4 +1,5 @@
-import { figuresTable, withFigures, type Recorded } from './figures-table.js';
+import { withTable } from './documents.js';
+import { figuresTable, type Recorded } from './figures-table.js';
 import { atLeastTimes, atMost, forComparison, type Finding } from './finding.js';
 import { pictureOf } from './picture.js';
 
@@ -32,14 +33,14 @@ describe('the figures of a run', () => {
     expect(table).toContain('3 of 4 goals reached');
   });
 
-  it('stand between the markers of the document, and nothing else of it changes', () => {
-    const document = 'before\n<!-- figures: written by npm run bench -->\nold\n<!-- end of figures -->\nafter\n';
-    const once = withFigures(document, table);
+  it('stand between the marks of the page, and nothing else of it changes', () => {
+    const marks = { begin: '<!-- figures -->', end: '<!-- end of figures -->' };
+    const once = withTable('before\n<!-- figures -->\nold\n<!-- end of figures -->\nafter\n', marks, table);
     expect(once).not.toContain('old');
     expect(once.startsWith('before\n')).toBe(true);
     expect(once.endsWith('<!-- end of figures -->\nafter\n')).toBe(true);
-    expect(withFigures(once, table)).toBe(once);
-    expect(() => withFigures('no place', table)).toThrow('no place for figures');
+    expect(withTable(once, marks, table)).toBe(once);
+    expect(() => withTable('no place', marks, table)).toThrow('no place for its table');
   });
 
   it('are bars from the goal to the right where it was reached, else to the left', () => {

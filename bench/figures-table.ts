@@ -42,14 +42,3 @@ function rowOf(finding: Recorded): string {
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
-
-const BEGIN = '<!-- figures: written by npm run bench -->';
-const END = '<!-- end of figures -->';
-
-/** Puts the table between its markers. @throws Error where the document has lost them */
-export function withFigures(document: string, table: string): string {
-  const begin = document.indexOf(BEGIN);
-  const end = document.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error(`the document has no place for figures: ${BEGIN} ... ${END}`);
-  return `${document.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${document.slice(end)}`;
-}

@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { obstacleTo } from './lib/preflight.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.build-stamp');
 const LOCK = join(DIST, '.build-lock');
@@ -17,11 +17,20 @@ const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'pack
 const LOCK_TIMEOUT_MS = 180_000;
 
 /**
- * Makes dist/ match the sources; quick where it does already. Concurrent callers wait for one another.
+ * Makes dist/ match the sources, and says in one line what was done; quick where nothing is to do. Concurrent callers wait
+ * for one another.
  *
- * @returns {Promise<{built: boolean, failed: boolean}>} `failed`: the compiler found type errors (it emits all the same).
+ * @returns {Promise<{failed: boolean}>} the compiler found type errors (it emits all the same).
  */
 export async function buildIfStale() {
+  const startedAt = performance.now();
+  const { built, failed } = await build();
+  if (built) process.stderr.write(`built dist/ in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+  if (failed) process.stderr.write('dist/ was built in spite of type errors: `npm run typecheck` lists them\n');
+  return { failed };
+}
+
+async function build() {
   const obstacle = obstacleTo(process.versions.node, existsSync(join(ROOT, 'node_modules/@nestjs/cli')));
   if (obstacle !== null) {
     process.stderr.write(`${obstacle}\n`);
@@ -34,7 +43,7 @@ export async function buildIfStale() {
   try {
     const stamp = readStamp();
     if (!isStale(stamp)) return { built: false, failed: stamp.failed };
-    return { built: true, failed: await build(stamp) };
+    return { built: true, failed: await compile(stamp) };
   } finally {
     rmSync(LOCK, { recursive: true, force: true });
   }
@@ -81,7 +90,7 @@ function settingsChangedSince(time) {
   return SETTINGS.some((name) => (statSync(join(ROOT, name), { throwIfNoEntry: false })?.mtimeMs ?? 0) > time);
 }
 
-async function build(stamp) {
+async function compile(stamp) {
   // The compiler's own memory of what it emitted is void where dist was touched or its settings changed.
   if (stamp === null || settingsChangedSince(stamp.at)) rmSync(join(DIST, '.tsbuildinfo'), { force: true });
   const startedAt = new Date();
@@ -153,15 +162,7 @@ function isAbandoned() {
   }
 }
 
-/** Says in one line what was done; nothing where there was nothing to do. */
-export function reportBuild({ built, failed }, durationMs) {
-  if (built) process.stderr.write(`built dist/ in ${(durationMs / 1000).toFixed(1)} s\n`);
-  if (failed) process.stderr.write('dist/ was built in spite of type errors: `npm run typecheck` lists them\n');
-}
-
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const startedAt = performance.now();
-  const result = await buildIfStale();
-  reportBuild(result, performance.now() - startedAt);
-  if (result.failed && process.argv.includes('--strict')) process.exitCode = 1;
+  const { failed } = await buildIfStale();
+  if (failed && process.argv.includes('--strict')) process.exitCode = 1;
 }

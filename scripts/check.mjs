@@ -1,9 +1,6 @@
 // Everything that must hold before a change lands: `npm run check [-- STEP...] [-- --skip STEP,STEP]`.
 import { spawn } from 'node:child_process';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+import { ROOT } from './lib/root.mjs';
 
 const node = (...args) => [process.execPath, args];
 const npm = (script) => ['npm', ['run', '--silent', script]];

@@ -1,9 +1,8 @@
 // What neither the compiler nor the generator can know, one line each, saying what to do: `npm run conventions`.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = 'src/modules';
 
 /** Tables that belong to no workspace, with the reason why they may. */

@@ -2,24 +2,22 @@
 import 'reflect-metadata';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { buildIfStale, reportBuild } from './build-if-stale.mjs';
+import { buildIfStale } from './build-if-stale.mjs';
 import { renderCliPage } from './lib/cli-page.mjs';
 import { renderClientTypes } from './lib/client-types.mjs';
 import { renderChartSchema } from './lib/chart-schema.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
 import { renderStatePictures } from './lib/state-pictures.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const COMMAND = 'npm run generate';
 const CHART_SCHEMA = 'deploy/helm/herald/values.schema.json';
 /** Served as /docs/pictures, and shown in docs/. */
 const PICTURES = 'src/infrastructure/http/docs/pictures';
 
-const startedAt = performance.now();
-reportBuild(await buildIfStale(), performance.now() - startedAt);
+await buildIfStale();
 
 /** A module of the built application; the API's descriptions exist only there, since the compiler makes them. */
 const built = (path) => import(new URL(`../dist/src/${path}`, import.meta.url).href);

@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs';
 
 process.setSourceMapsEnabled(true);
 if (existsSync(new URL('../src', import.meta.url))) {
-  const { buildIfStale, reportBuild } = await import('./build-if-stale.mjs');
-  const startedAt = performance.now();
-  reportBuild(await buildIfStale(), performance.now() - startedAt);
+  const { buildIfStale } = await import('./build-if-stale.mjs');
+  await buildIfStale();
 }
 await import('../dist/src/cli/main.js');

@@ -3,10 +3,11 @@
 //   node scripts/ran.mjs add ENVIRONMENT VERSION WHAT     from a shell; scripts call `ran()`
 //   node scripts/ran.mjs write [PAGE]                     rewrites the table of the page
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT } from './lib/root.mjs';
 
-const PAGE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs/operations.md');
+const PAGE = join(ROOT, 'docs/operations.md');
 const BEGIN = '<!-- what ran where: written by .ci/run -->';
 const END = '<!-- end of what ran where -->';
 /** Rows come in this order; others follow by their names. */

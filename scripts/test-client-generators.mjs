@@ -1,16 +1,16 @@
 // Generates clients from openapi.json with public generators, compiles them, and sends a message with each:
 // `npm run test:client-generators [-- --keep]`. Needs the npm registry, so it is not part of `npm test`.
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { startDemoHerald } from './lib/demo-herald.mjs';
-import { npmInstall, run } from './lib/npm-install.mjs';
-import { endSteps, hasFailed, step } from './lib/steps.mjs';
+import { npmInstall } from './lib/npm-install.mjs';
+import { run } from './lib/run.mjs';
+import { hasFailed, runSteps, scratchFolder, step } from './lib/steps.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const READ_WITHIN_MS = 30_000;
 /**
  * Each found a fault of its own: typed-openapi ends at boolean schemas below `properties`, openapi-typescript makes
@@ -31,7 +31,7 @@ const GENERATORS = {
   },
 };
 
-const scratch = mkdtempSync(join(tmpdir(), 'herald-generators-'));
+const scratch = scratchFolder('generators');
 
 function prepare() {
   cpSync(join(ROOT, 'test/client/generators'), scratch, { recursive: true });
@@ -54,21 +54,17 @@ async function sendAndRead(name, demo) {
   }
 }
 
-async function runSteps() {
+async function main() {
   if (!(await step('install the generators', prepare))) return;
   const { dependencies } = JSON.parse(readFileSync(join(scratch, 'package.json'), 'utf8'));
   for (const { package: name, command } of Object.values(GENERATORS)) {
     await step(`generate with ${name} ${dependencies[name]}`, () =>
-      run(scratch, process.execPath, [join('node_modules', '.bin', command[0]), ...command.slice(1)]),
+      run(process.execPath, [join('node_modules', '.bin', command[0]), ...command.slice(1)], { cwd: scratch }),
     );
   }
   if (hasFailed()) return;
-  if (
-    !(await step('compile with tsc --strict', () =>
-      run(scratch, process.execPath, ['node_modules/typescript/bin/tsc']),
-    ))
-  )
-    return;
+  const compile = () => run(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: scratch });
+  if (!(await step('compile with tsc --strict', compile))) return;
   await buildIfStale();
   const herald = await startDemoHerald(join(scratch, '.data'));
   try {
@@ -79,10 +75,4 @@ async function runSteps() {
   }
 }
 
-try {
-  await runSteps();
-} finally {
-  if (process.argv.includes('--keep')) process.stdout.write(`kept: ${scratch}\n`);
-  else rmSync(scratch, { recursive: true, force: true });
-}
-endSteps();
+await runSteps(scratch, main);

@@ -3,20 +3,19 @@
 // npm's build of Node. It has the base's layout (Debian, node and npm in /usr/local, the user `node`), not its bytes.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseYaml } from '@redocly/openapi-core';
-import { installNode } from './lib/node-binary.mjs';
-import { endSteps, hasFailed, step } from './lib/steps.mjs';
+import { installNode } from './lib/npm-install.mjs';
+import { run as runProgram } from './lib/run.mjs';
+import { hasFailed, runSteps, scratchFolder, step } from './lib/steps.mjs';
 import { ran } from './ran.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const IMAGE = 'localhost/herald:test';
 const COMPOSE = parseYaml(readFileSync(join(ROOT, 'compose.yaml'), 'utf8'));
 /** Of what the Dockerfile adds to its base. */
@@ -34,23 +33,11 @@ const WABA_ID = '102290129340398';
 const ACCESS_TOKEN = 'token-of-the-test';
 const CUSTOMER = '353871234567';
 
-const work = mkdtempSync(join(tmpdir(), 'herald-image-'));
+const work = scratchFolder('image');
 const storage = ['--root', join(work, 'storage'), '--runroot', join(work, 'run'), '--storage-driver', 'vfs'];
 const children = new Set();
 
-/** @throws Error with the output of a command that failed. */
-function run(command, args, options = {}) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    encoding: 'utf8',
-    timeout: COMMAND_MS,
-    maxBuffer: 64 * 1024 ** 2,
-    ...options,
-  });
-  if (error) throw error;
-  if (status !== 0)
-    throw new Error(`${command} ${args.join(' ')} ended with ${status}:\n${(stdout + stderr).slice(-4_000)}`);
-  return stdout.trim();
-}
+const run = (...command) => runProgram(...command).trim();
 
 /** A command line without spaces in its words. */
 const words = (line) => line.trim().split(/\s+/);
@@ -343,7 +330,7 @@ async function main() {
   let base = '';
   const isBuilt =
     (await step('a base image of Debian packages and Node', () => (base = makeBase()))) && (await step('build', build));
-  if (!isBuilt) return endSteps();
+  if (!isBuilt) return;
 
   await step(`at most ${MAX_ADDED_BYTES / MIB} MiB above the base`, () => {
     const added = sizeOf(IMAGE) - sizeOf(base);
@@ -384,7 +371,7 @@ async function main() {
       HOST: '127.0.0.1',
     };
   });
-  if (!hasSurroundings) return endSteps();
+  if (!hasSurroundings) return;
 
   await step('the user node, on a root that is read-only', async () => {
     const script = 'id -un; touch /app/x 2>/dev/null && echo "/app can be written to"; touch /tmp/x /data/x';
@@ -430,7 +417,6 @@ async function main() {
       if (child.exitCode !== 0) throw new Error(`exit code ${child.exitCode}, signal ${child.signalCode}:\n${output}`);
     }
   });
-  endSteps();
   if (hasFailed()) return;
   const what = 'image: migrate, api and worker, one message to `read`, doctor, stop';
   const numberIn = (text) => /\d+\.[\d.]+/.exec(text)[0];
@@ -439,12 +425,15 @@ async function main() {
   ran('Redis', numberIn(run('redis-server', ['--version'])), what);
 }
 
-try {
-  await main();
-} finally {
-  for (const { child } of children) child.kill('SIGTERM');
-  await Promise.all([...children].map(({ ended }) => Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })])));
-  for (const { child } of children) child.kill('SIGKILL');
-  spawnSync('buildah', ['umount', ...storage, '--all']);
-  rmSync(work, { recursive: true, force: true });
-}
+await runSteps(work, async () => {
+  try {
+    await main();
+  } finally {
+    for (const { child } of children) child.kill('SIGTERM');
+    await Promise.all(
+      [...children].map(({ ended }) => Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })])),
+    );
+    for (const { child } of children) child.kill('SIGKILL');
+    spawnSync('buildah', ['umount', ...storage, '--all']);
+  }
+});

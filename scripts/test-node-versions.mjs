@@ -3,18 +3,17 @@
 // Node of the machine. The versions come from npm, so it is not part of `npm test`.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { startDemoHerald } from './lib/demo-herald.mjs';
-import { installNode } from './lib/node-binary.mjs';
-import { endSteps, step } from './lib/steps.mjs';
+import { installNode } from './lib/npm-install.mjs';
+import { runSteps, scratchFolder, step } from './lib/steps.mjs';
 import { ran } from './ran.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The oldest that package.json allows, and the newest of each later one. */
 const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const OLDEST = /^>=(\d+\.\d+)$/.exec(engines.node)[1];
@@ -25,7 +24,7 @@ const READ_MS = 30_000;
 const TESTS_MS = 600_000;
 const MAX_OUTPUT = 20_000;
 
-const work = mkdtempSync(join(tmpdir(), 'herald-node-'));
+const work = scratchFolder('node');
 
 async function call(url, key, init = {}) {
   const headers = {
@@ -113,11 +112,8 @@ async function tryVersion(wanted, isOldest) {
     ran('Node.js', version, `unit tests (${passed})`);
 }
 
-try {
+await runSteps(work, async () => {
   await buildIfStale();
   await tryVersion(OLDEST, true);
   for (const version of WITH_UNIT_TESTS) await tryVersion(version, false);
-} finally {
-  rmSync(work, { recursive: true, force: true });
-}
-endSteps();
+});

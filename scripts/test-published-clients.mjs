@@ -1,21 +1,20 @@
 // Runs published clients of the Cloud API against the simulator: `npm run test:published-clients [-- --keep] [-- NAME]`.
 // What works with the platform must work here. Needs the npm registry, so it is not part of `npm test`.
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { npmInstall } from './lib/npm-install.mjs';
-import { endSteps, hasFailed, step } from './lib/steps.mjs';
+import { hasFailed, runSteps, scratchFolder, step } from './lib/steps.mjs';
 import { ran } from './ran.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PLATFORM = 'https://graph.facebook.com';
 const START_WITHIN_MS = 60_000;
 const STEP_WITHIN_MS = 30_000;
 const [wanted] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const scratch = mkdtempSync(join(tmpdir(), 'herald-published-clients-'));
+const scratch = scratchFolder('published-clients');
 
 /** The simulator alone, without a webhook: what clients call is all there is to see. */
 async function startSimulator() {
@@ -76,7 +75,7 @@ async function runClient(steps) {
   if (failures.length > 0) throw new Error(failures.join('\n'));
 }
 
-async function runSteps() {
+async function main() {
   cpSync(join(ROOT, 'test/client/published'), scratch, { recursive: true });
   if (!(await step('install the clients', () => npmInstall(scratch)))) return;
   await buildIfStale();
@@ -103,10 +102,4 @@ async function runSteps() {
   if (!hasFailed()) ran('Published clients', `${names.length} of npm`, `${total} steps against the simulator`);
 }
 
-try {
-  await runSteps();
-} finally {
-  if (process.argv.includes('--keep')) process.stdout.write(`kept: ${scratch}\n`);
-  else rmSync(scratch, { recursive: true, force: true });
-}
-endSteps();
+await runSteps(scratch, main);

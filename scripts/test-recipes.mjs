@@ -1,14 +1,12 @@
 // Plays docs/recipes in a scratch copy of the tree, the blocks unchanged, then checks, builds, starts and calls
 // the result: `npm run test:recipes [-- --keep]`. Not part of `npm test`, since it takes a minute or two.
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { applyDiff, blocksOf } from './lib/recipes.mjs';
-import { endSteps, step } from './lib/steps.mjs';
+import { run } from './lib/run.mjs';
+import { runSteps, scratchFolder, step } from './lib/steps.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NOT_COPIED = new Set(['node_modules', '.git', '.data', 'coverage']);
 const RECIPES = [
   'add-a-module',
@@ -31,7 +29,7 @@ const TOUCHED = [
   'test/labels',
 ];
 
-const scratch = mkdtempSync(join(tmpdir(), 'herald-recipes-'));
+const scratch = scratchFolder('recipes');
 
 function copyTree() {
   const isOurs = (path) => !NOT_COPIED.has(relative(ROOT, path).split(/[\\/]/)[0]);
@@ -40,22 +38,15 @@ function copyTree() {
   symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'));
 }
 
-/** @throws Error with what the command said where it failed. */
-function run(command, args) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: scratch, encoding: 'utf8' });
-  if (error) throw error;
-  if (status !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${status}:\n${stdout}${stderr}`);
-  return `${stdout}${stderr}`;
-}
-
-const node = (...args) => run(process.execPath, args);
+const runThere = (command, args) => run(command, args, { cwd: scratch, timeout: 0 });
+const node = (...args) => runThere(process.execPath, args);
 const bin = (path) => join('node_modules', path);
 
 /** A line of a recipe. What is generated is generated once, after the last of them. */
 function runLine(line) {
   if (line === 'npm run generate') return;
   const [command, ...args] = line.split(' ');
-  const output = command === 'npx' && args[0] === 'nest' ? nest(...args.slice(1)) : run(command, args);
+  const output = command === 'npx' && args[0] === 'nest' ? nest(...args.slice(1)) : runThere(command, args);
   if (!/CREATE|UPDATE/.test(output)) throw new Error(`${line} made nothing:\n${output}`);
 }
 
@@ -97,11 +88,7 @@ const STEPS = [
   ['start and call', () => node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/contact-request')],
 ];
 
-try {
+await runSteps(scratch, async () => {
   // A recipe builds on the one before, and all that follows on the recipes.
   for (const [name, work] of STEPS) if (!(await step(name, work))) break;
-} finally {
-  if (process.argv.includes('--keep')) process.stdout.write(`kept: ${scratch}\n`);
-  else rmSync(scratch, { recursive: true, force: true });
-}
-endSteps();
+});

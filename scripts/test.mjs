@@ -3,14 +3,13 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { buildIfStale, reportBuild } from './build-if-stale.mjs';
+import { join } from 'node:path';
+import { buildIfStale } from './build-if-stale.mjs';
 import { prepareTemplate } from './lib/test-template.mjs';
 import { startTestPostgres } from './lib/test-postgres.mjs';
 import { ran } from './ran.mjs';
+import { ROOT } from './lib/root.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 
 // Half of a test's time is waiting: for the database, a pace, a turn of a lane. So two cores carry four workers; those of
@@ -90,10 +89,7 @@ function jestArguments(args) {
 }
 
 async function main() {
-  await timed('build', async () => {
-    const startedAt = performance.now();
-    reportBuild(await buildIfStale(), performance.now() - startedAt);
-  });
+  await timed('build', buildIfStale);
   let server = null;
   let template = null;
   let outcome;

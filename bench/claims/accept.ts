@@ -39,8 +39,7 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
   // With the line a request that production writes.
   const stage = await Stage.set(scope, postgres, 'accept', { settings: { LOG_LEVEL: 'info' } });
   const workspace = await stage.workspace();
-  const connection = workspace.connections[0];
-  if (connection === undefined) throw new Error('the workspace has no number');
+  const [connection] = workspace.connections;
   await seedConversations(stage.database.pool, connection, RECIPIENTS);
 
   const heraldProcess = await stage.herald('api');

@@ -33,7 +33,6 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
   const stage = await Stage.set(scope, postgres, 'batch', { settings: { LOG_LEVEL: 'info' } });
   const { connections, apiKey } = await stage.workspace();
   const [connection] = connections;
-  if (connection === undefined) throw new Error('the workspace has no number');
   await seedConversations(stage.database.pool, connection, RECIPIENTS);
   const herald = await stage.herald('api');
 

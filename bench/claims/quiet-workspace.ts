@@ -99,17 +99,16 @@ export function firstMessages(context: BenchContext, fill: (stage: Stage) => Pro
 
 async function quietWorkspace(stage: Stage): Promise<SeededWorkspace> {
   const workspace = await stage.workspace();
-  const connection = workspace.connections[0];
   await stage.database.pool.query(
     `insert into conversation (id, organization_id, connection_id, phone, last_inbound_at)
      values (gen_random_uuid(), $1, $2, $3, now())`,
-    [workspace.organizationId, connection?.id, recipientNumber(QUIET_RECIPIENT)],
+    [workspace.organizationId, workspace.connections[0].id, recipientNumber(QUIET_RECIPIENT)],
   );
   return workspace;
 }
 
 async function takenAtOf(stage: Stage, workspace: SeededWorkspace): Promise<number | null> {
-  const own = workspace.connections[0]?.phoneNumberId;
+  const own = workspace.connections[0].phoneNumberId;
   const find = async (): Promise<number | null> => {
     const taken = await stage.simulator.taken(recipientNumber(QUIET_RECIPIENT));
     const first = taken.find((message) => message.phone_number_id === own);

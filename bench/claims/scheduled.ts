@@ -24,7 +24,7 @@ const MOST_TIMES = 1.5;
 const LEAST_MS = 0.05;
 
 interface Place extends BenchDatabase {
-  connections: SeededConnection[];
+  connections: readonly SeededConnection[];
 }
 
 type Statement = (place: Place, turn: number) => { text: string; values: unknown[] };

@@ -43,8 +43,7 @@ function applyAll(context: BenchContext, count: number): Promise<number> {
   return context.scope.within(async (scope) => {
     const stage = await Stage.set(scope, await context.postgres(), 'statuses');
     const { connections } = await stage.workspace();
-    const connection = connections[0];
-    if (connection === undefined) throw new Error('the workspace has no number');
+    const [connection] = connections;
     const messages = await seedAccepted(stage.database.pool, connection, count);
     const api = await stage.herald('api');
     const platform = new Pool(api.url, { connections: POSTS_AT_ONCE });

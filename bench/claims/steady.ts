@@ -28,8 +28,7 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
   const seconds = context.quick ? 8 : 300;
   const stage = await Stage.set(scope, await context.postgres(), 'steady');
   const workspace = await stage.workspace(1, THROUGHPUT);
-  const connection = workspace.connections[0];
-  if (connection === undefined) throw new Error('the workspace has no number');
+  const [connection] = workspace.connections;
   await seedConversations(stage.database.pool, connection, RECIPIENTS);
   await stage.simulator.control('POST', 'faults', { latency_ms: PLATFORM_MS });
   const [api] = await Promise.all([stage.herald('api'), stage.herald('worker')]);

@@ -78,7 +78,7 @@ async function grownMib(api: HeraldProcess, work: () => Promise<unknown>): Promi
 }
 
 async function upload(api: HeraldProcess, workspace: SeededWorkspace, seed: number, mib: number): Promise<void> {
-  const connectionId = workspace.connections[0]?.id ?? '';
+  const connectionId = workspace.connections[0].id;
   const { status, text } = await uploadText(
     { baseUrl: api.url, apiKey: workspace.apiKey, connectionId },
     seed,

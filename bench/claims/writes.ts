@@ -71,8 +71,7 @@ async function setScene(context: BenchContext, scope: Scope, roles: readonly str
   const workspaces: SeededWorkspace[] = [];
   for (let i = 0; i < LANES; i++) {
     const workspace = await stage.workspace(1, THROUGHPUT);
-    const [connection] = workspace.connections;
-    if (connection !== undefined) await seedConversations(stage.database.pool, connection, RECIPIENTS);
+    await seedConversations(stage.database.pool, workspace.connections[0], RECIPIENTS);
     workspaces.push(workspace);
   }
   const processes = await Promise.all(roles.map((role, i) => stage.herald(role, i === 0 ? port : {})));
@@ -124,7 +123,7 @@ function atFullSpeed(context: BenchContext): Promise<Finding[]> {
             headers: { Authorization: `Bearer ${workspace.apiKey}` },
             bodies: Array.from({ length: RECIPIENTS }, (_, n) =>
               JSON.stringify({
-                connection_id: workspace.connections[0]?.id,
+                connection_id: workspace.connections[0].id,
                 to: `+${recipientNumber(n)}`,
                 type: 'text',
                 text: { body: 'Hello, your order 4711 is on its way.' },

@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { newKey } from '../../src/infrastructure/access/api-key-format.js';
 import { benchSecrets } from './secrets.js';
+import { post } from './send-text.js';
 import type { SimulatorNumber, SimulatorProcess } from './simulator.js';
 
 /** The account on which the simulator has an approved template for codes from the start. */
@@ -13,7 +14,6 @@ const SENDER: SimulatorNumber = {
 };
 const TEMPLATE = 'login_code';
 const A_MONTH = 1_000_000;
-const REQUEST_MS = 10_000;
 
 /** Settings under which a single key may ask for as many codes as a run needs. */
 export const CODE_SETTINGS: Record<string, string> = {
@@ -72,20 +72,7 @@ export class CodeProject {
    * @param to digits without `+`
    * @throws Error on any other answer than 202
    */
-  async send(apiUrl: string, to: string): Promise<{ id: string; answeredAt: number }> {
-    const response = await fetch(`${apiUrl}/api/v1/otp/send`, {
-      method: 'POST',
-      signal: AbortSignal.timeout(REQUEST_MS),
-      headers: {
-        authorization: `Bearer ${this.apiKey}`,
-        'content-type': 'application/json',
-        'idempotency-key': randomUUID(),
-      },
-      body: JSON.stringify({ to: `+${to}`, ttl: 600 }),
-    });
-    const answeredAt = Date.now();
-    const text = await response.text();
-    if (response.status !== 202) throw new Error(`Herald answered ${response.status}: ${text}`);
-    return { id: (JSON.parse(text) as { data: { id: string } }).data.id, answeredAt };
+  send(apiUrl: string, to: string): Promise<{ id: string; answeredAt: number }> {
+    return post(`${apiUrl}/api/v1/otp/send`, this.apiKey, { to: `+${to}`, ttl: 600 });
   }
 }

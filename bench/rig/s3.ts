@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { temporaryFolder } from './folder.js';
+import { endProcess } from './programs.js';
 import type { Scope } from './scope.js';
 
 /**
@@ -71,12 +72,7 @@ export class S3Server {
     // Its page tokens are made with DES, which OpenSSL 3 has in the legacy provider only.
     const args = ['--openssl-legacy-provider', '-e', PROGRAM, folder, 'media'];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    scope.defer(async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    });
+    scope.defer(() => endProcess(child, 'SIGKILL'));
     const [line] = (await Promise.race([
       once(child.stdout, 'data'),
       once(child, 'exit').then(() => Promise.reject(new Error('the S3 server did not start'))),

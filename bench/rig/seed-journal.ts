@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { recipientSql } from './recipients.js';
-import type { SeededConnection } from './workspace.js';
+import type { SeededWorkspace } from './workspace.js';
 
 /** Messages to each recipient, and of each `client_message_id`: the same in a short and in a long journal. */
 export const MESSAGES_EACH = 100;
@@ -25,7 +25,11 @@ const conversationSql = (n: string): string => `('00000000-0000-7000-8000-' || l
  * Fills a workspace's journal with `count` messages, one a second up to now. Indexes are taken away and made again,
  * which takes a fifth of the time.
  */
-export async function seedJournal(pool: Pool, connections: readonly SeededConnection[], count: number): Promise<void> {
+export async function seedJournal(
+  pool: Pool,
+  connections: SeededWorkspace['connections'],
+  count: number,
+): Promise<void> {
   const { rows: indexes } = await pool.query<{ name: string; definition: string }>(
     `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
      where indrelid in ('message'::regclass, 'message_content'::regclass, 'message_state'::regclass) and not indisprimary`,
@@ -34,10 +38,10 @@ export async function seedJournal(pool: Pool, connections: readonly SeededConnec
   await pool.query(
     `insert into conversation (id, organization_id, connection_id, phone, user_id)
      select ${conversationSql('n')}, $1, $2, ${recipientSql('n')}, 'DE.' || n from generate_series(0, $3::integer - 1) as n`,
-    [connections[0]?.organizationId, connections[0]?.id, count / MESSAGES_EACH],
+    [connections[0].organizationId, connections[0].id, count / MESSAGES_EACH],
   );
   await pool.query(MESSAGES, [
-    connections[0]?.organizationId,
+    connections[0].organizationId,
     connections.map((connection) => connection.id),
     count,
     count / MESSAGES_EACH,

@@ -15,7 +15,7 @@ export interface SeededWorkspace {
   organizationId: string;
   /** The key's text, for `Authorization`. */
   apiKey: string;
-  connections: SeededConnection[];
+  connections: readonly [SeededConnection, ...SeededConnection[]];
 }
 
 const UNLIMITED = 1_000_000;
@@ -37,8 +37,10 @@ export class Workspaces {
       [organizationId, UNLIMITED],
     );
     const apiKey = await this.insertKey(organizationId);
-    const connections: SeededConnection[] = [];
-    for (let i = 0; i < connectionCount; i++) {
+    const connections: [SeededConnection, ...SeededConnection[]] = [
+      await this.insertConnection(organizationId, throughputPerSecond),
+    ];
+    while (connections.length < connectionCount) {
       connections.push(await this.insertConnection(organizationId, throughputPerSecond));
     }
     return { organizationId, apiKey, connections };

@@ -3,9 +3,8 @@
 import { transformFile } from '@swc/core';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from './root.mjs';
 
-const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const FOLDERS = ['bench', 'test/faults'];
 
 export async function compileInstruments() {

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { ROOT } from './root.mjs';
 
-const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const START_WITHIN_MS = 120_000;
 
 /**

@@ -1,4 +1,8 @@
 // Named steps of a check, one after the other, each with a line that says how it went.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 const results = [];
 
 /** Runs one step; false where it failed. */
@@ -21,8 +25,19 @@ export function hasFailed() {
   return results.includes(false);
 }
 
-/** Says how many passed, and sets the exit code. */
-export function endSteps() {
+/** An empty folder, which `runSteps` removes. */
+export function scratchFolder(name) {
+  return mkdtempSync(join(tmpdir(), `herald-${name}-`));
+}
+
+/** Runs all steps, says how many passed, and sets the exit code. With `--keep` the scratch folder stays. */
+export async function runSteps(scratch, work) {
+  try {
+    await work();
+  } finally {
+    if (process.argv.includes('--keep')) process.stdout.write(`kept: ${scratch}\n`);
+    else rmSync(scratch, { recursive: true, force: true });
+  }
   const failed = results.filter((ok) => !ok).length;
   process.stdout.write(`${results.length - failed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;

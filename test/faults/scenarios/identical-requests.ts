@@ -23,8 +23,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const keys = context.quick ? 100 : 2_000;
   const stage = await Stage.set(scope, context.postgres, 'identical');
   const { apiKey, connections } = await stage.workspace(1);
-  const connection = connections[0];
-  if (connection === undefined) throw new Error('the workspace has no number');
+  const [connection] = connections;
   await seedConversations(stage.database.pool, connection, RECIPIENTS);
   const processes = await Promise.all([stage.herald('api'), stage.herald('api')]);
   const callers = processes.map(({ url }) => new HttpCaller(scope, url, (TWINS * KEYS_AT_ONCE) / 2));

@@ -79,7 +79,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
 
 async function upload(apiUrl: string, workspace: SeededWorkspace, bytes: number): Promise<Answer> {
   const form = new FormData();
-  form.set('connection_id', workspace.connections[0]?.id ?? '');
+  form.set('connection_id', workspace.connections[0].id);
   const content = Buffer.alloc(bytes, ' ');
   content.write('%PDF-1.7\n');
   content.write('\n%%EOF\n', bytes - 7);

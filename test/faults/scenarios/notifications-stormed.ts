@@ -33,8 +33,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const [count, kills] = context.quick ? [1_000, 3] : [20_000, 10];
   const stage = await Stage.set(scope, context.postgres, 'notified');
   const { connections } = await stage.workspace();
-  const connection = connections[0];
-  if (connection === undefined) throw new Error('the workspace has no number');
+  const [connection] = connections;
   const messages = await seedAccepted(stage.database.pool, connection, count);
   await watchStates(stage);
   const [api] = await Promise.all([stage.herald('api'), stage.herald('worker')]);

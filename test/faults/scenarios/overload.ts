@@ -149,8 +149,7 @@ async function load({ caller, workspace, violations, writers, readers, untilMs }
 let sent = 0;
 
 function newMessage({ apiKey, connections }: SeededWorkspace): HttpRequest {
-  const connection = connections[0];
-  if (connection === undefined) throw new Error('the workspace has no number');
+  const [connection] = connections;
   return messageRequest(apiKey, connection, sent++ % RECIPIENTS, randomUUID());
 }
 
