@@ -44,7 +44,7 @@ export async function createServices(config: Config, ownsDatabase: boolean): Pro
     // That of the service in this data folder, perhaps with a port that this command was not given.
     whatsapp: { ...config.whatsapp, apiUrl: config.whatsapp.apiUrl ?? runningSimulator(config.process.dataDir) },
   });
-  const logger = new HeraldLogger({ logLevel: 'error', logFormat: 'json' }, { write: writeError });
+  const logger = new HeraldLogger({ logLevel: 'error', logFormat: 'json' }, process.stderr);
   const app = await NestFactory.createApplicationContext(AppModule.with(modest), { logger, abortOnError: false });
   app.get(Audit).actAs(accountName(), hostname());
   return app;
@@ -80,8 +80,4 @@ function accountName(): string {
   } catch {
     return `uid ${globalThis.process.getuid?.() ?? '?'}`;
   }
-}
-
-function writeError(line: string): void {
-  globalThis.process.stderr.write(line);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { readEnvFile } from '../bootstrap/env-file.js';
+import { readEnvFile } from '../infrastructure/config/load-config.js';
 import { buildProgram } from './program.js';
 
 readEnvFile();

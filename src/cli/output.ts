@@ -1,10 +1,8 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 
-type Colour = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan' | 'magenta' | 'blue';
-
 // Node looks at the stream: a terminal gets colours, a pipe none, and NO_COLOR and FORCE_COLOR decide against it.
 const painted =
-  (colour: Colour) =>
+  (colour: Parameters<typeof styleText>[0]) =>
   (text: string): string =>
     styleText(colour, text, { stream: process.stdout });
 
@@ -96,13 +94,14 @@ export function listed<R extends object>(
   return { data: rows.map(body), text: table(rows, columns, none) };
 }
 
-/** What is known of something, as the API writes it: in snake_case, its workspace under both names. */
-export function bodyOf(known: object): Record<string, unknown> {
-  const fields = Object.entries(known).flatMap(([name, value]: [string, unknown]) => {
-    const field = [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value];
-    return name === 'organizationId' ? [field, ['workspace_id', value]] : [field];
-  });
-  return Object.fromEntries(fields) as Record<string, unknown>;
+/** Fields as the API writes them: their names in snake_case, and the workspace under both of its names. */
+export function snakeCased(fields: object): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
+    body[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
+    if (name === 'organizationId') body.workspace_id = value;
+  }
+  return body;
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;

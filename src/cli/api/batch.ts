@@ -7,7 +7,7 @@ import { readStandardInput } from '../arguments.js';
 import { type Answer, padded, paint, paintStatus } from '../output.js';
 import { type Live, UsageError } from '../runner.js';
 import { type ApiClient, ApiError, refusalText, type Target, type Wire } from './client.js';
-import { connectionOf } from './message.js';
+import { connectionOf, unreadable } from './message.js';
 
 type Batch = Wire<SendBatchResponse>;
 
@@ -29,7 +29,9 @@ export async function sendFile(
   target: Target,
   { file, connection, permissive }: { file: string; connection: string | undefined; permissive: boolean },
 ): Promise<Answer> {
-  const given = messagesOf(await textOf(file));
+  const given = messagesOf(
+    file === '-' ? await readStandardInput() : await readFile(file, 'utf8').catch(unreadable(file)),
+  );
   const from = given.some((one) => one.connection_id === undefined)
     ? await connectionOf(target, connection)
     : undefined;
@@ -66,13 +68,6 @@ export async function sendFile(
     text: refused > 0 ? paint.bad(text) : paint.good(text),
     failed: refused > 0,
   };
-}
-
-async function textOf(file: string): Promise<string> {
-  if (file === '-') return readStandardInput();
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    throw new UsageError(`the file ${file} can't be read: ${describeError(error)}`);
-  });
 }
 
 /** A JSON array, an object with `messages`, or an object a line. */

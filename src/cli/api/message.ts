@@ -74,12 +74,10 @@ export async function connectionOf({ api, demo }: Target, named: string | undefi
   throw new Error(`name the number to send from with --connection <id>:\n${list}`);
 }
 
-/** @throws UsageError where there is no such file, or it may not be read. */
-async function checkReadable(path: string): Promise<void> {
-  await access(path, constants.R_OK).catch((error: unknown) => {
-    throw new UsageError(`the file ${path} can't be read: ${describeError(error)}`);
-  });
-}
+/** What becomes of an error of the file. */
+export const unreadable = (path: string) => (error: unknown) => {
+  throw new UsageError(`the file ${path} can't be read: ${describeError(error)}`);
+};
 
 /** Uploads a file; its MIME type is detected from its content. */
 async function uploadFile(api: ApiClient, connectionId: string, path: string) {
@@ -119,7 +117,7 @@ export function addBodyOptions(command: Command, textHelp: string): Command {
 /** The body of POST /messages; a file is uploaded for it. */
 export async function bodyOf(target: Target, options: BodyOptions): Promise<object> {
   const { to, recipient, text, template, media } = options;
-  if (media !== undefined) await checkReadable(media);
+  if (media !== undefined) await access(media, constants.R_OK).catch(unreadable(media));
   if ((to === undefined) === (recipient === undefined))
     throw new UsageError('give exactly one of --to and --recipient');
   if (template !== undefined && (text !== undefined || media !== undefined)) {

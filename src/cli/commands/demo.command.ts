@@ -260,14 +260,22 @@ const CHAPTERS: readonly Chapter[] = [
     intro: 'Herald posts every message in and every status to your address, signed, until it is acknowledged.',
     // With a webhook of this command's own, which it removes again.
     play: async (stage) => {
-      const taken = await webhookUrl(stage);
-      if (taken !== null)
-        throw new Skipped(`the workspace has a webhook, ${taken}: it stays; DELETE /webhook takes it away`);
+      const known = await unlessRefused('WEBHOOK_NOT_FOUND', stage.api.get<WebhookResponse>('/webhook'));
+      if (known !== null) {
+        throw new Skipped(`the workspace has a webhook, ${known.data.url}: it stays; DELETE /webhook takes it away`);
+      }
       const events: ReceivedEvent[] = [];
       const receiver = await WebhookReceiver.listen({ onEvent: (event) => events.push(event) });
       const withdraw = announceReceiver(loadClientConfig().dataDir, receiver.url);
       try {
-        receiver.secret = await setWebhook(stage, receiver.url);
+        const put = stage.api.call<WebhookWithSecretResponse>('PUT', '/webhook', { body: { url: receiver.url } });
+        const set = await unlessRefused('WEBHOOK_URL_NOT_ALLOWED', put);
+        if (set === null) {
+          throw new Skipped(
+            'this Herald delivers to public https addresses only; the chapter needs its DATA_DIR on this machine, or a start with WEBHOOK_ALLOW_PRIVATE_TARGETS=true npm start',
+          );
+        }
+        receiver.secret = set.body.data.secret ?? '';
         await stage.api.post('/webhook/test', {});
         await stage.waitFor('the test event', () => events.find(({ type }) => type === 'webhook.test'));
         stage.expect(true, 'received a test event, signature OK');
@@ -293,26 +301,12 @@ function newCustomer(): string {
   return `1555020${randomInt(2_000, 10_000)}`;
 }
 
-async function webhookUrl(stage: Stage): Promise<string | null> {
-  try {
-    const { data } = await stage.api.get<WebhookResponse>('/webhook');
-    return data.url;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'WEBHOOK_NOT_FOUND') return null;
+/** What the call answers; null where it is refused with this code. */
+async function unlessRefused<T>(code: string, call: Promise<T>): Promise<T | null> {
+  return call.catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === code) return null;
     throw error;
-  }
-}
-
-async function setWebhook(stage: Stage, url: string): Promise<string> {
-  try {
-    const answer = await stage.api.call<WebhookWithSecretResponse>('PUT', '/webhook', { body: { url } });
-    return answer.body.data.secret ?? '';
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'WEBHOOK_URL_NOT_ALLOWED') throw error;
-    throw new Skipped(
-      'this Herald delivers to public https addresses only; the chapter needs its DATA_DIR on this machine, or a start with WEBHOOK_ALLOW_PRIVATE_TARGETS=true npm start',
-    );
-  }
+  });
 }
 
 interface Result {

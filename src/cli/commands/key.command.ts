@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { OtpProject } from '../../modules/otp/otp.types.js';
 import type { ApiKey, IssuedApiKey } from '../../infrastructure/access/api-keys.service.js';
 import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/access/scopes.js';
-import { type Answer, bodyOf, facts, listed } from '../output.js';
+import { type Answer, facts, listed, snakeCased } from '../output.js';
 import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 import type { Services } from '../../bootstrap/services.js';
@@ -44,7 +44,7 @@ export function addKeyCommands(program: Command): void {
       const keys = await services.apiKeys.list(id);
       return listed(
         keys,
-        bodyOf,
+        snakeCased,
         { ID: 'id', NAME: 'name', STATE: stateOf, 'LAST USED': 'lastUsedAt', SCOPES: 'scopes' },
         'This workspace has no keys.',
       );
@@ -54,7 +54,7 @@ export function addKeyCommands(program: Command): void {
     key.command('revoke').description('revoke a key at once').argument('<key-id>', 'its id, as in the list'),
     async (services, _options, id) => {
       const revoked = await services.apiKeys.revoke(id);
-      return { data: bodyOf(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
+      return { data: snakeCased(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
     },
   );
   serviceAction<{ overlap: number }>(
@@ -94,7 +94,7 @@ function issuedAnswer(issued: IssuedApiKey): Answer {
     Scopes: issued.scopes.join(', '),
     Expires: issued.expiresAt?.toISOString() ?? 'never',
   });
-  return { data: bodyOf(issued), text: `${text}\nKeep the key now: it is not shown again.` };
+  return { data: snakeCased(issued), text: `${text}\nKeep the key now: it is not shown again.` };
 }
 
 function stateOf(key: ApiKey): string {

@@ -5,14 +5,13 @@ import { action, serviceAction } from '../runner.js';
 import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
 import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
-import { type Answer, bodyOf, listed, table } from '../output.js';
+import { listed, snakeCased, table } from '../output.js';
 import { HELD_ADVICE } from '../../infrastructure/lanes/database-identity.js';
-import type { Restoration, RestorePlan } from '../../infrastructure/lanes/restoration.js';
+import type { Restoration } from '../../infrastructure/lanes/restoration.js';
 import { isUuid } from '../../common/ids.js';
 import type { AuditEvent } from '../../infrastructure/audit/audit.js';
 import { AUDIT_ACTIONS } from '../../infrastructure/audit/audit-actions.js';
 import { dayOrTime, wholeNumber } from '../arguments.js';
-import type { Finding } from '../doctor.js';
 
 /** `migrate`, `doctor`, `queue status`, `restore`, `audit`, `secrets rotate`, `media move`: for operators. */
 export function addOperationsCommands(program: Command): void {
@@ -101,17 +100,17 @@ function stateOf(lane: LaneStatus): string {
   return lane.isDrained ? 'draining' : 'waiting';
 }
 
-function laneBodyOf({
-  connectionId,
-  organizationId,
-  phoneNumber,
-  status,
-  due,
-  isDrained,
-  ...lane
-}: LaneStatus): object {
-  const named = { connectionId, organizationId, phoneNumber, connectionStatus: status };
-  return bodyOf({ ...named, due, ...lane, draining: isDrained });
+function laneBodyOf(lane: LaneStatus): object {
+  const {
+    connectionId,
+    organizationId,
+    phoneNumber,
+    status: connectionStatus,
+    due,
+    isDrained: draining,
+    ...rest
+  } = lane;
+  return snakeCased({ connectionId, organizationId, phoneNumber, connectionStatus, due, ...rest, draining });
 }
 
 interface RestoreOptions {
@@ -140,7 +139,11 @@ function addRestore(program: Command): void {
     async (services, options) => {
       const restoration = services.restoration;
       const before = options.before;
-      if (options.dryRun === true) return counted(await restoration.plan(before));
+      if (options.dryRun === true) {
+        const plan = await restoration.plan(before);
+        const text = `Would be marked as outcome_unknown: ${listOf(plan.counts)}.`;
+        return { data: { before: plan.before, would_mark: plan.counts }, text };
+      }
       // Held lanes claim nothing, whatever runs.
       if (options.force !== true && (await restoration.held()) === null) await requireNoWorkers(restoration);
       if (options.nothingLost === true) {
@@ -150,7 +153,13 @@ function addRestore(program: Command): void {
           text: 'The database is confirmed as it is. Running workers continue; otherwise start them.',
         };
       }
-      return marked(await restoration.mark(before));
+      const marked = await restoration.mark(before);
+      return {
+        data: { before: marked.before, marked: marked.counts },
+        text:
+          `Marked as outcome_unknown: ${listOf(marked.counts)}. They are not sent by themselves; ` +
+          'POST /messages/{id}/retry with confirm_outcome_unknown sends one again.',
+      };
     },
   );
 }
@@ -162,19 +171,6 @@ async function requireNoWorkers(restoration: Restoration): Promise<void> {
     `a worker was at work on this database ${Math.max(0, Math.round(silent))} s ago: stop all of them first and wait ` +
       `${WORKERS_ARE_OFF_AFTER_SECONDS} s, or say --force`,
   );
-}
-
-function counted({ before, counts }: RestorePlan): Answer {
-  return { data: { before, would_mark: counts }, text: `Would be marked as outcome_unknown: ${listOf(counts)}.` };
-}
-
-function marked({ before, counts }: RestorePlan): Answer {
-  return {
-    data: { before, marked: counts },
-    text:
-      `Marked as outcome_unknown: ${listOf(counts)}. They are not sent by themselves; ` +
-      'POST /messages/{id}/retry with confirm_outcome_unknown sends one again.',
-  };
 }
 
 function listOf(counts: Record<string, number>): string {
@@ -221,7 +217,7 @@ const AUDIT_COLUMNS = {
 } as const;
 
 function auditBodyOf({ id, occurredAt, action, ...event }: AuditEvent): object {
-  return bodyOf({ id, occurredAt, action, ...event });
+  return snakeCased({ id, occurredAt, action, ...event });
 }
 
 function uuid(text: string): string {
@@ -284,7 +280,7 @@ function addMediaMove(program: Command): void {
           : `When every process has MEDIA_STORAGE=${to},${from} and this command has run since, set MEDIA_STORAGE=${to}.`;
       const named = result.examples.length === 0 ? [] : [`Such as: ${result.examples.join(', ')}.`];
       return {
-        data: bodyOf({ to, ...result }),
+        data: snakeCased({ to, ...result }),
         text: [moveText(result), ...named, hint].join('\n'),
         failed: lost > 0,
       };
@@ -303,15 +299,14 @@ function addDoctor(program: Command): void {
   action(program.command('doctor').description('check every dependency and setting, one line each'), async () => {
     // Loaded only for this command: every other one would wait for it.
     const { examine } = await import('../doctor.js');
-    return answerOf(await examine());
+    const findings = await examine();
+    const width = Math.max(...findings.map((finding) => finding.check.length));
+    return {
+      data: findings,
+      text: findings
+        .map(({ check, status, detail }) => `${MARKS[status]} ${check.padEnd(width)}  ${detail}`)
+        .join('\n'),
+      failed: findings.some((finding) => finding.status === 'fail'),
+    };
   });
-}
-
-function answerOf(findings: Finding[]): Answer {
-  const width = Math.max(...findings.map((finding) => finding.check.length));
-  return {
-    data: findings,
-    text: findings.map(({ check, status, detail }) => `${MARKS[status]} ${check.padEnd(width)}  ${detail}`).join('\n'),
-    failed: findings.some((finding) => finding.status === 'fail'),
-  };
 }

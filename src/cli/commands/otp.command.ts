@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { OtpMode, OtpProject, OtpSender } from '../../modules/otp/otp.types.js';
-import { bodyOf, facts, listed, table, type Answer } from '../output.js';
+import { type Answer, facts, listed, snakeCased, table } from '../output.js';
 import { countryCode, countryList, decimalId, nameText, otpMode, secretArgument, wholeNumber } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 
@@ -48,7 +48,7 @@ function addProjectCommands(project: Command): void {
         allowedCountries: options.countries,
       });
       return {
-        data: bodyOf(made),
+        data: snakeCased(made),
         text: facts({ Project: made.id, Name: made.name, Mode: made.mode, Countries: countriesText(made) }),
       };
     },
@@ -60,7 +60,7 @@ function addProjectCommands(project: Command): void {
       const projects = await services.otpProjects.list(id);
       return listed(
         projects,
-        bodyOf,
+        snakeCased,
         {
           ID: 'id',
           NAME: 'name',
@@ -114,9 +114,9 @@ function addPackageCommands(packages: Command): void {
       const months = await service.list(organizationId, id);
       return {
         data: {
-          allowances: allowances.map(bodyOf),
+          allowances: allowances.map(snakeCased),
           months: months.map(({ month, country, monthlyLimit, reserved, used }) =>
-            bodyOf({ month, country, monthlyLimit, reserved, used }),
+            snakeCased({ month, country, monthlyLimit, reserved, used }),
           ),
         },
         text: [

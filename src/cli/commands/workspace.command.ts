@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Workspace, WorkspaceUse } from '../../infrastructure/access/workspaces.service.js';
-import { type Answer, bodyOf, byteText, facts, listed } from '../output.js';
+import { type Answer, byteText, facts, listed, snakeCased } from '../output.js';
 import { YES_OPTION, confirm, dayOrTime, nameText, orWord, phoneDigits, userId, wholeNumber } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 
@@ -106,7 +106,7 @@ function orNull(limit: number | 'default'): number | null {
 }
 
 function workspaceBody({ effective, createdAt, ...workspace }: Workspace & WorkspaceUse): object {
-  return { ...bodyOf(workspace), effective: bodyOf(effective), created_at: createdAt };
+  return { ...snakeCased(workspace), effective: snakeCased(effective), created_at: createdAt };
 }
 
 function storageText({ storageUsedBytes, effective }: WorkspaceUse): string {

@@ -29,6 +29,15 @@ export class ConfigError extends Error {
   }
 }
 
+/** Takes settings from `.env` in the working folder, where there is one; what is set already wins. */
+export function readEnvFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
 export interface LoadConfigOptions {
   /** The environment to read. Default: that of this process. */
   env?: Env;
