@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { CaresResolver } from '../../src/modules/webhook/address/cares-resolver.js';
+import { CaresResolver } from '../../src/modules/webhook/address/resolver.js';
 import { TargetChecker } from '../../src/modules/webhook/address/target-checker.js';
 import { Connector } from '../../src/modules/webhook/delivery/connector.js';
 import { clientFor, closeClients, deliver, FakeResolver, HOST, trusted } from './delivery-stage.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { EndpointHeaders } from '../../src/modules/webhook/webhook-headers.js';
+import { EndpointSecrets } from '../../src/modules/webhook/webhook-secrets.js';
 import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import { SecretRotation } from '../../src/infrastructure/secrets/secret-rotation.js';
 import { NO_AUDIT } from '../support/no-audit.js';
@@ -185,8 +185,8 @@ describe('headers', () => {
     );
     expect(row?.headers_ciphertext.includes('gateway')).toBe(false);
     const open = (box: SecretBox, sealed = row?.headers_ciphertext, id = row?.id ?? '') => {
-      const headers = new EndpointHeaders(box, { add: () => undefined } as never);
-      return headers.open(organizationId, id, sealed?.toString('base64') ?? '');
+      const secrets = new EndpointSecrets(box, { add: () => undefined } as never);
+      return secrets.openHeaders(organizationId, id, sealed?.toString('base64') ?? '');
     };
     const boxOf = (...encryptionKeys: (typeof KEY)[]) =>
       new SecretBox({ security: { encryptionKeys, encryptionKeyVersion: null } } as never);
@@ -195,16 +195,20 @@ describe('headers', () => {
 
     const fresh = { version: 8, key: randomBytes(32) };
     const rotation = new SecretRotation(test.database, boxOf(KEY, fresh), NO_AUDIT);
-    const headers = new EndpointHeaders(boxOf(KEY, fresh), rotation);
+    // Signing secrets stay: this application has no other key.
+    const ofHeaders = {
+      add: (column: { table: string; column: string }) =>
+        column.table === 'webhook_endpoint' ? rotation.add(column) : undefined,
+    };
+    const secrets = new EndpointSecrets(boxOf(KEY, fresh), ofHeaders as never);
     await rotation.rotate();
     const [after] = await test.database.query<{ headers_ciphertext: Buffer }>(
       'select headers_ciphertext from webhook_endpoint where organization_id = $1',
       [organizationId],
     );
     expect(open(boxOf(fresh), after?.headers_ciphertext)).toEqual(HEADERS);
-    expect(headers.open(organizationId, row?.id ?? '', after?.headers_ciphertext.toString('base64') ?? null)).toEqual(
-      HEADERS,
-    );
+    const sealed = after?.headers_ciphertext.toString('base64') ?? null;
+    expect(secrets.openHeaders(organizationId, row?.id ?? '', sealed)).toEqual(HEADERS);
     // Back to what this application can open.
     await test.database.execute('update webhook_endpoint set headers_ciphertext = $2 where organization_id = $1', [
       organizationId,

@@ -1,11 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './send/attempt-sql.js';
 import { READY } from './send/claim-sql.js';
 import { pageOf, type JournalQuery, type NamedContact } from './journal/journal-page.js';
 import { laneRecipient } from './contacts/conversations.repository.js';
-import { attemptOf, messageJoins, MESSAGE_SELECT, messageOf, type AttemptRow, type MessageRow } from './message-row.js';
+import {
+  ATTEMPT_COLUMNS,
+  attemptOf,
+  CLOSE_KNOWN_ATTEMPT,
+  messageJoins,
+  MESSAGE_SELECT,
+  messageOf,
+  type AttemptRow,
+  type MessageRow,
+} from './message-row.js';
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { DetailedMessage, Message } from './messages.types.js';
 
@@ -203,8 +211,8 @@ export class MessagesRepository {
   private async contactsOf(query: JournalQuery): Promise<NamedContact[] | null> {
     const { organizationId, conversationId, recipient, connectionId } = query;
     const named: NamedContact[][] = [];
-    if (conversationId !== null) named.push(await this.contacts('c.id = $2', [organizationId, conversationId]));
-    if (recipient !== null) {
+    if (conversationId !== undefined) named.push(await this.contacts('c.id = $2', [organizationId, conversationId]));
+    if (recipient !== undefined) {
       const ofWorkspace = 'c.connection_id in (select id from connection where organization_id = $1)';
       named.push(await this.contacts(`${ofWorkspace} and c.user_id = $2`, [organizationId, recipient]));
     }
@@ -212,7 +220,7 @@ export class MessagesRepository {
     if (first === undefined) return null;
     return first
       .filter(({ id }) => second === undefined || second.some((other) => other.id === id))
-      .filter(({ connectionId: ofContact }) => connectionId === null || ofContact === connectionId);
+      .filter(({ connectionId: ofContact }) => connectionId === undefined || ofContact === connectionId);
   }
 
   private contacts(condition: string, params: readonly unknown[]): Promise<NamedContact[]> {

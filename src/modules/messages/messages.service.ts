@@ -8,7 +8,6 @@ import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
 import { BacklogGuard, type Reservation } from './accept/backlog-guard.js';
 import type { JournalFilter } from './dto/list-messages.query.js';
-import { UNFILTERED } from './journal/journal-page.js';
 import { fingerprintOf, readMessageInput } from './accept/message-input.js';
 import { requireTimeAhead } from './accept/schedule.js';
 import { statesThatTake } from './message-state.js';
@@ -115,12 +114,8 @@ export class MessagesService {
    *
    * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace.
    */
-  async list(
-    organizationId: string,
-    wanted: Partial<JournalFilter> & Pick<JournalFilter, 'limit'>,
-  ): Promise<JournalPage> {
-    const filter = { ...UNFILTERED, ...wanted };
-    if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
+  async list(organizationId: string, filter: JournalFilter): Promise<JournalPage> {
+    if (filter.connectionId !== undefined) await this.connections.getById(organizationId, filter.connectionId);
     const found = await this.messages.page({ ...filter, organizationId, limit: filter.limit + 1 });
     const messages = found.slice(0, filter.limit);
     return { messages, next: found.length > filter.limit ? (messages.at(-1) ?? null) : null };

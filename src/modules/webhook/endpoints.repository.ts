@@ -3,7 +3,7 @@ import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 't
 import { Audit, type AuditAction } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
-import { EndpointHeaders, type WebhookHeaders } from './webhook-headers.js';
+import { EndpointSecrets, type SealedSecret, type WebhookHeaders } from './webhook-secrets.js';
 import { MESSAGE_EVENTS, type WebhookEvent } from './webhook.types.js';
 
 /** What is left out stays as it is; of a new one: events about messages, all numbers, no headers. */
@@ -16,9 +16,6 @@ export interface EndpointSettings {
   /** Those that it has do not stay where its address gets another origin. */
   headers: WebhookHeaders | undefined;
 }
-
-/** A secret as it is stored: sealed for its row. */
-export type SealedSecret = Pick<WebhookSecretEntity, 'id' | 'ciphertext' | 'hint'>;
 
 /** Hours in which a replaced secret goes on to sign (contract: rotate-secret). */
 const OVERLAP_HOURS = 24;
@@ -35,7 +32,7 @@ export class EndpointsRepository {
   constructor(
     private readonly database: Database,
     private readonly audit: Audit,
-    private readonly headers: EndpointHeaders,
+    private readonly box: EndpointSecrets,
   ) {}
 
   /** The workspace's endpoint with the secrets that sign; null where it has none. */
@@ -203,7 +200,7 @@ export class EndpointsRepository {
   private sealed(organizationId: string, id: string, headers: WebhookHeaders) {
     return {
       headerNames: Object.keys(headers),
-      headersCiphertext: this.headers.seal(organizationId, id, headers),
+      headersCiphertext: this.box.sealHeaders(organizationId, id, headers),
     };
   }
 

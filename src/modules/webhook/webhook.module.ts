@@ -20,8 +20,7 @@ import { ReplaysService } from './replay/replays.service.js';
 import { WebhookController } from './webhook.controller.js';
 import { WebhookMaintenance } from './webhook.maintenance.js';
 import { WebhookService } from './webhook.service.js';
-import { EndpointHeaders } from './webhook-headers.js';
-import { EndpointSecrets } from './webhook-signature.js';
+import { EndpointSecrets } from './webhook-secrets.js';
 
 const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webhook.allowPrivateTargets } });
 
@@ -32,7 +31,6 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     WebhookService,
     EndpointsRepository,
     EndpointSecrets,
-    EndpointHeaders,
     DemoReceivers,
     DeliveriesRepository,
     DispatchRepository,

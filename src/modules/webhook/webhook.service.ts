@@ -20,8 +20,7 @@ import {
 } from './dto/webhook.dto.js';
 import { EndpointsRepository, type EndpointSettings } from './endpoints.repository.js';
 import type { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
-import { headerViolations } from './webhook-headers.js';
-import { EndpointSecrets } from './webhook-signature.js';
+import { EndpointSecrets, headerViolations } from './webhook-secrets.js';
 import { webhookErrors } from './webhook.errors.js';
 import { TEST_EVENT, type EventType, type MessageEventDelivery } from './webhook.types.js';
 

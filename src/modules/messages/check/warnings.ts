@@ -31,87 +31,83 @@ export function warningsOf(facts: WarningFacts): CheckWarningResponse[] {
   return [...ofNumber(facts), ...ofRecipient(facts), ...ofTemplate(facts), ...ofTime(facts), ...ofFiles(facts)];
 }
 
-function ofNumber({ connection }: WarningFacts): CheckWarningResponse[] {
+function* ofNumber({ connection }: WarningFacts): Generator<CheckWarningResponse> {
   const field = 'connection_id';
-  const warnings: CheckWarningResponse[] = [];
   if (connection.status === 'restricted') {
     const until = connection.restrictedUntil === null ? '' : ` until ${connection.restrictedUntil.toISOString()}`;
     const message = `WhatsApp restricts this number${until}: answers to customers mostly pass, messages that write first may be refused.`;
-    warnings.push({ code: 'NUMBER_RESTRICTED', message, field });
+    yield { code: 'NUMBER_RESTRICTED', message, field };
   }
   if (LOW_QUALITY.has(connection.qualityRating)) {
     const message = `WhatsApp rates the quality of this number ${connection.qualityRating}: recipients block or report it. Write to fewer people who did not ask for it.`;
-    warnings.push({ code: 'NUMBER_QUALITY_LOW', message, field });
+    yield { code: 'NUMBER_QUALITY_LOW', message, field };
   }
-  return warnings;
 }
 
-function ofRecipient({ input: { recipient }, connection, lastFailure }: WarningFacts): CheckWarningResponse[] {
-  const warnings: CheckWarningResponse[] = [];
+function* ofRecipient({
+  input: { recipient },
+  connection,
+  lastFailure,
+}: WarningFacts): Generator<CheckWarningResponse> {
   const field = isUserId(recipient) ? 'recipient' : 'to';
   if (field === 'to') {
     if (accountOf(recipient) === accountOf(connection.phoneNumber)) {
       const message = 'This is the number that sends; WhatsApp refuses a message to itself.';
-      warnings.push({ code: 'RECIPIENT_IS_SENDER', message, field });
+      yield { code: 'RECIPIENT_IS_SENDER', message, field };
     } else if (!isPossibleNumber(recipient)) {
       const message = 'No country has numbers of this form; check the country code and the number of digits.';
-      warnings.push({ code: 'RECIPIENT_DOUBTFUL', message, field });
+      yield { code: 'RECIPIENT_DOUBTFUL', message, field };
     }
   }
   if (lastFailure !== null && OF_THE_RECIPIENT.has(lastFailure.category)) {
     const message = `The last message to this recipient failed with ${lastFailure.category} at ${lastFailure.at.toISOString()}; GET /messages/${lastFailure.messageId} says why.`;
-    warnings.push({ code: 'RECIPIENT_FAILED_BEFORE', message, field });
+    yield { code: 'RECIPIENT_FAILED_BEFORE', message, field };
   }
-  return warnings;
 }
 
-function ofTemplate({ input, template }: WarningFacts): CheckWarningResponse[] {
-  if (template === null) return [];
-  const warnings: CheckWarningResponse[] = [];
+function* ofTemplate({ input, template }: WarningFacts): Generator<CheckWarningResponse> {
+  if (template === null) return;
   if (LOW_QUALITY.has(template.quality)) {
     const message = `WhatsApp rates the quality of this template ${template.quality}; it pauses templates whose quality stays low, and then refuses them.`;
-    warnings.push({ code: 'TEMPLATE_QUALITY_LOW', message, field: 'template.name' });
+    yield { code: 'TEMPLATE_QUALITY_LOW', message, field: 'template.name' };
   }
   const { unused } = template.preview;
   if (unused.length > 0) {
     const message = `The template has no variable for ${unused.slice(0, 5).join(', ')}; leave the values out.`;
-    warnings.push({ code: 'TEMPLATE_VALUES_UNUSED', message, field: 'template.components' });
+    yield { code: 'TEMPLATE_VALUES_UNUSED', message, field: 'template.components' };
   }
   // WhatsApp stopped them in April 2025; it takes such a message and reports it as failed.
   if (template.category === 'MARKETING' && !isUserId(input.recipient) && countryOf(input.recipient) === 'US') {
     const message = 'WhatsApp mostly does not deliver marketing templates to numbers of the United States.';
-    warnings.push({ code: 'MARKETING_TO_UNITED_STATES', message, field: 'to' });
+    yield { code: 'MARKETING_TO_UNITED_STATES', message, field: 'to' };
   }
-  return warnings;
 }
 
-function ofTime({ input, window, queue }: WarningFacts): CheckWarningResponse[] {
+function* ofTime({ input, window, queue }: WarningFacts): Generator<CheckWarningResponse> {
   const at = queue.estimatedSendAt ?? (input.sendAt === undefined ? null : new Date(input.sendAt));
-  if (at === null) return [];
-  const warnings: CheckWarningResponse[] = [];
+  if (at === null) return;
   const field = input.sendAt === undefined ? undefined : 'send_at';
   if (input.type !== 'template' && window.open && window.closesAt !== null && at >= window.closesAt) {
     const message = `The window closes at ${window.closesAt.toISOString()}, before the message leaves; send an approved template.`;
-    warnings.push({ code: 'WINDOW_CLOSES_BEFORE_SEND', message, ...(field !== undefined && { field }) });
+    yield { code: 'WINDOW_CLOSES_BEFORE_SEND', message, ...(field !== undefined && { field }) };
   }
   const from = input.sendAt === undefined ? Date.now() : Date.parse(input.sendAt);
   if (input.ttlSeconds !== undefined && at.getTime() >= from + input.ttlSeconds * 1_000) {
     const message = 'So many messages of the number wait that this one expires before its turn; give it more time.';
-    warnings.push({ code: 'EXPIRES_BEFORE_SEND', message, field: 'ttl_seconds' });
+    yield { code: 'EXPIRES_BEFORE_SEND', message, field: 'ttl_seconds' };
   }
-  return warnings;
 }
 
-function ofFiles({ input }: WarningFacts): CheckWarningResponse[] {
+function* ofFiles({ input }: WarningFacts): Generator<CheckWarningResponse> {
   const links = new Set<string>();
   changeFiles(input.type, input.content, (file) => {
     const link = ownText(file, 'link');
     if (link !== null) links.add(link);
     return file;
   });
-  if (links.size === 0) return [];
+  if (links.size === 0) return;
   const message =
     'WhatsApp fetches the file by its link only when the message is sent; upload it with POST /media to know before.';
   const field = input.type === 'template' || input.type === 'interactive' ? input.type : 'media.link';
-  return [{ code: 'MEDIA_LINK_NOT_CHECKED', message, field }];
+  yield { code: 'MEDIA_LINK_NOT_CHECKED', message, field };
 }

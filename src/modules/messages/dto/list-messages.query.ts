@@ -70,13 +70,13 @@ export function filterOf(query: ListMessagesQuery): JournalFilter {
   return {
     limit: query.limit,
     ...cursorOf(query),
-    connectionId: query.connection_id?.toLowerCase() ?? null,
-    conversationId: query.conversation_id?.toLowerCase() ?? null,
-    direction: query.direction ?? null,
-    status: query.status ?? null,
-    clientMessageId: query.client_message_id ?? null,
-    from: query.from?.replace('+', '') ?? null,
-    to: query.to?.replace('+', '') ?? null,
-    recipient: query.recipient ?? null,
+    connectionId: query.connection_id?.toLowerCase(),
+    conversationId: query.conversation_id?.toLowerCase(),
+    direction: query.direction,
+    status: query.status,
+    clientMessageId: query.client_message_id,
+    from: query.from?.replace('+', ''),
+    to: query.to?.replace('+', ''),
+    recipient: query.recipient,
   };
 }

@@ -1,39 +1,24 @@
+import type { ListCursor } from '../../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import type { MessageStatus } from '../message-state.js';
 import type { Message } from '../messages.types.js';
 
-/** What is null does not filter. */
-export interface JournalQuery {
+/** What is left out does not filter. */
+export interface JournalQuery extends Partial<ListCursor> {
   organizationId: string;
-  connectionId: string | null;
-  direction: Message['direction'] | null;
-  status: MessageStatus | null;
-  conversationId: string | null;
-  clientMessageId: string | null;
+  connectionId?: string | undefined;
+  direction?: Message['direction'] | undefined;
+  status?: MessageStatus | undefined;
+  conversationId?: string | undefined;
+  clientMessageId?: string | undefined;
   /** Digits: of the sender, one of our numbers or a contact's. */
-  from: string | null;
+  from?: string | undefined;
   /** Digits. */
-  to: string | null;
+  to?: string | undefined;
   /** A user id: messages from and to the contact who is known by it. */
-  recipient: string | null;
-  before: Date | null;
-  beforeId: string | null;
+  recipient?: string | undefined;
   limit: number;
 }
-
-/** All of a journal, for what filters by a few things only. */
-export const UNFILTERED = {
-  connectionId: null,
-  direction: null,
-  status: null,
-  conversationId: null,
-  clientMessageId: null,
-  from: null,
-  to: null,
-  recipient: null,
-  before: null,
-  beforeId: null,
-} satisfies Partial<JournalQuery>;
 
 /** A conversation that the filters name. */
 export interface NamedContact {
@@ -57,21 +42,21 @@ type List = (relation: string, id: string, conditions: readonly string[], column
  */
 export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const { direction, status, clientMessageId, to, from, connectionId } = query;
-  const inbound = direction !== 'outbound' && to === null && (status === null || status === 'received');
+  const inbound = direction !== 'outbound' && to === undefined && (status === undefined || status === 'received');
   const outbound = direction !== 'inbound' && status !== 'received';
   if (contacts?.length === 0 || (!inbound && !outbound)) return null;
   const list = listWithin(query, bind);
   // Both lead to few rows: those of one message of the caller, or what was sent to one number.
-  if (clientMessageId !== null || (to !== null && contacts === null && !isInQueue(status))) {
+  if (clientMessageId !== undefined || (to !== undefined && contacts === null && !isInQueue(status))) {
     const found = ['m.organization_id = $1', ...ofMessage(query, bind)];
-    if (clientMessageId !== null) found.push(`m.client_message_id = ${bind(clientMessageId)}`);
-    if (connectionId !== null) found.push(`m.connection_id = ${bind(connectionId)}`);
+    if (clientMessageId !== undefined) found.push(`m.client_message_id = ${bind(clientMessageId)}`);
+    if (connectionId !== undefined) found.push(`m.connection_id = ${bind(connectionId)}`);
     if (contacts !== null) found.push(`m.conversation_id = any(${bind(contacts.map(({ id }) => id))}::uuid[])`);
     if (!inbound || !outbound) found.push(`m.direction = '${inbound ? 'inbound' : 'outbound'}'`);
-    if (status !== null && status !== 'received') found.push(inStatus(status, bind));
+    if (status !== undefined && status !== 'received') found.push(inStatus(status, bind));
     return `${list('message m', 'm.id', found, 'm.*')} as m`;
   }
-  if (inbound && outbound && connectionId === null && contacts === null && from === null) {
+  if (inbound && outbound && connectionId === undefined && contacts === null && from === undefined) {
     return `${list('message m', 'm.id', ['m.organization_id = $1'], 'm.*')} as m`;
   }
   const lists: string[] = [];
@@ -83,7 +68,7 @@ export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | 
 
 function inboundList({ connectionId, from }: JournalQuery, contacts: Contacts, list: List, bind: Bind): string {
   const conditions = [ofKey('m', contacts), `m.direction = 'inbound'`];
-  if (from !== null) {
+  if (from !== undefined) {
     conditions.push('m.organization_id = $1', `m.sender = ${bind(from)}`);
     if (contacts !== null) conditions.push('m.connection_id = k.connection_id');
   }
@@ -97,14 +82,14 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
     rest.length === 0 ? [] : [`(select ${rest.join(' and ')} from message m where m.id = ${id})`];
   // Outbound messages have the connection's number.
   const each = (found: string): string => forEach(connectionId, contacts, bind, found, from);
-  if (status === null)
+  if (status === undefined)
     return each(list('message m', 'm.id', [ofKey('m', contacts), `m.direction = 'outbound'`, ...rest]));
   if (!isInQueue(status)) {
     const conditions = [ofKey('s', contacts), `s.status = ${bind(status)}`, ...ofItsMessage('s.message_id')];
     return each(list('message_state s', 's.message_id', conditions));
   }
   const conditions = [ofKey('q', contacts), ...ofItsMessage('q.message_id')];
-  if (to !== null) conditions.push(`q.recipient = ${bind(to)}`);
+  if (to !== undefined) conditions.push(`q.recipient = ${bind(to)}`);
   if (status === 'processing') {
     // Few, of all connections together.
     const sending = '(select * from message_queue where lease_until is not null offset 0) q';
@@ -120,16 +105,16 @@ type Contacts = readonly NamedContact[] | null;
 
 /** Runs a list for each conversation or connection `k`, those with one number only where `ownNumber` is given. */
 function forEach(
-  connectionId: string | null,
+  connectionId: string | undefined,
   contacts: Contacts,
   bind: Bind,
   found: string,
-  ownNumber: string | null = null,
+  ownNumber?: string,
 ): string {
   const conditions = ['k.organization_id = $1'];
   if (contacts !== null) conditions.push(`k.id = any(${bind(contacts.map(({ id }) => id))}::uuid[])`);
-  else if (connectionId !== null) conditions.push(`k.id = ${bind(connectionId)}`);
-  if (ownNumber !== null) {
+  else if (connectionId !== undefined) conditions.push(`k.id = ${bind(connectionId)}`);
+  if (ownNumber !== undefined) {
     const number = bind(ownNumber);
     conditions.push(
       contacts === null
@@ -147,8 +132,8 @@ const ofKey = (alias: string, contacts: Contacts): string =>
 /** What the filters ask of a row `m` of `message` beside its place in a list. */
 function ofMessage({ to, from }: JournalQuery, bind: Bind): string[] {
   const conditions: string[] = [];
-  if (to !== null) conditions.push(`m.recipient = ${bind(to)} and m.recipient_user_id is null`);
-  if (from !== null) conditions.push(`m.sender = ${bind(from)}`);
+  if (to !== undefined) conditions.push(`m.recipient = ${bind(to)} and m.recipient_user_id is null`);
+  if (from !== undefined) conditions.push(`m.sender = ${bind(from)}`);
   return conditions;
 }
 
@@ -165,7 +150,7 @@ function namesOf(contacts: readonly NamedContact[], bind: Bind): string {
     where c.id = any(${bind(contacts.map(({ id }) => id))}::uuid[]) and name is not null)`;
 }
 
-const isInQueue = (status: MessageStatus | null): boolean => status === 'queued' || status === 'processing';
+const isInQueue = (status: MessageStatus | undefined): boolean => status === 'queued' || status === 'processing';
 
 /** Condition on rows `m` of `message` where few are left to look at. */
 function inStatus(status: MessageStatus, bind: Bind): string {
@@ -179,7 +164,7 @@ function inStatus(status: MessageStatus, bind: Bind): string {
 }
 
 /** Makes lists of the page's bounds and length, newest first. */
-function listWithin({ before, beforeId }: JournalQuery, bind: Bind): List {
+function listWithin({ before = null, beforeId = null }: JournalQuery, bind: Bind): List {
   const [time, id] = [before === null ? '' : bind(before), beforeId === null ? '' : bind(beforeId)];
   return (relation, idColumn, conditions, columns = `${idColumn} as id, ${idColumn.slice(0, 1)}.created_at`) => {
     const createdAt = `${idColumn.slice(0, 1)}.created_at`;

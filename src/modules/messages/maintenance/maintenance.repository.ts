@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Subject } from '../../../infrastructure/erasure/erasure.js';
 import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
+import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { queueTakes, scheduleTakes } from '../message-state.js';
 import type { LaneStatus } from '../messages.types.js';
@@ -30,7 +31,6 @@ const WITHDRAW_BATCH = 500;
 const RESTORE_BATCH = 2_000;
 const ROUNDS = 5;
 const COUNT_LIMIT = 1_000_000;
-const DEPTH_LIMIT = 100_000;
 
 /** What operators and retention ask of the tables of messages and contacts, over all workspaces or for one contact. */
 @Injectable()
@@ -177,20 +177,20 @@ export class MaintenanceRepository {
 
   /** Messages that are to go later, counted up to 100,000. */
   scheduled(): Promise<number> {
-    return this.count(`select ${countUpTo(DEPTH_LIMIT, 'message_schedule')} as count`);
+    return this.count(`select ${boundedCount('from message_schedule')} as count`);
   }
 
   /** Messages that wait and that are under way, each counted up to 100,000. */
   depth(): Promise<{ queued: number; processing: number }> {
-    const count = (condition: string): string => countUpTo(DEPTH_LIMIT, `message_queue where ${condition}`);
+    const count = (condition: string): string => boundedCount(`from message_queue where ${condition}`);
     return this.database.row(
       `select ${count('attempt_id is null')} as queued, ${count('lease_until is not null')} as processing`,
     );
   }
 
   /** Messages whose outcome is not known, number by number, each counted up to 1,000. */
-  async unknown(): Promise<number> {
-    return (await this.database.row<{ unknown: number }>(UNKNOWN)).unknown;
+  unknown(): Promise<number> {
+    return this.count(UNKNOWN);
   }
 
   /** Since when the oldest message is due whose number can send; seconds, 0 where none is. Never scans a backlog. */
@@ -212,9 +212,6 @@ export class MaintenanceRepository {
     return (await this.database.row<{ count: number }>(sql, params)).count;
   }
 }
-
-const countUpTo = (limit: number, rows: string): string =>
-  `(select count(*)::integer from (select 1 from ${rows} limit ${limit}) as counted)`;
 
 /** Under which keys messages to the contact wait. */
 function lanesOf({ numbers, userIds }: Subject): string[] {
@@ -403,7 +400,7 @@ left join lateral (
   order by next_attempt_at limit 1) as later on true`;
 
 const UNKNOWN = `
-select coalesce(sum(counted.messages), 0)::integer as unknown
+select coalesce(sum(counted.messages), 0)::integer as count
 from connection as c
 cross join lateral (
   select count(*) as messages from (

@@ -5,7 +5,7 @@ import type { OutboundStatus } from '../message-state.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 import { MessageProgress, type AttemptEvidence, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../send/attempt-sql.js';
+import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../message-row.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { insertStatusEvents } from './message-event-sql.js';
 

@@ -3,7 +3,7 @@ import { Database, type Statements } from '../../../infrastructure/database/data
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { laneRecipient } from '../contacts/conversations.repository.js';
-import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './attempt-sql.js';
+import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../message-row.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from '../message-state.js';
 

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { parseUrl } from '../../../common/parse-url.js';
-import { CaresResolver } from './cares-resolver.js';
 import { isPublicAddress, memberOf } from '../../../common/public-address.js';
 import {
   answeredWithin,
+  CaresResolver,
   DevelopmentResolver,
   HostUnresolved,
   type HostResolver,

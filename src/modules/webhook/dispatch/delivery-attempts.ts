@@ -6,8 +6,7 @@ import { type Span, Tracing } from '../../../infrastructure/operations/tracing.j
 import { DemoReceivers } from '../address/demo-receivers.service.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
 import { cursorText } from '../events/event-cursor.js';
-import { EndpointHeaders } from '../webhook-headers.js';
-import { EndpointSecrets, signDelivery } from '../webhook-signature.js';
+import { EndpointSecrets, signDelivery } from '../webhook-secrets.js';
 import { DispatchRepository, RECORD_FOR_MS, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
 import { DeliveryWindows } from './endpoint-health.js';
 
@@ -27,7 +26,6 @@ export class DeliveryAttempts {
   constructor(
     private readonly dispatches: DispatchRepository,
     private readonly secrets: EndpointSecrets,
-    private readonly headers: EndpointHeaders,
     private readonly client: DeliveryClient,
     private readonly demo: DemoReceivers,
     private readonly counters: Counters,
@@ -104,7 +102,7 @@ export class DeliveryAttempts {
     if (signing === null) return null;
     try {
       const body = deliveryBody(task);
-      const own = this.headers.open(task.organizationId, task.endpointId, task.headers);
+      const own = this.secrets.openHeaders(task.organizationId, task.endpointId, task.headers);
       const headers: Record<string, string> = { ...own, ...deliveryHeaders(task.eventId, body, signing) };
       if (span !== undefined) headers.traceparent = this.tracing.headerOf(span);
       return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };

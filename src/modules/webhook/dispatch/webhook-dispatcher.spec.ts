@@ -68,11 +68,10 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     outcomes.push(outcome);
     return Promise.resolve(null);
   };
-  const secrets = { open: () => `whsec_${Buffer.alloc(32, 1).toString('base64')}` };
+  const secrets = { open: () => `whsec_${Buffer.alloc(32, 1).toString('base64')}`, openHeaders: () => ({}) };
   const attempts = new DeliveryAttempts(
     { record } as never,
     secrets as never,
-    { open: () => ({}) } as never,
     client as never,
     { clientFor: () => null, close: () => Promise.resolve() } as never,
     new Counters(),

@@ -15,7 +15,7 @@ import { EXAMPLE_CONNECTION_ID, EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from 
 import { PageQuery } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
 import type { WebhookEndpointEntity } from '../entities/webhook-endpoint.entity.js';
-import { HEADER_NAME, LONGEST_VALUE, MOST_HEADERS } from '../webhook-headers.js';
+import { HEADER_NAME, LONGEST_VALUE, MOST_HEADERS } from '../webhook-secrets.js';
 import {
   DELIVERY_STATUSES,
   EVENT_TYPES,

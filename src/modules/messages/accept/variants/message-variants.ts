@@ -10,8 +10,7 @@ import {
   violation,
   type Shape,
 } from '../../../../common/shape.js';
-import { interactiveKinds } from './interactive-kinds.js';
-import { interactiveVariant } from './interactive-variant.js';
+import { interactiveVariants } from './interactive-variants.js';
 import { bodyShape, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
 
 const messageText = string({ min: 1, max: 4096, description: 'The text.', example: 'Your table is ready.' });
@@ -276,8 +275,7 @@ export const MESSAGE_VARIANTS: readonly MessageVariant[] = [
   legacyTextVariant,
   ...mediaVariants,
   templateVariant,
-  interactiveVariant,
-  ...interactiveKinds,
+  ...interactiveVariants,
   locationVariant,
   contactsVariant,
   reactionVariant,

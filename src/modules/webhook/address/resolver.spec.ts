@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { NameServer, type DnsReply, type RecordType } from '../../../../test/webhook-net/name-server.js';
-import { CaresResolver, type CaresResolverOptions } from './cares-resolver.js';
+import { CaresResolver, type CaresResolverOptions } from './resolver.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 

@@ -1,6 +1,8 @@
 import type { ErrorDetail } from '../../../../common/app-error.js';
+import { isObject } from '../../../../common/json.js';
 import {
   array,
+  free,
   integer,
   object,
   oneOf,
@@ -60,7 +62,7 @@ const anyHeader = tagged('type', HEADERS);
 
 type Fields = Readonly<Record<string, Shape>>;
 
-export function normalizeInteractive(whole: Record<string, unknown>): NormalizedContent {
+function normalizeInteractive(whole: Record<string, unknown>): NormalizedContent {
   const content = whole.interactive as Record<string, unknown> & { body?: { text: string } };
   return { type: 'interactive', content, body: content.body?.text ?? null };
 }
@@ -292,7 +294,7 @@ const addressParameters = object({
 const thumbnail = object({ optional: { thumbnail_product_retailer_id: retailerId } });
 const [body, footer, header] = [bodyText, shortText, anyHeader];
 
-export const interactiveKinds: readonly MessageVariant[] = [
+const kinds: readonly MessageVariant[] = [
   kind('cta_url', 'SendCtaUrl', { body, action: urlButton }, { header, footer }),
   kind('flow', 'SendFlow', { body, action: named('flow', { parameters: flowParameters }) }, { header, footer }),
   kind('location_request_message', 'SendLocationRequest', { body, action: named('send_location') }, { footer }),
@@ -316,4 +318,88 @@ export const interactiveKinds: readonly MessageVariant[] = [
     { body, action: named('address_message', { parameters: addressParameters }) },
     { header, footer },
   ),
+];
+
+/* Reply buttons and lists, which stay open for what the platform adds. */
+interface Interactive {
+  type: 'button' | 'list';
+  header?: { type: string; text?: unknown };
+}
+
+const openText = object({ required: { text: string({ max: BODY_MAX, description: 'The text.' }) }, open: true });
+const openAction = object({
+  open: true,
+  description: [
+    "In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`",
+    '(up to 10 rows) for a list. A message whose action the platform refuses fails with `invalid_content`.',
+  ].join('\n'),
+});
+const openFooter = object({ required: { text: string({ min: 1, max: SHORT_TEXT_MAX }) }, open: true });
+const openHeader = object({
+  required: {
+    type: string({ min: 1, max: 20, description: 'text, image, video or document; a list takes text only.' }),
+  },
+  open: true,
+});
+
+/** What both kinds have; `header` is checked by kind. A kind that has a variant of its own never comes here. */
+const frame = object({
+  required: {
+    type: oneOf(['button', 'list', ...kinds.map(({ kind }) => kind ?? '')]),
+    body: openText,
+    action: openAction,
+  },
+  optional: { header: openHeader, footer: openFooter },
+});
+
+const TEXT_HEADER = object({
+  required: { type: oneOf(['text']), text: string({ min: 1, max: SHORT_TEXT_MAX }) },
+  open: true,
+});
+
+const MEDIA_HEADER = {
+  type: 'object',
+  description: "A file, as the platform's reference has it: `image`, `video` or `document` with `id` or `link`.",
+  required: ['type'],
+  // Others are left to the platform, which may come to know more kinds.
+  properties: { type: { type: 'string', minLength: 1, maxLength: 20, not: { const: 'text' }, examples: ['image'] } },
+  additionalProperties: true,
+};
+
+/** The schema of one kind, exact where JSON Schema can be. */
+function schemaOf(type: Interactive['type']): Record<string, unknown> {
+  const headers = type === 'list' ? TEXT_HEADER.schema : { anyOf: [TEXT_HEADER.schema, MEDIA_HEADER] };
+  const exact = object({
+    required: { type: oneOf([type]), body: openText, action: openAction },
+    optional: { header: free(headers), footer: openFooter },
+  });
+  return exact.schema;
+}
+
+const checked = refined(frame, checkHeader);
+
+const buttonOrList: Shape = {
+  schema: { oneOf: [schemaOf('button'), schemaOf('list')] },
+  check: (value, field, violations) => checked.check(value, field, violations),
+};
+
+function checkHeader(value: Interactive, field: string, violations: ErrorDetail[]): void {
+  const { header } = value;
+  if (!isObject(header)) return;
+  const path = `${field}.header`;
+  if (value.type === 'list' && header.type !== 'text') {
+    violations.push(violation(`${path}.type`, 'one_of', `${path}.type must be text: a list takes no other header.`));
+  } else if (header.type === 'text') {
+    string({ min: 1, max: SHORT_TEXT_MAX }).check(header.text, `${path}.text`, violations);
+  }
+}
+
+export const interactiveVariants: readonly MessageVariant[] = [
+  {
+    name: 'SendInteractive',
+    type: 'interactive',
+    shape: bodyShape({ type: oneOf(['interactive']), interactive: buttonOrList }),
+    normalize: normalizeInteractive,
+  },
+  ...kinds,
 ];

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { newWebhookSecret, signDelivery } from './webhook-signature.js';
+import { newWebhookSecret, signDelivery } from './webhook-secrets.js';
 
 /** The vector of the Standard Webhooks specification. */
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import { createHmac, randomBytes } from 'node:crypto';
+import type { ErrorDetail } from '../../common/app-error.js';
+import { clip } from '../../common/clip.js';
+import { newId } from '../../common/ids.js';
+import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
+import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
+import type { WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
+
+/** A secret as it is stored: sealed for its row. */
+export type SealedSecret = Pick<WebhookSecretEntity, 'id' | 'ciphertext' | 'hint'>;
+
+const PREFIX = 'whsec_';
+
+/** Standard Webhooks asks for 24 to 64. */
+const SECRET_BYTES = 32;
+
+/** A fresh secret of an endpoint: `whsec_` and the base64 of 32 random bytes. */
+export function newWebhookSecret(): string {
+  return `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
+
+/**
+ * The `webhook-signature` header (Standard Webhooks 1.0.0): `v1,<base64>` once for each secret, separated by blanks, so
+ * that a receiver that holds either the new or the old one finds its own.
+ *
+ * @param id the `webhook-id`, the same for every attempt.
+ * @param timestampSeconds the `webhook-timestamp` of this attempt, whole seconds since the epoch.
+ * @param body the very bytes that are sent.
+ * @throws RangeError for a secret that is not `whsec_` and the base64 of 24 to 64 bytes, and where there is none.
+ */
+export function signDelivery(
+  secrets: readonly string[],
+  id: string,
+  timestampSeconds: number,
+  body: string | Buffer,
+): string {
+  if (secrets.length === 0) throw new RangeError('a delivery is signed with at least one secret');
+  return secrets
+    .map((secret) => {
+      const hmac = createHmac('sha256', keyOf(secret)).update(`${id}.${timestampSeconds}.`).update(body);
+      return `v1,${hmac.digest('base64')}`;
+    })
+    .join(' ');
+}
+
+function keyOf(secret: string): Buffer {
+  const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
+  const key = Buffer.from(encoded, 'base64');
+  // Buffer passes over what is not base64; a key that lost a part of itself would make signatures that no receiver can verify.
+  if (key.length < 24 || key.length > 64 || key.toString('base64') !== encoded) {
+    throw new RangeError('a webhook secret is whsec_ and the base64 of 24 to 64 bytes');
+  }
+  return key;
+}
+
+/** Headers that a workspace adds to its deliveries, by their names. */
+export type WebhookHeaders = Readonly<Record<string, string>>;
+
+export const MOST_HEADERS = 10;
+export const LONGEST_VALUE = 1_000;
+/** Of all names and values: a server takes 8 to 16 KiB of headers, and ours are among them. */
+const MOST_CHARACTERS = 4_096;
+
+/** Ours begin otherwise, so none of them can be set, nor those of HTTP itself. */
+export const HEADER_NAME = '^([Xx]-[A-Za-z0-9-]{1,62}|[Aa]uthorization)$';
+const NAME = new RegExp(HEADER_NAME);
+/** Visible ASCII, blanks between: what has no line break cannot begin another header. */
+const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** What is wrong with headers that a caller chose; never repeats a value. */
+export function headerViolations(headers: Readonly<Record<string, unknown>>): ErrorDetail[] {
+  const details: ErrorDetail[] = [];
+  const seen = new Set<string>();
+  let characters = 0;
+  const names = Object.keys(headers);
+  if (names.length > MOST_HEADERS) {
+    return [{ field: 'headers', rule: 'max_items', message: `headers takes at most ${MOST_HEADERS} headers.` }];
+  }
+  for (const name of names) {
+    const value = headers[name];
+    const field = `headers.${clip(name, 64)}`;
+    const refuse = (rule: string, message: string): void => void details.push({ field, rule, message });
+    if (!NAME.test(name)) {
+      refuse('name', 'A header must be named X-..., with letters, digits and hyphens, or Authorization.');
+    } else if (seen.has(name.toLowerCase())) {
+      refuse('repeated', 'This header is given twice; upper and lower case make no difference.');
+    } else if (typeof value !== 'string' || value.length > LONGEST_VALUE || !VALUE.test(value)) {
+      refuse(
+        'format',
+        `The value must be 1 to ${LONGEST_VALUE} visible ASCII characters, with blanks between them only.`,
+      );
+    } else characters += name.length + value.length;
+    seen.add(name.toLowerCase());
+  }
+  if (characters > MOST_CHARACTERS) {
+    const message = `All headers together may have ${MOST_CHARACTERS} characters at most.`;
+    details.push({ field: 'headers', rule: 'max_length', message });
+  }
+  return details;
+}
+
+const SECRET = { table: 'webhook_secret', column: 'ciphertext' };
+const HEADERS = { table: 'webhook_endpoint', column: 'headers_ciphertext' };
+const HINT_CHARACTERS = 4;
+
+/**
+ * Seals signing secrets and an endpoint's headers for their rows, and opens them for a delivery; headers are as secret.
+ * What is opened is base64 of the stored bytes.
+ */
+@Injectable()
+export class EndpointSecrets {
+  constructor(
+    private readonly box: SecretBox,
+    rotation: SecretRotation,
+  ) {
+    rotation.add(SECRET);
+    rotation.add(HEADERS);
+  }
+
+  /** A new secret, plain for its one appearance and sealed for the database. */
+  make(organizationId: string): { plain: string; sealed: SealedSecret } {
+    const id = newId();
+    const plain = newWebhookSecret();
+    const ciphertext = this.box.seal(plain, { ...SECRET, organizationId, rowId: id });
+    return { plain, sealed: { id, ciphertext, hint: plain.slice(-HINT_CHARACTERS) } };
+  }
+
+  /** @throws Error where it cannot be opened: the key is missing, or the bytes belong to another row. */
+  open(organizationId: string, id: string, sealed: string): string {
+    return this.box.open(Buffer.from(sealed, 'base64'), { ...SECRET, organizationId, rowId: id });
+  }
+
+  /** Null: there are none. */
+  sealHeaders(organizationId: string, endpointId: string, headers: WebhookHeaders): Buffer | null {
+    if (Object.keys(headers).length === 0) return null;
+    return this.box.seal(JSON.stringify(headers), { ...HEADERS, organizationId, rowId: endpointId });
+  }
+
+  /** As `open`; null: there are none. */
+  openHeaders(organizationId: string, endpointId: string, sealed: string | null): WebhookHeaders {
+    if (sealed === null) return {};
+    const place = { ...HEADERS, organizationId, rowId: endpointId };
+    return JSON.parse(this.box.open(Buffer.from(sealed, 'base64'), place)) as WebhookHeaders;
+  }
+}
