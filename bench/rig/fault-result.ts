@@ -1,10 +1,8 @@
-/** What one fault test found, in the vocabulary of Jepsen's checkers. */
-export interface FaultReport {
-  /** Default: the scenario's name and goal. For a scenario that reports more than one line. */
-  test?: string;
-  goal?: string;
-  /** How many faults were injected. */
-  faults: number;
+/** One element of `bench/results/faults.json`; the first nine fields are what readers rely on, in this order. */
+export interface FaultResult {
+  test: string;
+  /** In words, with its figures and, where there is one, the goal's number (G1 to G30): `G2: 0 lost, 0 twice`. */
+  goal: string;
   /** Requests or messages that were tried. */
   attempted: number;
   acknowledged: number;
@@ -16,32 +14,27 @@ export interface FaultReport {
    * state; null where nothing has to recover.
    */
   recovered_ms: number | null;
+  reached: boolean;
+  /** How many faults were injected. */
+  faults: number;
   /** Goals that were missed, in words; none: reached. */
   violations: string[];
+  /** What else helps to read the line, with units in the names: `repeated`, `p99_ms`. */
+  notes: Record<string, number | string>;
+}
+
+type Optional = 'test' | 'goal' | 'notes';
+
+/**
+ * What one fault test found, in the vocabulary of Jepsen's checkers. Where it reports more than one line, each has a name
+ * and a goal of its own; by default they are the scenario's.
+ */
+export interface FaultReport extends Omit<FaultResult, 'reached' | Optional>, Partial<Pick<FaultResult, Optional>> {
   /**
    * Limits of time that were passed, and faults that met a service at rest. Missed as well; but on a shared machine
    * others may be the cause, so that a run in which nothing else is wrong is repeated once, alone.
    */
   late?: string[];
-  /** What else helps to read the line, with units in the names: `repeated`, `p99_ms`. */
-  notes?: Record<string, number | string>;
-}
-
-/** One element of `bench/results/faults.json`; the first nine fields are what readers rely on, in this order. */
-export interface FaultResult {
-  test: string;
-  /** In words, with its figures and, where there is one, the goal's number (G1 to G30): `G2: 0 lost, 0 twice`. */
-  goal: string;
-  attempted: number;
-  acknowledged: number;
-  lost: number;
-  duplicated: number;
-  unknown: number;
-  recovered_ms: number | null;
-  reached: boolean;
-  faults: number;
-  violations: string[];
-  notes: Record<string, number | string>;
 }
 
 /** Thrown by a scenario that this machine cannot run; says what is missing. It counts as neither reached nor missed. */
