@@ -107,12 +107,7 @@ function answered(status: OutcomeRecord['status'], attemptStatus: OutcomeRecord[
 function retried(event: 'retry' | 'retry_confirmed') {
   return ({ id }: Made) => {
     const { organizationId } = connection;
-    return new MessagesRepository(opened.database).retry({
-      organizationId,
-      messageId: id,
-      from: statesThatTake(event),
-      body: null,
-    });
+    return new MessagesRepository(opened.database).retry(organizationId, id, statesThatTake(event), null);
   };
 }
 

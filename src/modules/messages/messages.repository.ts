@@ -17,23 +17,8 @@ import {
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { DetailedMessage, Message } from './messages.types.js';
 
-export interface RetryCommand {
-  organizationId: string;
-  messageId: string;
-  /** States from which the retry may start. */
-  from: readonly OutboundStatus[];
-  /** What lists show of it: the text of a template may have changed. */
-  body: string | null;
-}
-
-export interface ReadableMessage {
-  id: string;
-  connectionId: string;
-  direction: 'outbound' | 'inbound';
-  /** Null of a message that was sent, and where the contact was erased. */
-  metaMessageId: string | null;
-  readAt: Date | null;
-}
+/** `metaMessageId` is null of a message that was sent, and where the contact was erased. */
+export type ReadableMessage = Pick<Message, 'id' | 'connectionId' | 'direction' | 'metaMessageId' | 'readAt'>;
 
 export interface MessageMarks {
   /** The time that its caller gave it, where it was not to go at once. */
@@ -118,13 +103,12 @@ export class MessagesRepository {
     id: string,
     conversationId: string,
   ): Promise<{ id: string; status: MessageStatus } | null> {
-    const rows = await this.database.query<{ id: string; status: MessageStatus }>(
+    return this.database.find<{ id: string; status: MessageStatus }>(
       `select m.id, m.status from message_view m left join conversation c on c.id = m.conversation_id
        where m.organization_id = $1 and m.id = $2 and m.status <> 'failed'
          and coalesce(c.merged_into, m.conversation_id) = coalesce((select merged_into from conversation where id = $3), $3)`,
       [organizationId, id, conversationId],
     );
-    return rows[0] ?? null;
   }
 
   /** The newest failure of a conversation; null where none failed, or a message arrived since. */
@@ -135,8 +119,15 @@ export class MessagesRepository {
   /**
    * Queues a message again, behind what its recipient has waiting; the attempts keep the history. False where it is
    * in none of the given states (any more).
+   *
+   * @param body what lists show of it: the text of a template may have changed.
    */
-  async retry({ organizationId, messageId, from, body }: RetryCommand): Promise<boolean> {
+  async retry(
+    organizationId: string,
+    messageId: string,
+    from: readonly OutboundStatus[],
+    body: string | null,
+  ): Promise<boolean> {
     return (await this.database.query(RETRY, [organizationId, messageId, from, body])).length > 0;
   }
 

@@ -28,12 +28,6 @@ export interface SendResult {
   replayed: boolean;
 }
 
-export interface JournalPage {
-  messages: Message[];
-  /** The last message of this page where more follow, else null. */
-  next: Message | null;
-}
-
 /** Looks for a message that moves from one place to another meanwhile. */
 const CANCEL_ROUNDS = 5;
 
@@ -110,11 +104,11 @@ export class MessagesService {
   }
 
   /**
-   * One page of the journal, newest first.
+   * One page of the journal, newest first. `next` is its last message where more follow, else null.
    *
    * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace.
    */
-  async list(organizationId: string, filter: JournalFilter): Promise<JournalPage> {
+  async list(organizationId: string, filter: JournalFilter): Promise<{ messages: Message[]; next: Message | null }> {
     if (filter.connectionId !== undefined) await this.connections.getById(organizationId, filter.connectionId);
     const found = await this.messages.page({ ...filter, organizationId, limit: filter.limit + 1 });
     const messages = found.slice(0, filter.limit);
@@ -148,7 +142,7 @@ export class MessagesService {
 
     const queued = await this.database.transaction(async () => {
       if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return null;
-      const moved = await this.messages.retry({ organizationId, messageId: id, from, body });
+      const moved = await this.messages.retry(organizationId, id, from, body);
       if (!moved) throw notRetryable((await this.messages.findById(organizationId, id))?.status ?? message.status);
       // As the retry left it: a worker may take it as soon as it is committed.
       return this.messages.findById(organizationId, id);

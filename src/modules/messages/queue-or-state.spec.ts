@@ -131,7 +131,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
             case 'retry': {
               const messageId = ids[now.which % ids.length] ?? '';
               const { organizationId } = connection;
-              await messages.retry({ organizationId, messageId, from: RETRYABLE, body: 'again' });
+              await messages.retry(organizationId, messageId, RETRYABLE, 'again');
               break;
             }
             case 'cancel':

@@ -85,7 +85,7 @@ class Flow {
 
   retry(): Promise<boolean> {
     const { organizationId } = connection;
-    return messages.retry({ organizationId, messageId: this.messageId, from: RETRYABLE, body: null });
+    return messages.retry(organizationId, this.messageId, RETRYABLE, null);
   }
 
   /** True where the message was taken for another attempt. */

@@ -6,12 +6,6 @@ import { UNREAD_LIMIT, type ConversationFilter, type ConversationResponse } from
 import { listItemOf } from '../dto/message.response.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message-row.js';
 
-export interface ConversationPage {
-  conversations: ConversationResponse[];
-  /** Where the next page begins; null after the last one. */
-  next: { at: Date; messageId: string } | null;
-}
-
 /** A conversation's last message, or the place in the journal down to which was looked. */
 interface Place {
   conversationId: string;
@@ -40,8 +34,11 @@ const STEPS = [200, 1_000, 4_000];
 export class ConversationPagesRepository {
   constructor(private readonly database: Database) {}
 
-  /** A page that looked at as many messages as it may ends there, with fewer conversations than wanted. */
-  async page(organizationId: string, filter: ConversationFilter): Promise<ConversationPage> {
+  /**
+   * A page that looked at as many messages as it may ends there, with fewer conversations than wanted. `next`: where the
+   * next page begins; null after the last one.
+   */
+  async page(organizationId: string, filter: ConversationFilter) {
     const { places, next } =
       filter.to === null && filter.recipient === null
         ? await this.walk(organizationId, filter)

@@ -41,15 +41,6 @@ interface Later {
   delayMs: number;
 }
 
-interface Post {
-  task: SendTask;
-  type: SendableType;
-  connection: SendingConnection;
-  content: Record<string, unknown>;
-  /** Of the send, where it is recorded. */
-  span: Span | undefined;
-}
-
 /** The claims of a lane: those under way, and all that this process ever began. */
 interface LaneClaims {
   underWay: number;
@@ -191,7 +182,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     if (type === 'reaction' && contextMessageId === null) {
       return refusal('invalid_content', 'The message to react to has no id at the platform.');
     }
-    if (ownFilesIn(type, content).length === 0) return this.post({ task, type, connection, content, span });
+    if (ownFilesIn(type, content).length === 0) return this.post(task, type, connection, content, span);
     return this.sendWithFiles(task, type, connection, span);
   }
 
@@ -210,14 +201,21 @@ export class MessageSender implements LaneHandler<SendTask> {
       if (exchanged.kind === 'later') return exchanged;
       if (exchanged.kind === 'refused') return exchanged.outcome;
       if (this.stopping) return { kind: 'later', delayMs: 0 };
-      const outcome = await this.post({ task, type, connection, content: exchanged.content, span });
+      const outcome = await this.post(task, type, connection, exchanged.content, span);
       if (outcome.kind === 'accepted' || !this.files.isRefused(outcome, exchanged.ids)) return outcome;
       await this.files.forget(connection, exchanged.ids);
       if (round === 2) return { ...outcome, category: 'media_error' };
     }
   }
 
-  private post({ task: { message, times }, type, connection, content, span }: Post): Promise<SendOutcome> {
+  /** @param span of the send, where it is recorded. */
+  private post(
+    { message, times }: SendTask,
+    type: SendableType,
+    connection: SendingConnection,
+    content: Record<string, unknown>,
+    span: Span | undefined,
+  ): Promise<SendOutcome> {
     const body = buildMessageBody({
       to: message.recipient,
       userId: message.recipientUserId,

@@ -5,6 +5,7 @@ import { LANES_HELD } from '../../../infrastructure/lanes/database-identity.js';
 import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
 import { laneRecipient } from '../contacts/conversations.repository.js';
 import { queueTakes } from '../message-state.js';
+import type { ClaimedMessage } from './claim-sql.js';
 import { SendRepository } from './send.repository.js';
 
 /** Why a queued message has not left yet. */
@@ -41,16 +42,11 @@ export interface Waiting extends QueueEstimate {
   pauseReason: string | null;
 }
 
-/** A message that is not queued yet. */
-export interface NewInQueue {
-  organizationId: string;
-  connectionId: string;
-  /** Digits, or the user id. */
-  recipient: string;
-  /** The user id that it is addressed to; null where it goes to the number. */
-  recipientUserId: string | null;
-  conversationId: string | null;
-}
+/** A message that is not queued yet; `recipient` is digits, or the user id. */
+export type NewInQueue = Pick<
+  ClaimedMessage,
+  'organizationId' | 'connectionId' | 'recipient' | 'recipientUserId' | 'conversationId'
+>;
 
 /** The platform's limit of messages from one number to one recipient. */
 const PAIR_LIMIT = 131056;

@@ -384,8 +384,7 @@ describe('outcomes', () => {
     const [old] = await claim(lane);
     if (old === undefined) throw new Error('nothing was claimed');
     await runOut(id);
-    const retry = { organizationId: lane, messageId: id, from: ['outcome_unknown'] as const, body: null };
-    expect(await new MessagesRepository(opened.database).retry(retry)).toBe(true);
+    expect(await new MessagesRepository(opened.database).retry(lane, id, ['outcome_unknown'], null)).toBe(true);
     const [current] = await claim(lane);
     if (current === undefined) throw new Error('nothing was claimed');
     expect(await outcomes.record(outcome(old))).toBe(false);

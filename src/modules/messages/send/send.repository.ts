@@ -41,10 +41,7 @@ interface LaneClaim extends ClaimLimits {
 type LaneAnswer = ClaimRow[] | { lost: unknown };
 
 /** Whose message a sweep has moved. */
-export interface MovedMessage {
-  organizationId: string;
-  connectionId: string;
-}
+export type MovedMessage = Pick<ClaimedMessage, 'organizationId' | 'connectionId'>;
 
 // Statements of a claim that finds nothing that it could take.
 const ROUNDS = 20;

@@ -6,18 +6,14 @@ import {
 } from '../../../common/failure-category.js';
 import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
 import type { ExplanationResponse } from '../dto/timeline.response.js';
+import type { MessageMarks } from '../messages.repository.js';
 import type { Message } from '../messages.types.js';
 import type { Waiting, WaitingReason } from '../send/queue-estimate.js';
 
-export interface Explained {
+export interface Explained extends Omit<MessageMarks, 'sendAt'> {
   message: Message;
   /** While it is queued. */
   waiting: Waiting | null;
-  /** All that named the contact was erased. */
-  isErased: boolean;
-  /** Its content is no longer kept: there is nothing that could be sent again. */
-  isCleared: boolean;
-  now: Date;
 }
 
 const NO_RETRY = { advised: false, not_before: null };

@@ -4,7 +4,8 @@ import { Config } from '../../../infrastructure/config/config.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import type { TimelineResponse } from '../dto/timeline.response.js';
 import { messagesErrors } from '../messages.errors.js';
-import { MessagesRepository } from '../messages.repository.js';
+import { type MessageMarks, MessagesRepository } from '../messages.repository.js';
+import type { DetailedMessage } from '../messages.types.js';
 import { QueueEstimates } from '../send/queue-estimate.js';
 import { explanationOf } from './explanation.js';
 import { MOST_ATTEMPTS, timelineOf, timesOf } from './timeline.js';
@@ -46,8 +47,8 @@ export class TimelineService {
   }
 
   private notKept(
-    { createdAt, attempts, attemptCount }: { createdAt: Date; attempts: unknown[]; attemptCount: number },
-    marks: { isErased: boolean; isErasureDated: boolean; isCleared: boolean; now: Date },
+    { createdAt, attempts, attemptCount }: DetailedMessage,
+    marks: MessageMarks & { isErasureDated: boolean },
   ): string[] {
     const { attemptDays, webhookDays } = this.config.retention;
     const missing = attemptCount - attempts.length;
