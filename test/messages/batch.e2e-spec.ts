@@ -165,7 +165,7 @@ describe('POST /messages/batch', () => {
     // Scheduled, so that none leaves the backlog meanwhile.
     const later = { send_at: new Date(Date.now() + 3_600_000).toISOString() };
     const known = Array.from({ length: 20 }, () => world.text(open, 'hello', later));
-    const backlog = jest.replaceProperty(limits as { backlog: number }, 'backlog', 50);
+    const backlog = jest.replaceProperty(limits, 'backlog', 50);
     try {
       expect((await post(known, 'strict', world.api)).status).toBe(202);
       const good = known.map((message) => ({ ...message, idempotency_key: newId() }));
