@@ -180,6 +180,32 @@ describe('the timeline of a sent message', () => {
     ]);
   });
 
+  it('of one that failed at its time and was retried, which is no release', async () => {
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const { body } = await workspace.send(await workspace.contact(), { body: { send_at: sendAt } });
+    const { id } = body.data as { id: string };
+    // Its time was long ago, and it is found now.
+    await test.database.execute('update message set send_at = created_at where id = $1', [id]);
+    await test.database.execute(
+      `update message_schedule set release_at = clock_timestamp(), scheduled_for = clock_timestamp() - interval '25 hours'
+       where message_id = $1`,
+      [id],
+    );
+    await workspace.reaches(id, 'failed');
+    expect(movesOf(await told(id))).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['expired', 'failed', undefined, 'herald'],
+    ]);
+    expect((await workspace.api.post(`/messages/${id}/retry`)).status).toBe(202);
+    await workspace.reaches(id, 'read');
+    const moves = movesOf(await told(id)).filter(([name]) => name !== 'failed');
+    expect(moves.slice(0, 3)).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['retried', 'queued', undefined, 'api'],
+      ['attempt_started', 'processing', 1, 'herald'],
+    ]);
+  });
+
   it('of an unknown outcome, and after a report has settled it', async () => {
     test.simulator.applyFaults({ statuses: 'hold' });
     const id = await workspace.sendText(await workspace.contact('0005'));

@@ -31,7 +31,7 @@ export class TimelineService {
       message.status === 'queued' ? this.estimates.ofMessage(message) : null,
       marks.isErased ? this.erasedAt(organizationId, message.createdAt) : null,
     ]);
-    const data = timelineOf({ message, events, erasedAt, sendAt: marks.sendAt });
+    const data = timelineOf({ message, events, erasedAt, ...marks });
     const explanation = explanationOf({ message, waiting, ...marks });
     const not_kept = this.notKept(message, {
       ...marks,

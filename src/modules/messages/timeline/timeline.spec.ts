@@ -68,7 +68,7 @@ function attempt(number: number, status: Attempt['status'], change: Partial<Atte
 }
 
 const told = (change: Partial<MessageHistory> & { message: DetailedMessage }) =>
-  timelineOf({ sendAt: null, erasedAt: null, events: [], ...change });
+  timelineOf({ sendAt: null, isRetried: false, erasedAt: null, events: [], ...change });
 const moves = (change: Parameters<typeof told>[0]) =>
   told(change).map(({ event, status, attempt: n, source }) => [event, status, n, source]);
 
@@ -199,6 +199,13 @@ describe('the timeline', () => {
     expect(moves({ message: released, sendAt: at(3_600) })).toEqual([
       ['queued', 'queued', undefined, 'api'],
       ['released', undefined, undefined, 'herald'],
+    ]);
+    expect(
+      moves({ message: released, sendAt: at(3_000), isRetried: true, events: [event('failed', 0, 3_000)] }),
+    ).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['failed', 'failed', undefined, 'herald'],
+      ['retried', 'queued', undefined, 'api'],
     ]);
     const received = message({ direction: 'inbound', status: 'received', sentAt: at(-1), readAt: at(5) });
     const events = [{ ...event('', 1, 0), type: 'message.received' as const, status: null, attempt: null }];

@@ -23,6 +23,8 @@ export interface MessageHistory {
   message: DetailedMessage;
   /** When it was to be sent, where that was not at once. */
   sendAt: Date | null;
+  /** It was scheduled, and a retry put it into the queue last. */
+  isRetried: boolean;
   /** When all that named the contact was erased, where that is known. */
   erasedAt: Date | null;
   events: MessageEventDelivery[];
@@ -83,10 +85,12 @@ function sentMoves(history: MessageHistory): TimelineEntry[] {
 }
 
 /** What put the message into the queue last, where that was not its acceptance. */
-function queuedAgain({ message, sendAt }: MessageHistory): TimelineEntry[] {
+function queuedAgain({ message, sendAt, isRetried }: MessageHistory): TimelineEntry[] {
   const { queuedAt, createdAt, attempts } = message;
   if (queuedAt === null || queuedAt <= createdAt) return [];
-  const isRetry = attempts.some(({ startedAt }) => startedAt < queuedAt) || sendAt === null || queuedAt < sendAt;
+  // Retries of before `isRetried` was kept show in what was there before them.
+  const isRetry =
+    isRetried || attempts.some(({ startedAt }) => startedAt < queuedAt) || sendAt === null || queuedAt < sendAt;
   if (!isRetry) {
     return [{ at: queuedAt, event: 'released', source: 'herald', summary: 'Its time came: it joined the queue.' }];
   }
@@ -205,12 +209,14 @@ function addEvents(entries: TimelineEntry[], { message, events }: MessageHistory
       continue;
     }
     if (message.direction === 'inbound') continue;
+    // Without an attempt nothing has reached WhatsApp.
+    const attempt = event.attempt === 0 ? null : event.attempt;
     entries.push({
       at: event.occurredAt,
       event: status as TimelineEvent,
       status,
-      ...(event.attempt !== null && { attempt: event.attempt }),
-      source: status === 'outcome_unknown' ? 'herald' : 'whatsapp',
+      ...(attempt !== null && { attempt }),
+      source: status === 'outcome_unknown' || event.attempt === 0 ? 'herald' : 'whatsapp',
       summary: FORGOTTEN[status] ?? `It became ${status}.`,
       delivery_ids: event.deliveryIds,
     });
