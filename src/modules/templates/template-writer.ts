@@ -71,7 +71,10 @@ export class TemplateWriter {
     const given = { ...json, id: own(answer, 'id'), status, category: ownText(answer, 'category') || category };
     const created = readTemplate(given);
     if (created === null || created === 'gone')
-      return this.fail(number, failure('unavailable', { message: 'The answer contains no id.' }));
+      return this.fail(
+        number,
+        failure('unavailable', { message: 'The answer is no template: its id, status or category cannot be read.' }),
+      );
     const template = await this.change(account, name, async () => {
       const known = await this.mirror.findRow(account, name, language);
       // A list or a notification was faster: what they say of this very template is newer than its creation.
