@@ -12,11 +12,11 @@ import { sealingVersion } from '../infrastructure/config/encryption-keys.js';
 import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
 import { RESERVED_CONNECTIONS } from '../infrastructure/database/database.js';
 import { sessionLink } from '../infrastructure/database/pooler.js';
-import { compareSchema } from '../infrastructure/database/schema-version.js';
-import { type Holder, VACUUM_HORIZON } from '../infrastructure/database/vacuum-horizon.js';
-import { HELD_ADVICE, LANES_HELD } from '../infrastructure/lanes/database-identity.js';
+import { compareSchema } from '../infrastructure/database/data-source.js';
+import { type Holder, VACUUM_HORIZON } from '../infrastructure/lanes/vacuum-watch.js';
+import { HELD_ADVICE, LANES_HELD } from '../infrastructure/lanes/lane-hold.js';
 import { QueueConnection } from '../infrastructure/lanes/queue-connection.js';
-import { platformUrl } from '../infrastructure/whatsapp/api-root.js';
+import { platformUrl } from '../infrastructure/whatsapp/connect-options.js';
 import { openDatabase } from './session.js';
 
 /** What one check found. `warn`: works, but needs attention. */

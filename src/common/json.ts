@@ -4,6 +4,20 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What PostgreSQL stores neither in text nor in jsonb: U+0000, half a surrogate pair. */
+// oxlint-disable-next-line no-control-regex -- U+0000 is the point
+const UNSTORABLE = /[\u0000\p{Surrogate}]/u;
+const EVERY_UNSTORABLE = new RegExp(UNSTORABLE, 'gu');
+
+export function isStorable(text: string): boolean {
+  return !UNSTORABLE.test(text);
+}
+
+/** The text with U+FFFD in the place of what cannot be stored. */
+export function storableText(text: string): string {
+  return isStorable(text) ? text : text.replace(EVERY_UNSTORABLE, '\uFFFD');
+}
+
 /** JSON text with the keys of every object sorted, so that equal meanings give equal texts. Undefined is left out. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

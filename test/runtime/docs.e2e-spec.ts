@@ -6,7 +6,7 @@ import {
   EXAMPLE_OTP_CODE,
   EXAMPLE_OTP_ID,
 } from '../../src/common/example-ids.js';
-import { DocsDemo } from '../../src/infrastructure/http/docs/docs-demo.js';
+import { DocsDemo } from '../../src/infrastructure/http/docs/docs.js';
 import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 

@@ -6,7 +6,7 @@ import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
 import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
 import { listed, snakeCased, table } from '../output.js';
-import { HELD_ADVICE } from '../../infrastructure/lanes/database-identity.js';
+import { HELD_ADVICE } from '../../infrastructure/lanes/lane-hold.js';
 import type { Restoration } from '../../infrastructure/lanes/restoration.js';
 import { isUuid } from '../../common/ids.js';
 import type { AuditEvent } from '../../infrastructure/audit/audit.js';

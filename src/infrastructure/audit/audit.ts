@@ -90,7 +90,7 @@ export class Audit {
   }
 
   private actor(): Actor {
-    const request = requestContext.getStore()?.request;
+    const request = requestContext.getStore();
     if (request?.apiKeyId === undefined) return this.operator;
     return { actorKind: 'key', actor: request.apiKeyId, address: request.ip ?? null };
   }

@@ -23,6 +23,9 @@ export const isOutOfTime = hasState('57014');
 /** A row still refers to what was to go, or what was referred to is gone. */
 export const isForeignKeyViolation = hasState('23503');
 
+/** A table or a function is missing: migrations of this build did not run. */
+export const isOfOlderSchema = hasState('42P01', '42883');
+
 /** The database refused work that it may do later: it is full, too slow, or not the primary. Nothing was done. */
 export const isExhausted = hasState(
   '53100', // disk_full

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Span } from '@opentelemetry/api';
 import type { Request } from 'express';
-import type { Span } from '../operations/tracing.js';
 
 /** What Herald adds to Express's request. */
 export interface HeraldRequest extends Request {
@@ -17,6 +17,12 @@ export interface HeraldRequest extends Request {
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;
   organizationId?: string;
+}
+
+/** The route that was found for a request, such as `/api/v1/messages/:id`; undefined before, and where there is none. */
+export function pathOfRoute({ route }: HeraldRequest): string | undefined {
+  const { path } = (route ?? {}) as { path?: unknown };
+  return typeof path === 'string' ? path : undefined;
 }
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
 import { Readiness } from '../operations/readiness.js';
-import { DocsDemo } from './docs/docs-demo.js';
+import { DocsDemo } from './docs/docs.js';
 import { ApiVersionInterceptor } from './api-version.js';
 import { Drain } from './drain.js';
 import { ErrorFilter } from './error.filter.js';

@@ -1,5 +1,6 @@
 import { fieldPath, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
+import { isStorable, storableText } from '../../common/json.js';
 
 const MAX_DEPTH = 32;
 const MAX_KEYS = 1_000;
@@ -47,7 +48,7 @@ class Walk {
         return this.stop(path, 'keys', `The body has more than ${MAX_KEYS} keys; send fewer.`);
       }
       if (DANGEROUS_KEYS.has(key)) this.add(path, key, 'forbidden_key', 'is not allowed as a key; remove it.');
-      else if (this.checkTexts && !isStorable(key)) this.add(path, printable(key), 'text', BAD_KEY);
+      else if (this.checkTexts && !isStorable(key)) this.add(path, storableText(key), 'text', BAD_KEY);
       if (this.stopped) return;
       this.visit((value as Record<string, unknown>)[key], path, key, depth);
     }
@@ -75,17 +76,6 @@ class Walk {
 
 const BAD_TEXT = 'must not contain U+0000 or half of a surrogate pair.';
 const BAD_KEY = 'is a key with U+0000 or half of a surrogate pair; remove it.';
-
-const HALF_PAIR = /\p{Surrogate}/u;
-const UNPRINTABLE = /\p{Surrogate}|\0/gu;
-
-function isStorable(text: string): boolean {
-  return !text.includes('\u0000') && !HALF_PAIR.test(text);
-}
-
-function printable(key: string): string {
-  return key.replace(UNPRINTABLE, '\uFFFD');
-}
 
 /** White space, then a bracket or comma, a string, or another scalar; only white space where a token is malformed. */
 const TOKEN =

@@ -60,7 +60,7 @@ export class RequestContextMiddleware {
     res.on('close', this.onClose);
     if (this.overload.shedding !== 0 && this.shed(req, res)) return;
     if (this.tracing.on) req.span = this.tracing.request(req);
-    requestContext.run({ requestId, request: req, span: req.span }, this.route, req, res, express);
+    requestContext.run(req, this.route, req, res, express);
   }
 
   /** Answers by hand: a refusal must cost next to nothing, and no line of the log each. */
@@ -78,8 +78,8 @@ export class RequestContextMiddleware {
   private gone(req: HeraldRequest, res: Response): void {
     this.drain.leave();
     drainUnreadBody(req);
-    this.accessLog.write(req, res, req.startedAt);
-    this.metrics.observe(req, res, req.startedAt);
+    this.accessLog.write(req, res);
+    this.metrics.http.observe(req, res);
     if (this.tracing.on) this.tracing.requestEnded(req, res);
   }
 

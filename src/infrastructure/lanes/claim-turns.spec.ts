@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { ClaimTurns } from './claim-turns.js';
+import { ClaimTurns } from './lane-runner.js';
 
 let turns: ClaimTurns;
 let begun: string[];

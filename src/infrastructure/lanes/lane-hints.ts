@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq';
 import { createHash } from 'node:crypto';
+import { within } from '../../common/within.js';
 import type { CacheInvalidation } from '../access/cache-invalidation.js';
 import type { Counters } from '../operations/counters.js';
 import type { QueueConnection } from './queue-connection.js';
@@ -142,27 +143,11 @@ export class LaneHints {
   private async add(jobs: ReturnType<typeof drainJob>[]): Promise<void> {
     this.inFlight++;
     this.triedAt = performance.now();
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error('the queue did not take a job in time')), ADD_TIMEOUT_MS);
-      // A hint that hangs keeps no process from its end.
-      timer.unref();
-    });
-    const added = this.queue.addBulk(jobs);
-    // The loser of the race may still fail later; that failure is the same one.
-    added.catch(() => undefined);
-    try {
-      await Promise.race([added, timeout]);
-      this.failing = false;
-      this.counters.increment('lane_wakes', jobs.length);
-    } catch {
-      this.failing = true;
-      this.counters.increment('lane_wakes_failed', jobs.length);
-    } finally {
-      clearTimeout(timer);
-      this.inFlight--;
-      this.pump();
-    }
+    const added = this.queue.addBulk(jobs).catch(() => null);
+    this.failing = (await within(ADD_TIMEOUT_MS, added)) === null;
+    this.counters.increment(this.failing ? 'lane_wakes_failed' : 'lane_wakes', jobs.length);
+    this.inFlight--;
+    this.pump();
   }
 }
 

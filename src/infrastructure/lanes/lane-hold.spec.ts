@@ -1,8 +1,7 @@
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import type { ClaimRequest } from './lane-handler.js';
-import { HOLD_COLUMNS, holdOf, holdParams, laneHold, OWNER_MS, type HoldRow } from './lane-hold.js';
+import { HOLD_COLUMNS, holdOf, holdParams, laneHold, OWNER_MS, type HoldRow, type HoldRequest } from './lane-hold.js';
 import { LaneRepository } from './lane.repository.js';
 
 let opened: OpenTestDatabase;
@@ -17,7 +16,7 @@ afterAll(() => opened.close());
 
 const PACE = { ratePerSecond: 10, burstSeconds: 1 };
 
-function request(laneKey: string, owner: string, change: Partial<ClaimRequest> = {}): ClaimRequest {
+function request(laneKey: string, owner: string, change: Partial<HoldRequest> = {}): HoldRequest {
   return { ...claimRequest(laneKey, owner, 4), pace: PACE, inHandSeconds: null, ...change };
 }
 

@@ -7,11 +7,9 @@ import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
 import { dueSweep, type DueLanes } from './due-lanes.js';
-import type { LaneHandler } from './lane-handler.js';
+import { type LaneHandler, LaneRunner } from './lane-runner.js';
 import { LaneHints, type DrainJob } from './lane-hints.js';
-import { LaneRunner } from './lane-runner.js';
 import { LaneRepository } from './lane.repository.js';
-import { LocalDrains } from './local-drains.js';
 import { QueueConnection } from './queue-connection.js';
 import { Sweeps, type AwaitedTime } from './sweeps.js';
 
@@ -174,5 +172,50 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
 
   private onHint(laneKey: string): void {
     if (this.runner.holds(laneKey)) this.rescue(laneKey);
+  }
+}
+
+/**
+ * Drains that this process begins by itself, without the queue: at most `most` at once, first come, first served. A
+ * lane waits once however often it is added, and one that is added again after its drain waits behind all others.
+ */
+export class LocalDrains {
+  private readonly waiting = new Set<string>();
+  private running = 0;
+  private stopped = false;
+
+  constructor(
+    /** Must not reject. */
+    private readonly drain: (laneKey: string) => Promise<void>,
+    private readonly most: number,
+  ) {}
+
+  /** Begins a drain now; false where too many run or the process stops. */
+  begin(laneKey: string): boolean {
+    if (this.stopped || this.running >= this.most) return false;
+    this.running++;
+    void this.drain(laneKey).finally(() => {
+      this.running--;
+      this.next();
+    });
+    return true;
+  }
+
+  /** Begins a drain now or as soon as its turn comes; false where the process stops. */
+  add(laneKey: string): boolean {
+    if (this.stopped) return false;
+    if (!this.begin(laneKey)) this.waiting.add(laneKey);
+    return true;
+  }
+
+  /** Begins no more; the runner waits for those that run. */
+  stop(): void {
+    this.stopped = true;
+    this.waiting.clear();
+  }
+
+  private next(): void {
+    const [laneKey] = this.waiting;
+    if (laneKey !== undefined && this.begin(laneKey)) this.waiting.delete(laneKey);
   }
 }

@@ -3,9 +3,9 @@ import { Slots } from '../../common/slots.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
-import type { Claim, ClaimRequest, LaneHandler, LanePace } from './lane-handler.js';
+import { type Claim, type LaneHandler, LaneRunner, type LaneRunnerOptions } from './lane-runner.js';
+import type { HoldRequest, LanePace } from './lane-hold.js';
 import { LaneRepository } from './lane.repository.js';
-import { LaneRunner, type LaneRunnerOptions } from './lane-runner.js';
 
 let opened: OpenTestDatabase;
 let lanes: LaneRepository;
@@ -43,7 +43,7 @@ class ListHandler implements LaneHandler<number> {
     return this.lanePace;
   }
 
-  async claim(request: ClaimRequest): Promise<Claim<number>> {
+  async claim(request: HoldRequest): Promise<Claim<number>> {
     this.claims++;
     if (this.hang !== null) await this.hang;
     const hold = await lanes.hold(request);

@@ -1,11 +1,41 @@
-import { systemClock, type Clock } from '../../common/clock.js';
+import type { Hold, HoldRequest, LanePace } from './lane-hold.js';
+import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import type { Slots } from '../../common/slots.js';
 import { within } from '../../common/within.js';
-import { ClaimTurns } from './claim-turns.js';
-import type { LaneHandler, LanePace } from './lane-handler.js';
 import { LaneHolds } from './lane-holds.js';
 import type { LaneRepository } from './lane.repository.js';
+
+export interface Claim<T> {
+  /** What the claim's `laneHold` answered. */
+  hold: Hold | null;
+  /** No more than `hold.slots`; none without a hold. */
+  items: T[];
+  /** Due rows may be left. Default: as many came as the hold gave slots. */
+  more?: boolean;
+}
+
+/** What a module does with the due rows of its lanes. Lanes are independent of what the rows are. */
+export interface LaneHandler<T> {
+  /** Also the queue's name. */
+  readonly name: string;
+  /** Rows of one lane that one process works on at once. */
+  readonly maxInFlightPerLane: number;
+  /** The lane's pace, or null where it must not run now (its rows then stay due). */
+  pace(laneKey: string): Promise<LanePace | null>;
+  /**
+   * Claims due rows, durably, so that no other process works on them. One statement takes or renews the hold on the
+   * lane and claims: see `laneHold`.
+   */
+  claim(request: HoldRequest): Promise<Claim<T>>;
+  /**
+   * Works on one row and records the outcome. Must not reject. Resolves with true where another row may wait that could
+   * not be claimed as long as this one was under way.
+   */
+  work(item: T): Promise<boolean>;
+  /** From now on claimed rows that are not on the wire yet go back. */
+  stop(): void;
+}
 
 export interface LaneRunnerOptions<T> {
   handler: LaneHandler<T>;
@@ -307,4 +337,42 @@ interface Turn {
   lane: LocalLane;
   token: symbol;
   pace: LanePace;
+}
+
+/**
+ * Lets lanes claim together, so that one statement can serve many: a claim some time after the last turn runs at once,
+ * an earlier one runs in the next turn together with all others that wait.
+ */
+export class ClaimTurns {
+  private lastAt = -Infinity;
+  private nextAt = Infinity;
+  private timer: NodeJS.Timeout | null = null;
+  private waiting: (() => void)[] = [];
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Resolves at a turn so many milliseconds after the last one at the latest. */
+  next(everyMs: number): Promise<void> {
+    const now = this.clock.monotonic();
+    const at = this.lastAt + everyMs;
+    const turn = new Promise<void>((resolve) => this.waiting.push(resolve));
+    if (at <= now) this.begin();
+    else if (at < this.nextAt) {
+      if (this.timer !== null) clearTimeout(this.timer);
+      this.nextAt = at;
+      this.timer = setTimeout(() => this.begin(), at - now);
+    }
+    return turn;
+  }
+
+  /** Begins a turn now. */
+  begin(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    this.nextAt = Infinity;
+    this.lastAt = this.clock.monotonic();
+    const waiting = this.waiting;
+    this.waiting = [];
+    for (const resolve of waiting) resolve();
+  }
 }

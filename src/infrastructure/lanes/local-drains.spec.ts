@@ -1,4 +1,4 @@
-import { LocalDrains } from './local-drains.js';
+import { LocalDrains } from './lane-processor.js';
 
 /** Drains that end when the test says so. */
 function drainsOf(most: number) {

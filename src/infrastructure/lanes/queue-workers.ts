@@ -2,7 +2,6 @@ import { BullRegistrar, WorkerHost } from '@nestjs/bullmq';
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Queue } from 'bullmq';
-import { setTimeout as wait } from 'node:timers/promises';
 import { within } from '../../common/within.js';
 import { Config } from '../config/config.js';
 import { Readiness, type ReadinessPart } from '../operations/readiness.js';
@@ -55,9 +54,7 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
     }
     this.requireOneWorkerEach(hosts);
     // An invalid schema stops the start. A server that is away does not: due rows are found in PostgreSQL.
-    const ready = Promise.all(hosts.map((host) => host.worker.waitUntilReady()));
-    ready.catch(() => undefined);
-    await Promise.race([ready, wait(READY_WITHIN_MS, undefined, { ref: false })]);
+    await within(READY_WITHIN_MS, Promise.all(hosts.map((host) => host.worker.waitUntilReady())));
   }
 
   /**

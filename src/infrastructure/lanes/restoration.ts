@@ -1,9 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Audit } from '../audit/audit.js';
 import { Database } from '../database/database.js';
+import { isOfOlderSchema } from '../database/database-faults.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
-import { HELD_ADVICE, LANES_HELD } from './database-identity.js';
+import { HELD_ADVICE, LANES_HELD } from './lane-hold.js';
 
 /** Work that may have been done on another server or history of the database. */
 export interface Doubtful {
@@ -86,10 +87,7 @@ export class Restoration {
 
   /** Looks without changing anything. */
   async plan(before?: Date): Promise<RestorePlan> {
-    const until = before ?? (await this.until());
-    const counts: Record<string, number> = {};
-    for (const each of this.doubtful) counts[each.name] = await each.count(until);
-    return { before: until, counts };
+    return this.each(before, (doubtful, until) => doubtful.count(until));
   }
 
   /**
@@ -99,14 +97,21 @@ export class Restoration {
    */
   async mark(before?: Date): Promise<RestorePlan> {
     return this.locked(async () => {
-      const until = before ?? (await this.until());
-      const counts: Record<string, number> = {};
-      for (const each of this.doubtful) counts[each.name] = await each.mark(until);
+      const plan = await this.each(before, (doubtful, until) => doubtful.mark(until));
       await this.confirm();
-      const details = { before: until, marked: counts };
+      const details = { before: plan.before, marked: plan.counts };
       await this.audit.record({ action: 'database.restored', organizationId: null, details });
-      return { before: until, counts };
+      return plan;
     });
+  }
+
+  private async each(
+    before: Date | undefined,
+    work: (doubtful: Doubtful, before: Date) => Promise<number>,
+  ): Promise<RestorePlan> {
+    const plan: RestorePlan = { before: before ?? (await this.until()), counts: {} };
+    for (const doubtful of this.doubtful) plan.counts[doubtful.name] = await work(doubtful, plan.before);
+    return plan;
   }
 
   /** Takes this database for the one that Herald worked on: nothing happened that it does not know of. */
@@ -134,7 +139,7 @@ export class Restoration {
       if (held !== null) this.warn(held);
     } catch (error) {
       // Readiness says which migrations are missing; without them nothing is claimed.
-      if (!isMissing(error)) throw error;
+      if (!isOfOlderSchema(error)) throw error;
     }
   }
 
@@ -191,9 +196,4 @@ export class Restoration {
       return work();
     });
   }
-}
-
-/** undefined_table, undefined_function */
-function isMissing(error: unknown): boolean {
-  return ['42P01', '42883'].includes((error as { code?: string }).code ?? '');
 }

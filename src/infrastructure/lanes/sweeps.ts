@@ -1,6 +1,6 @@
 import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { setTimeout as wait } from 'node:timers/promises';
+import { within } from '../../common/within.js';
 import { isUnreachable } from '../database/database-faults.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
@@ -208,7 +208,7 @@ export class Sweeps implements OnModuleDestroy {
       .execute(`update heartbeat set beat_at = '-infinity' where name = 'leader' and beat_at = $1`, [this.lease.token])
       .catch(() => undefined);
     this.lease = null;
-    await Promise.race([released, wait(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
+    await within(RELEASE_TIMEOUT_MS, released);
   }
 }
 
@@ -259,4 +259,43 @@ export async function inBatches(
     if (done < batch) break;
   }
   return total;
+}
+
+// A look begins this far before the last one: rows of then may have been locked, or not committed yet.
+const AGAIN_SECONDS = 30;
+const ALL_EVERY_MS = 60_000;
+
+/**
+ * From where on a sweep looks for times that have passed: where its last complete look ended. Removed rows precede the
+ * others for as long as another transaction keeps them from being vacuumed, and are not read again and again. All rows
+ * are looked at once a minute.
+ */
+export class SweepPlace {
+  private from: string | null = null;
+  private since = -Infinity;
+
+  /** The database's time, for `since`; null: all. */
+  next(): string | null {
+    if (performance.now() - this.since > ALL_EVERY_MS) {
+      this.from = null;
+      this.since = performance.now();
+    }
+    return this.from;
+  }
+
+  /** @param lookedAt the statement's own time, where it has found all there was. */
+  reached(lookedAt: string | null): void {
+    this.from = lookedAt;
+  }
+
+  /** SQL: the time to look from, of the parameter or literal that has `next()`. */
+  static from(time: string): string {
+    return `coalesce(${time}::timestamptz - interval '${AGAIN_SECONDS} seconds', '-infinity')`;
+  }
+
+  /** SQL: as `from`, as things stand now. Of no round: does not begin to look at all again. */
+  get condition(): string {
+    const all = this.from === null || performance.now() - this.since > ALL_EVERY_MS;
+    return SweepPlace.from(all ? 'null' : `'${this.from}'`);
+  }
 }

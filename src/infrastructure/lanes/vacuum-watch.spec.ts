@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { TransactionTimes, VACUUM_HORIZON, type Holder } from '../database/vacuum-horizon.js';
+import { TransactionTimes, VACUUM_HORIZON, type Holder, VacuumWatch } from './vacuum-watch.js';
 import type { GaugeSource, Metrics } from '../operations/metrics/metrics.js';
 import type { Sweep, Sweeps } from './sweeps.js';
-import { VacuumWatch } from './vacuum-watch.js';
 
 let test: OpenTestDatabase;
 beforeAll(async () => {

@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import { TransactionTimes, VACUUM_HORIZON, type Holder } from '../database/vacuum-horizon.js';
 import { Metrics, type Sample } from '../operations/metrics/metrics.js';
 import { Sweeps } from './sweeps.js';
 
@@ -49,5 +48,67 @@ export class VacuumWatch implements OnModuleInit {
     });
     this.measuredAt = now;
     return 0;
+  }
+}
+
+/** What keeps rows that are gone from being cleared away. `name`: of the program, the prepared transaction, the slot. */
+export interface Holder {
+  kind: 'session' | 'prepared' | 'slot';
+  name: string;
+  /** Of the session, or of the process that uses the slot; null where none does. */
+  pid: number | null;
+  /** The oldest transaction that it may still see, counted on from the database's start. */
+  xid: number;
+  /** Since the transaction began; null where that is not to be had: of a slot, or without the rights of pg_read_all_stats. */
+  seconds: number | null;
+}
+
+// Vacuum itself waits for no vacuum. A logical slot holds back the catalogs alone, which grow as well.
+export const VACUUM_HORIZON = `
+with latest as (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid)
+select kind, name, pid, (latest.xid - age)::float8 as xid, seconds
+from latest cross join (
+  select 'session' as kind, application_name as name, pid, greatest(age(backend_xmin), age(backend_xid)) as age,
+    extract(epoch from clock_timestamp() - xact_start)::float8 as seconds
+  from pg_stat_activity
+  where (datid is null or datname = current_database()) and pid <> pg_backend_pid() and usesysid is not null
+    and not exists (select from pg_stat_progress_vacuum v where v.pid = pg_stat_activity.pid)
+  union all
+  select 'prepared', gid, null, age(transaction), extract(epoch from clock_timestamp() - prepared)::float8
+  from pg_prepared_xacts where database = current_database()
+  union all
+  select 'slot', slot_name::text, active_pid, greatest(age(xmin), age(catalog_xmin)), null from pg_replication_slots
+) as holder
+where age is not null
+order by age desc limit 200`;
+
+interface Seen {
+  /** Monotonic milliseconds. */
+  at: number;
+  /** Every transaction before this one had begun by then. */
+  xid: number;
+}
+
+const MOST_SEEN = 1_500;
+const SEEN_EVERY_MS = 60_000;
+
+/**
+ * Which transaction was the newest when. PostgreSQL does not keep that: without it the age of a replication slot, or of
+ * another role's session, would be a number of transactions. Goes back a day at the most.
+ */
+export class TransactionTimes {
+  private readonly seen: Seen[] = [];
+
+  note(at: number, xid: number): void {
+    const last = this.seen.at(-1);
+    if (last !== undefined && at - last.at < SEEN_EVERY_MS) return;
+    this.seen.push({ at, xid });
+    if (this.seen.length > MOST_SEEN) this.seen.shift();
+  }
+
+  /** For how long at least a later transaction than this one has been under way; 0 where that is not known. */
+  secondsSince(xid: number, now: number): number {
+    const later = this.seen.find((each) => each.xid > xid);
+    return later === undefined ? 0 : (now - later.at) / 1_000;
   }
 }

@@ -1,6 +1,5 @@
 import { filesUnder, readProjectFile } from '../../../test/support/project-files.js';
-import { COUNTER_FAMILIES, COUNTERS, LABELLED } from './counter-help.js';
-import { Counters, countersText } from './counters.js';
+import { COUNTER_FAMILIES, COUNTERS, LABELLED, Counters, countersText } from './counters.js';
 
 describe('Counters', () => {
   it('adds up by name and lists names in order', () => {

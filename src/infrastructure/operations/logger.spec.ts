@@ -21,7 +21,7 @@ describe('HeraldLogger', () => {
 
   it('adds the request id of the request under way', async () => {
     const { logger, parsed } = collect();
-    await requestContext.run({ requestId: 'abc-1' }, async () => {
+    await requestContext.run({ id: 'abc-1' }, async () => {
       await Promise.resolve();
       logger.warn('slow', 'Database');
     });

@@ -1,24 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import type { Span } from '@opentelemetry/api';
-import { Inject, Injectable, type LoggerService, type LogLevel, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type LoggerService, type OnApplicationShutdown } from '@nestjs/common';
 import pino, { type DestinationStream, type Logger as Pino } from 'pino';
 import pinoPretty from 'pino-pretty';
 import { Config } from '../config/config.js';
+import { type HeraldRequest, pathOfRoute } from '../http/herald-request.js';
 import { loggable, maskSecrets } from './log-fields.js';
 
-/** What belongs to one HTTP request. */
-export interface RequestContext {
-  requestId: string;
-  /** Where traces are recorded. */
-  span?: Span | undefined;
-  /** The request itself, which knows its key and its address once they are known. */
-  request?: { readonly apiKeyId?: string; readonly ip?: string };
-}
-
-/** Log lines take the id of their request from here. */
-export const requestContext = new AsyncLocalStorage<RequestContext>();
+/** The request that is served here; log lines take their id from it. */
+export const requestContext = new AsyncLocalStorage<
+  Pick<HeraldRequest, 'id'> & Partial<Pick<HeraldRequest, 'span' | 'apiKeyId' | 'ip'>>
+>();
 
 export type LogSettings = Pick<Config['process'], 'logLevel' | 'logFormat'>;
 
@@ -55,10 +48,10 @@ export class HeraldLogger implements LoggerService {
         timestamp: pino.stdTimeFunctions.isoTime,
         formatters: { level: (label) => ({ level: label }) },
         mixin: () => {
-          const context = requestContext.getStore();
-          if (context === undefined) return {};
-          const { requestId, span } = context;
-          return { request_id: requestId, ...(span && { trace_id: span.spanContext().traceId }) };
+          const request = requestContext.getStore();
+          if (request === undefined) return {};
+          const { id, span } = request;
+          return { request_id: id, ...(span && { trace_id: span.spanContext().traceId }) };
         },
       },
       { write: (line) => destination.write(maskSecrets(line)) },
@@ -72,9 +65,6 @@ export class HeraldLogger implements LoggerService {
   readonly fatal = this.at('fatal');
   readonly debug = this.at('debug');
   readonly verbose = this.at('trace');
-
-  /** Nest asks for this where levels are set at run time; LOG_LEVEL alone decides here. */
-  setLogLevels(_levels: LogLevel[]): void {}
 
   /** True where one line an answered request is wanted. */
   get logsAccess(): boolean {
@@ -144,17 +134,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(value instanceof Error);
 }
 
-/** What the line says of a request; the router and the guard set it. */
-interface Logged extends IncomingMessage {
-  id: string;
-  span?: Span | undefined;
-  /** The caller's address, by the proxies that TRUST_PROXY names. */
-  ip?: string;
-  apiKeyId?: string;
-  organizationId?: string;
-  route?: { path?: unknown };
-}
-
 /**
  * One line an answered request: never its body, its query, a token or a number, so the route and not the path. The line
  * is put together without pino, because every request passes here; nothing in it but the caller's own id needs a mask.
@@ -176,18 +155,18 @@ export class AccessLog implements OnApplicationShutdown {
     this.logger.flushAccess();
   }
 
-  write(req: IncomingMessage, res: ServerResponse, startedAt: number): void {
+  write(req: HeraldRequest, res: ServerResponse): void {
     if (this.paused || !this.logger.logsAccess) return;
-    const logged = req as Logged;
-    const { apiKeyId, organizationId, route, span } = logged;
-    const id = req.headers['x-request-id'] === logged.id ? maskSecrets(logged.id) : logged.id;
-    const address = this.config.process.logsAddress ? this.addressOf(logged) : undefined;
+    const { apiKeyId, organizationId, span } = req;
+    const route = pathOfRoute(req);
+    const id = req.headers['x-request-id'] === req.id ? maskSecrets(req.id) : req.id;
+    const address = this.config.process.logsAddress ? this.addressOf(req) : undefined;
     let line = `{"level":"${this.logger.accessLevel}","time":"${this.time()}","request_id":"${id}"`;
     if (span !== undefined) line += `,"trace_id":"${span.spanContext().traceId}"`;
     if (address !== undefined) line += `,"address":"${address}"`;
     // Node's parser knows its methods, and routes come from our own code: neither holds a quote.
-    line += `,"method":"${req.method}","route":${typeof route?.path === 'string' ? `"${route.path}"` : 'null'}`;
-    line += `,"status":${res.statusCode},"ms":${Math.round((performance.now() - startedAt) * 10) / 10}`;
+    line += `,"method":"${req.method}","route":${route === undefined ? 'null' : `"${route}"`}`;
+    line += `,"status":${res.statusCode},"ms":${Math.round((performance.now() - req.startedAt) * 10) / 10}`;
     if (apiKeyId !== undefined) line += `,"key_id":"${apiKeyId}"`;
     if (organizationId !== undefined) line += `,"organization_id":"${organizationId}"`;
     if (!res.writableFinished) line += ',"aborted":true';
@@ -195,7 +174,7 @@ export class AccessLog implements OnApplicationShutdown {
   }
 
   /** What Express tells from the connection and X-Forwarded-For each time that it is asked: found once while they are the same. */
-  private addressOf(req: Logged): string | undefined {
+  private addressOf(req: HeraldRequest): string | undefined {
     const forwarded = req.headers['x-forwarded-for'];
     const known = this.addresses.get(req.socket);
     if (known !== undefined && known.forwarded === forwarded) return known.address;

@@ -27,11 +27,7 @@ import { databaseAnswers, Heartbeats, migrationsRan, Readiness } from './readine
       inject: [Config, Counters],
       useFactory: (config: Config, counters: Counters) => Tracing.open(config, counters),
     },
-    {
-      provide: Heartbeats,
-      inject: [Database, Config],
-      useFactory: (database: Database, config: Config) => new Heartbeats(database, config),
-    },
+    Heartbeats,
     {
       provide: Readiness,
       inject: [Database, Heartbeats],

@@ -1,8 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { migrations } from '../../../migrations/all.js';
 import { within } from '../../common/within.js';
-import type { Config } from '../config/config.js';
-import type { Database } from '../database/database.js';
+import { Config } from '../config/config.js';
+import { Database } from '../database/database.js';
 
 export interface ReadinessPart {
   ok: boolean;
@@ -104,13 +104,14 @@ const START_GRACE_MS = 30_000;
  * `sweep:<name>` of `heartbeat`, by the database's clock, so any process can check; only a worker is not ready for it. A
  * sweep that runs seldom says so with `expect`.
  */
+@Injectable()
 export class Heartbeats {
   private readonly oldestMs = new Map<string, number>();
 
   constructor(
     private readonly database: Database,
     private readonly config: Config,
-    private readonly startedAt = performance.now(),
+    @Optional() private readonly startedAt = performance.now(),
   ) {}
 
   private get works(): boolean {

@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import { Config } from '../config/config.js';
+import { type HeraldRequest, pathOfRoute } from '../http/herald-request.js';
 import type { Counters } from './counters.js';
 import { maskSecrets } from './log-fields.js';
 import { requestContext } from './logger.js';
@@ -9,14 +10,6 @@ import type { SpanOptions, TraceContext, TraceRecorder } from './trace-recorder.
 
 export type { Span } from '@opentelemetry/api';
 export type { TraceContext } from './trace-recorder.js';
-
-/** What a span says of a request; the router and the guard set it. */
-interface TracedRequest extends IncomingMessage {
-  id: string;
-  span?: Span | undefined;
-  organizationId?: string;
-  route?: { path?: unknown };
-}
 
 /** Asked every few seconds by machines, and of no interest. */
 const UNTRACED = /^\/(health\/|metrics\b)/;
@@ -63,12 +56,13 @@ export class Tracing implements OnApplicationShutdown {
     return this.recorder.request(req.method ?? '', req.headers.traceparent);
   }
 
-  requestEnded(req: IncomingMessage, res: ServerResponse): void {
-    const { span, id, route, organizationId, method } = req as TracedRequest;
+  requestEnded(req: HeraldRequest, res: ServerResponse): void {
+    const { span, id, organizationId, method } = req;
     if (span === undefined) return;
-    if (typeof route?.path === 'string') {
-      span.updateName(`${method} ${route.path}`);
-      span.setAttribute('http.route', route.path);
+    const route = pathOfRoute(req);
+    if (route !== undefined) {
+      span.updateName(`${method} ${route}`);
+      span.setAttribute('http.route', route);
     }
     // A caller's own id may be anything.
     span.setAttribute('herald.request_id', maskSecrets(id));

@@ -1,8 +1,10 @@
-import { apiRootOf } from './api-root.js';
+import { storableText } from '../../common/json.js';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { ownObject, ownText } from './json-access.js';
+import { apiRootOf } from './connect-options.js';
 import { presentable } from './graph-error.js';
 import { HttpExchanger, type Exchange, type HttpExchangerOptions } from './http-exchanger.js';
 import { classifyExchange, isSendableToken, TOKEN_MESSAGE, UNSENDABLE_TOKEN, type SendOutcome } from './outcome.js';
-import { PHONE_NUMBER_FIELDS, readPhoneNumber, type PlatformPhoneNumber } from './phone-number.js';
 import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
 
 export interface CloudApiClientOptions extends Partial<Omit<HttpExchangerOptions, 'origin'>> {
@@ -44,7 +46,7 @@ const MANAGEMENT_WAIT_MS = 5_000;
  * The WhatsApp Cloud API over HTTP. A failure of the network or the platform is never thrown: a send always has an
  * outcome, any other call a result. The access token is in none of them.
  */
-export class CloudApiClient {
+export class CloudApiClient implements OnApplicationShutdown {
   private readonly http: HttpExchanger;
   private readonly root: string;
   private readonly maxResponseBytes: number;
@@ -144,10 +146,52 @@ export class CloudApiClient {
   close(): Promise<void> {
     return this.http.close();
   }
+
+  /** After everything that sends has stopped. */
+  onApplicationShutdown(): Promise<void> {
+    return this.close();
+  }
 }
 
 function headersOf(token: string, hasJson: boolean): string[] {
   const headers = ['authorization', `Bearer ${token}`, 'accept', 'application/json', 'user-agent', 'Herald'];
   if (hasJson) headers.push('content-type', 'application/json');
   return headers;
+}
+
+const FIELDS = {
+  /** As displayed, with spaces and signs. */
+  displayPhoneNumber: 'display_phone_number',
+  verifiedName: 'verified_name',
+  /** `GREEN`, `YELLOW`, `RED`, `UNKNOWN`. */
+  qualityRating: 'quality_rating',
+  /** `CONNECTED`, `PENDING`, `DISCONNECTED`, `FLAGGED`, `RESTRICTED`, `BANNED` and others. */
+  status: 'status',
+  /** `TIER_250` to `TIER_UNLIMITED`: people reached outside a service window in 24 hours. */
+  messagingLimit: 'whatsapp_business_manager_messaging_limit',
+} as const;
+
+/** A business phone number as the platform describes it; null for what it left out. */
+export interface PlatformPhoneNumber extends Readonly<Record<keyof typeof FIELDS, string | null>> {
+  readonly id: string;
+  /** `STANDARD` (80 messages a second) or `HIGH` (1,000). */
+  readonly throughputLevel: string | null;
+}
+
+/** For the `fields` parameter: the platform leaves out what is not asked for. */
+export const PHONE_NUMBER_FIELDS = ['id', ...Object.values(FIELDS), 'throughput'].join(',');
+
+/** Reads one number of the platform's; null when it has no id. */
+export function readPhoneNumber(body: unknown): PlatformPhoneNumber | null {
+  const id = ownText(body, 'id');
+  if (id === null || id === '') return null;
+  const texts = Object.entries(FIELDS).map(([name, field]) => {
+    const found = ownText(body, field);
+    return [name, found === null ? null : storableText(found)];
+  });
+  return {
+    id: storableText(id),
+    ...(Object.fromEntries(texts) as Record<keyof typeof FIELDS, string | null>),
+    throughputLevel: ownText(ownObject(body, 'throughput'), 'level'),
+  };
 }

@@ -1,5 +1,6 @@
+import { storableText } from '../../common/json.js';
 import { FAILURE_MEANINGS, type FailureCategory, type FailureMeaning } from '../../common/failure-category.js';
-import { own, ownId, ownInteger, ownObject, ownText, storableText } from './json-access.js';
+import { own, ownId, ownInteger, ownObject, ownText } from './json-access.js';
 
 /** The platform's error envelope, `{"error": {...}}`, as far as it could be read. */
 export interface GraphError {

@@ -1,13 +1,7 @@
-import { isObject, type JsonObject } from '../../common/json.js';
+import { isObject, type JsonObject, storableText } from '../../common/json.js';
 
 /** No honest payload nests deeper; below this everything reads as null, so that no recursion can overflow. */
 const MAX_DEPTH = 32;
-
-/** What PostgreSQL stores neither in text nor in jsonb. */
-// oxlint-disable-next-line no-control-regex -- U+0000 is the point
-const UNSTORABLE = /[\u0000\p{Surrogate}]/u;
-// oxlint-disable-next-line no-control-regex -- U+0000 is the point
-const EVERY_UNSTORABLE = /[\u0000\p{Surrogate}]/gu;
 
 /** The text parsed, or undefined where it is not JSON. */
 export function parseJson(text: string): unknown {
@@ -52,11 +46,6 @@ export function ownInteger(value: unknown, key: string): number | null {
   const found = own(value, key);
   const number = typeof found === 'string' && /^-?\d{1,15}$/.test(found) ? Number(found) : found;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
-}
-
-/** The text with U+0000 and lone surrogates replaced by U+FFFD. */
-export function storableText(text: string): string {
-  return UNSTORABLE.test(text) ? text.replace(EVERY_UNSTORABLE, '\uFFFD') : text;
 }
 
 /**

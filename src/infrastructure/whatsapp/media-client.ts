@@ -1,3 +1,5 @@
+import { storableText } from '../../common/json.js';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
 import { setMaxListeners } from 'node:events';
@@ -7,12 +9,11 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { parseUrl } from '../../common/parse-url.js';
 import { isPublicAddress } from '../../common/public-address.js';
-import { apiRootOf, type ApiRoot } from './api-root.js';
+import { apiRootOf, type ApiRoot, poolOptions, type ConnectOptions } from './connect-options.js';
 import type { CloudApiClient } from './cloud-api-client.js';
-import { poolOptions, type ConnectOptions } from './connect-options.js';
 import { presentable } from './graph-error.js';
 import { loggableCode, type Exchange } from './http-exchanger.js';
-import { ownId, ownInteger, ownText, parseJson, storableText } from './json-access.js';
+import { ownId, ownInteger, ownText, parseJson } from './json-access.js';
 import { classifyExchange, isSendableToken, UNSENDABLE_TOKEN, type NotAcceptedOutcome } from './outcome.js';
 import { failure, type PlatformResult } from './platform-result.js';
 
@@ -88,7 +89,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
  * is in none of them, and goes to no host but the platform's. A file is streamed, never held, and never sent again by
  * itself.
  */
-export class MediaClient {
+export class MediaClient implements OnApplicationShutdown {
   private readonly root: ApiRoot;
   /** To the configured platform, and to its other hosts. */
   private readonly near: Agent;
@@ -190,6 +191,10 @@ export class MediaClient {
     this.closed = true;
     for (const controller of this.running) controller.abort(new BrokenOff('CLOSED'));
     await Promise.all([this.near.destroy(), this.far.destroy()]);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.close();
   }
 
   private async follow(input: DownloadMediaInput, taken: Watched, signal: AbortSignal): Promise<DownloadExchange> {

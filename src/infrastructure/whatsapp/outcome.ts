@@ -1,8 +1,9 @@
+import { storableText } from '../../common/json.js';
 import type { FailureCategory } from '../../common/failure-category.js';
 import { parseRetryAfter } from '../../common/retry-after.js';
 import { brokenReason, type AnsweredExchange, type BrokenExchange, type Exchange } from './http-exchanger.js';
 import { findPlatformError, readGraphError, type GraphError, type PlatformAction } from './graph-error.js';
-import { own, ownId, ownList, ownText, parseJson, storableText } from './json-access.js';
+import { own, ownId, ownList, ownText, parseJson } from './json-access.js';
 
 const LONGEST_REST_MS = 3_600_000;
 

@@ -1,15 +1,5 @@
-import { isObject, type JsonObject } from '../../common/json.js';
-import {
-  own,
-  ownId,
-  ownInteger,
-  ownList,
-  ownObject,
-  ownText,
-  parseJson,
-  storableJson,
-  storableText,
-} from './json-access.js';
+import { isObject, type JsonObject, storableText } from '../../common/json.js';
+import { own, ownId, ownInteger, ownList, ownObject, ownText, parseJson, storableJson } from './json-access.js';
 
 /** A notification is about one business phone number; null where the platform left it out. */
 interface OfNumber {

@@ -1,21 +1,8 @@
-import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { Config } from '../config/config.js';
-import { platformUrl } from './api-root.js';
+import { platformUrl } from './connect-options.js';
 import { CloudApiClient } from './cloud-api-client.js';
 import { MediaClient } from './media-client.js';
-
-/** Closes the sockets to the platform after everything that uses them has stopped. */
-@Injectable()
-class ClientCloser implements OnApplicationShutdown {
-  constructor(
-    private readonly client: CloudApiClient,
-    private readonly media: MediaClient,
-  ) {}
-
-  async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.client.close(), this.media.close()]);
-  }
-}
 
 /** The Cloud API clients of this process. */
 @Global()
@@ -36,7 +23,6 @@ class ClientCloser implements OnApplicationShutdown {
       inject: [Config, CloudApiClient],
       useFactory: (config: Config, calls: CloudApiClient) => new MediaClient(addressOf(config), calls),
     },
-    ClientCloser,
   ],
   exports: [CloudApiClient, MediaClient],
 })

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../infrastructure/config/config.js';
-import { platformUrl } from '../../infrastructure/whatsapp/api-root.js';
+import { platformUrl } from '../../infrastructure/whatsapp/connect-options.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { ownList, ownObject, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import { isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';

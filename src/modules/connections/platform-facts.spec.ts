@@ -1,4 +1,4 @@
-import { readPhoneNumber } from '../../infrastructure/whatsapp/phone-number.js';
+import { readPhoneNumber } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { factsOf, readAccountEvents } from './platform-facts.js';
 
 const number = (fields: Record<string, unknown>) => {

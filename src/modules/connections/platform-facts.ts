@@ -1,5 +1,5 @@
 import { own, ownText } from '../../infrastructure/whatsapp/json-access.js';
-import type { PlatformPhoneNumber } from '../../infrastructure/whatsapp/phone-number.js';
+import type { PlatformPhoneNumber } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { ConnectionFacts, ConnectionStatus } from './connections.types.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
-import type { Claim, ClaimRequest } from '../../infrastructure/lanes/lane-handler.js';
+import type { Claim } from '../../infrastructure/lanes/lane-runner.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
@@ -9,6 +9,7 @@ import {
   holdParams,
   laneHold,
   type HoldRow,
+  type HoldRequest,
 } from '../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
@@ -51,7 +52,7 @@ export class SendingRepository {
    * this alone keeps the turns.
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
-  async claim(request: ClaimRequest, after: string | null): Promise<Claim<ClaimedCode>> {
+  async claim(request: HoldRequest, after: string | null): Promise<Claim<ClaimedCode>> {
     const attemptIds = Array.from({ length: request.limit }, () => newId());
     const claiming = this.database.query<ClaimRow>(CLAIM, [
       ...holdParams(request),

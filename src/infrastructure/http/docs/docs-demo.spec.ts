@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { changedConfig, type Config } from '../../config/config.js';
 import { loadConfig } from '../../config/load-config.js';
-import { DocsDemo } from './docs-demo.js';
+import { DocsDemo } from './docs.js';
 
 const KEYS = { api_key: 'hrld_live_demo', otp_sandbox_key: 'hrld_test_demo' };
 const config = loadConfig({ env: {}, persistSecrets: false });

@@ -1,14 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { describeError } from '../../../common/describe-error.js';
 import { within } from '../../../common/within.js';
+import { type HeraldRequest, pathOfRoute } from '../../http/herald-request.js';
 import { Counters, countersText } from '../counters.js';
-
-/** What the router knows of a request once it has found its route. */
-interface Routed extends IncomingMessage {
-  route?: { path?: unknown };
-}
 
 interface Series {
   labels: string;
@@ -30,11 +26,9 @@ const MAX_SERIES = 2_000;
 export class HttpMetrics {
   private readonly series = new Map<string, Series>();
 
-  observe(req: IncomingMessage, res: ServerResponse, startedAt: number): void {
-    const { method = '', route } = req as Routed;
-    const path = typeof route?.path === 'string' ? route.path : 'none';
-    const seconds = (performance.now() - startedAt) / 1_000;
-    const series = this.seriesOf(method, path, res.statusCode);
+  observe(req: HeraldRequest, res: ServerResponse): void {
+    const seconds = (performance.now() - req.startedAt) / 1_000;
+    const series = this.seriesOf(req.method, pathOfRoute(req) ?? 'none', res.statusCode);
     let bucket = 0;
     while (bucket < BUCKETS.length && seconds > (BUCKETS[bucket] ?? Infinity)) bucket++;
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
@@ -94,7 +88,7 @@ const SAMPLE_LIMIT = 1_000;
 export class Metrics {
   private readonly logger = new Logger(Metrics.name);
   private readonly registry = new Registry();
-  private readonly http = new HttpMetrics();
+  readonly http = new HttpMetrics();
   private readonly sources: { source: GaugeSource; gauge: Gauge }[] = [];
   private collectedAt = -Infinity;
   private collecting: Promise<void> | null = null;
@@ -116,11 +110,6 @@ export class Metrics {
       registers: [this.registry],
     });
     this.sources.push({ source, gauge });
-  }
-
-  /** Counts an answered request. */
-  observe(req: IncomingMessage, res: ServerResponse, startedAt: number): void {
-    this.http.observe(req, res, startedAt);
   }
 
   /** However many ask at once, everything is measured once in five seconds. */

@@ -8,23 +8,32 @@ import { deferralMs } from '../../../common/retry-schedule.js';
 import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
-import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../infrastructure/lanes/lane-handler.js';
+import type { Claim, LaneHandler } from '../../../infrastructure/lanes/lane-runner.js';
+import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
 import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
 import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { findPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
-import { MediaClient, type MediaDescription } from '../../../infrastructure/whatsapp/media-client.js';
-import type { DownloadExchange } from '../../../infrastructure/whatsapp/media-client.js';
+import {
+  MediaClient,
+  type MediaDescription,
+  type DownloadExchange,
+} from '../../../infrastructure/whatsapp/media-client.js';
 import { isTokenRefused, type PlatformFailure } from '../../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
 import { agrees, hexDigest, mimeTypeOf } from '../sniff/formats.js';
 import { firstLook, HEAD_BYTES } from '../sniff/recognise.js';
-import { connectionOfLane, FETCH_LEASE_MS, fetchLaneOf, FetchRepository } from '../transfer/fetch.repository.js';
-import type { ClaimedFile } from '../transfer/fetch.repository.js';
+import {
+  connectionOfLane,
+  FETCH_LEASE_MS,
+  fetchLaneOf,
+  FetchRepository,
+  type ClaimedFile,
+} from '../transfer/fetch.repository.js';
 
 export const FETCH_QUEUE = 'media';
 
@@ -75,7 +84,7 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     return null;
   }
 
-  async claim(request: ClaimRequest): Promise<Claim<FetchTask>> {
+  async claim(request: HoldRequest): Promise<Claim<FetchTask>> {
     const claimedAt = performance.now();
     const { hold, items } = await this.fetches.claim(request);
     return { hold, items: items.map((file) => ({ ...file, claimedAt })) };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
 import { findDueLanes, type DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
-import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
+import type { Claim } from '../../../infrastructure/lanes/lane-runner.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
@@ -9,6 +9,7 @@ import {
   holdParams,
   laneHold,
   type HoldRow,
+  type HoldRequest,
 } from '../../../infrastructure/lanes/lane-hold.js';
 import { withMediaEvents } from '../media.repository.js';
 
@@ -60,7 +61,7 @@ export class FetchRepository {
   }
 
   /** Claims up to `limit` due files of the lane, the longest due first. */
-  async claim(request: ClaimRequest): Promise<Claim<ClaimedFile>> {
+  async claim(request: HoldRequest): Promise<Claim<ClaimedFile>> {
     const rows = await this.database.query<ClaimRow>(CLAIM, [
       ...holdParams(request),
       connectionOfLane(request.laneKey),

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { FailureCategory } from '../../../common/failure-category.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { LANES_HELD } from '../../../infrastructure/lanes/database-identity.js';
-import { SweepPlace } from '../../../infrastructure/lanes/sweep-place.js';
+import { LANES_HELD } from '../../../infrastructure/lanes/lane-hold.js';
+import { SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
 import { laneRecipient } from '../contacts/conversations.repository.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message-row.js';
 import { queueTakes, scheduleTakes } from '../message-state.js';

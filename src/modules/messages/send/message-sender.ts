@@ -1,7 +1,8 @@
 import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { retry } from '../../../common/retry.js';
-import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../infrastructure/lanes/lane-handler.js';
+import type { Claim, LaneHandler } from '../../../infrastructure/lanes/lane-runner.js';
+import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
 import { Config } from '../../../infrastructure/config/config.js';
@@ -87,7 +88,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  async claim(request: ClaimRequest): Promise<Claim<SendTask>> {
+  async claim(request: HoldRequest): Promise<Claim<SendTask>> {
     const { messageTtlHours, sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { LANES_HELD } from '../../../infrastructure/lanes/database-identity.js';
-import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
+import { LANES_HELD, isHeld } from '../../../infrastructure/lanes/lane-hold.js';
 import { laneRecipient } from '../contacts/conversations.repository.js';
 import { queueTakes } from '../message-state.js';
 import type { ClaimedMessage } from './claim-sql.js';

@@ -3,12 +3,11 @@ import { newId } from '../../../common/ids.js';
 import { isUnreachable } from '../../../infrastructure/database/database-faults.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
-import { LANES_HELD } from '../../../infrastructure/lanes/database-identity.js';
+import { LANES_HELD, holdOf, holdsParams, type HoldRequest } from '../../../infrastructure/lanes/lane-hold.js';
 import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
-import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
-import { holdOf, holdsParams } from '../../../infrastructure/lanes/lane-hold.js';
+import type { Claim } from '../../../infrastructure/lanes/lane-runner.js';
 import { LostClaimError } from '../../../infrastructure/lanes/lost-claims.js';
-import { SweepPlace } from '../../../infrastructure/lanes/sweep-place.js';
+import { SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
 import {
   attemptIdOf,
   CHECK_MARKS,
@@ -31,7 +30,7 @@ export interface ClaimLimits {
 
 /** What one lane asks of the statement that claims for many. */
 interface LaneClaim extends ClaimLimits {
-  request: ClaimRequest;
+  request: HoldRequest;
   claimId: string;
   /** Behind which recipient. */
   from: string;
@@ -83,7 +82,7 @@ export class SendRepository {
    *
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
-  async claim(request: ClaimRequest, limits: ClaimLimits): Promise<Claim<ClaimedMessage>> {
+  async claim(request: HoldRequest, limits: ClaimLimits): Promise<Claim<ClaimedMessage>> {
     const { laneKey: connectionId } = request;
     let asked = request;
     let hold: Claim<ClaimedMessage>['hold'] = null;
@@ -120,7 +119,7 @@ export class SendRepository {
 
   /** `next`: where to go on, '' for the start. `complete`: nothing else can be claimed, wherever the walk stands. */
   private async claimFrom(
-    request: ClaimRequest,
+    request: HoldRequest,
     { ttlHours, leaseMs }: ClaimLimits,
     from: string,
   ): Promise<{ hold: Claim<ClaimedMessage>['hold']; claimed: ClaimedMessage[]; next: string; complete: boolean }> {

@@ -8,14 +8,15 @@ import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { DuePage } from '../../../infrastructure/lanes/due-lanes.js';
-import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../infrastructure/lanes/lane-handler.js';
+import type { Claim, LaneHandler } from '../../../infrastructure/lanes/lane-runner.js';
+import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
 import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
 import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
 import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { SecretBox } from '../../../infrastructure/secrets/secret-box.js';
-import { platformUrl } from '../../../infrastructure/whatsapp/api-root.js';
+import { platformUrl } from '../../../infrastructure/whatsapp/connect-options.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
 import { buildMessageBody } from '../../../infrastructure/whatsapp/message-body.js';
 import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
@@ -87,7 +88,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask>, OnApplicationShutdo
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  async claim(request: ClaimRequest): Promise<Claim<CodeTask>> {
+  async claim(request: HoldRequest): Promise<Claim<CodeTask>> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const notAfter = performance.now() + LEASE_MS - LEASE_MARGIN_MS;
     const { hold, items } = await this.sending.claim(request, this.lastProjectId).catch((error: unknown) => {
