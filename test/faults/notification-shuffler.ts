@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Scope } from '../../bench/rig/scope.js';
 import { pause } from '../../bench/rig/wait.js';
+import { bodyOf, LocalServer } from '../support/local-server.js';
 import { randomBetween } from './scenario.js';
 
 const REQUEST_MS = 10_000;
@@ -25,20 +25,17 @@ export class NotificationShuffler {
   private closing = false;
   private target: string | null = null;
 
-  private constructor(
-    private readonly server: Server,
-    private readonly options: ShufflerOptions,
-  ) {}
+  private url = '';
+
+  private constructor(private readonly options: ShufflerOptions) {}
 
   static async start(scope: Scope, options: ShufflerOptions): Promise<NotificationShuffler> {
-    const server = createServer();
-    const shuffler = new NotificationShuffler(server, options);
-    server.on('request', (request, response) => void shuffler.take(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    scope.defer(async () => {
+    const shuffler = new NotificationShuffler(options);
+    const server = await LocalServer.start((request, response) => shuffler.take(request, response));
+    shuffler.url = `${server.url}/`;
+    scope.defer(() => {
       shuffler.closing = true;
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      return server.stop();
     });
     return shuffler;
   }
@@ -46,7 +43,7 @@ export class NotificationShuffler {
   /** Passes on to this address from now on; returns the one for the platform. */
   before(address: string): string {
     this.target = address;
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+    return this.url;
   }
 
   /** Copies that have not arrived yet. */
@@ -55,11 +52,10 @@ export class NotificationShuffler {
   }
 
   private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = await bodyOf(request);
     const signature = String(request.headers['x-hub-signature-256'] ?? '');
     response.end();
-    for (let copy = 0; copy < this.options.times; copy++) void this.pass(Buffer.concat(chunks), signature);
+    for (let copy = 0; copy < this.options.times; copy++) void this.pass(body, signature);
   }
 
   private async pass(body: Buffer, signature: string): Promise<void> {

@@ -1,18 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP server of a test on a free port of 127.0.0.1. */
+/** An HTTP server of a test on 127.0.0.1. */
 export class LocalServer {
-  private constructor(private readonly server: Server) {}
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+  ) {}
 
-  static async start(receive: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<LocalServer> {
+  /** @param port 0 takes any free one; another is one that such a server had before */
+  static async start(
+    receive: (request: IncomingMessage, response: ServerResponse) => unknown,
+    port = 0,
+  ): Promise<LocalServer> {
     const server = createServer((request, response) => void receive(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new LocalServer(server);
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    return new LocalServer(server, (server.address() as AddressInfo).port);
   }
 
   get url(): string {

@@ -43,7 +43,6 @@ export class ApiKeysRepository {
     return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  /** Revokes the key if it is not revoked yet. */
   async revoke(id: string): Promise<void> {
     await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
   }

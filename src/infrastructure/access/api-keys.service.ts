@@ -150,7 +150,6 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     return this.keys.list(organizationId);
   }
 
-  /** Returns null where there is no such key. */
   findById(id: string): Promise<ApiKey | null> {
     return this.keys.findById(id);
   }

@@ -118,7 +118,6 @@ export class RateLimiter implements OnModuleInit, OnModuleDestroy {
     await this.buckets.close();
   }
 
-  /** Takes one request of the key. */
   take(keyId: string, limits: BucketLimits): RateDecision | Promise<RateDecision> {
     return this.buckets.take(keyId, limits);
   }

@@ -50,7 +50,6 @@ export class WorkspacesService {
     return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  /** Returns null where there is no such workspace. */
   async findById(id: string): Promise<Workspace | null> {
     return isUuid(id) ? this.table.findOneBy({ id }) : null;
   }

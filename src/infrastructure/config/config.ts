@@ -1,3 +1,4 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { LoadedConfig } from './load-config.js';
 
 /** The validated settings of this process, in typed sections. Injected by class, never constructed. */
@@ -9,4 +10,18 @@ export interface Config extends LoadedConfig {}
 /** The same settings with some sections exchanged. */
 export function changedConfig(config: Config, sections: Partial<Config>): Config {
   return Object.assign({}, config, sections);
+}
+
+/** Makes the validated settings injectable everywhere. */
+@Global()
+@Module({})
+export class ConfigModule {
+  static of(config: Config): DynamicModule {
+    return { module: ConfigModule, providers: [{ provide: Config, useValue: config }], exports: [Config] };
+  }
+}
+
+/** Sets a variable that is not set, for libraries that take a switch from the environment only. */
+export function environmentDefault(name: string, value: string): void {
+  process.env[name] ??= value;
 }

@@ -16,11 +16,7 @@ import { sessionLink, sessionSettings } from './pooler.js';
 import { PreparedStatements, type Prepared } from './prepared.js';
 
 /** What a batch or a repository may run statements on. */
-export interface Statements {
-  query<R extends QueryResultRow>(sql: string | Prepared, params?: readonly unknown[]): Promise<R[]>;
-  /** As `query`, but returns the number of rows changed. */
-  execute(sql: string | Prepared, params?: readonly unknown[]): Promise<number>;
-}
+export type Statements = Pick<Database, 'query' | 'execute'>;
 
 /** Connections that only batches get, once all others are lent. Two batches of a kind are under way at once. */
 export const RESERVED_CONNECTIONS = 2;
@@ -35,7 +31,7 @@ interface Ambient {
  * being handed anything.
  */
 @Injectable()
-export class Database implements Statements, OnApplicationShutdown {
+export class Database implements OnApplicationShutdown {
   private readonly ambient = new AsyncLocalStorage<Ambient | null>();
   private readonly prepared: PreparedStatements;
   private readonly demotionHandlers: (() => void)[] = [];
@@ -94,6 +90,7 @@ export class Database implements Statements, OnApplicationShutdown {
     return row ?? null;
   }
 
+  /** As `query`, but returns the number of rows changed. */
   async execute(sql: string | Prepared, params: readonly unknown[] = []): Promise<number> {
     return (await this.run(sql, params)).rowCount ?? 0;
   }

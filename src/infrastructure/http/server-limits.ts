@@ -17,20 +17,17 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const CHECK_EVERY_MS = 1_000;
 const MAX_CONNECTIONS = 10_000;
 
-/** Read from the server when it begins to listen, but missing in its type. */
-interface CheckedServer {
-  connectionsCheckingInterval?: number;
-}
-
 /** Bounds what a slow, silent, greedy or broken client may cost. Call it before the server listens. */
 export function limitServer(server: Server, publicUrl: () => string, connections: ConnectionLimits): void {
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  server.maxConnections = MAX_CONNECTIONS;
-  // RequestContextMiddleware answers a missing Host.
-  (server as { requireHostHeader?: boolean }).requireHostHeader = false;
-  (server as CheckedServer).connectionsCheckingInterval = CHECK_EVERY_MS;
+  Object.assign(server, {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    maxConnections: MAX_CONNECTIONS,
+    // RequestContextMiddleware answers a missing Host. Missing in the server's type, as is the next one.
+    requireHostHeader: false,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
+  });
   server.on('drop', () => connections.onRefused());
   guardConnections(server, connections);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, publicUrl()));

@@ -37,7 +37,7 @@ export interface LaneHandler<T> {
   stop(): void;
 }
 
-export interface LaneRunnerOptions<T> {
+export interface LaneRunnerOptions<T> extends Partial<typeof DEFAULTS> {
   handler: LaneHandler<T>;
   lanes: Pick<LaneRepository, 'ensure' | 'missed' | 'release'>;
   /** Requests in flight of the whole process. */
@@ -45,21 +45,31 @@ export interface LaneRunnerOptions<T> {
   owner: string;
   /** Called where a lane should have another drain, as the outcome of a row may make the next one claimable. */
   wake(laneKey: string): void;
-  /** How long a drain goes on before it asks for its lane's pace again, and lets others pass that wait in this process. */
-  quantumMs?: number;
-  /** As many drains as run here at once; others may wait then. While fewer do, a drain goes on for `longestMs`. Default: 1. */
-  mostDrains?: number;
-  /** After so long a lane may go over to another process; asked for each drain. Default: 2 to 4 s, by chance. */
-  longestMs?: () => number;
-  /** After this a drain is given up whatever hangs, so that its lane is not parked. */
-  hardDeadlineMs?: number;
-  /** How long a lane stays with this process after its last claim; less where its hold ends before. */
-  lingerMs?: number;
-  /** Lanes claim in turns so far apart; who comes after a longer silence claims at once. */
-  claimEveryMs?: number;
   onError(message: string, error: unknown): void;
-  clock?: Clock;
 }
+
+/** Between the claims of lanes with more due rows: what ends meanwhile makes place for the next claim. */
+const CLAIM_EVERY_MS = 8;
+
+const DEFAULTS = {
+  /** How long a drain goes on before it asks for its lane's pace again, and lets others pass that wait in this process. */
+  quantumMs: 1_000,
+  /** As many drains as run here at once; others may wait then. While fewer do, a drain goes on for `longestMs`. */
+  mostDrains: 1,
+  /**
+   * After so long a lane may go over to another process; asked for each drain. To let a lane go and to drain it again by
+   * a job of the queue is seven commits. Lanes that began together must not pass on together: a quiet lane would wait
+   * behind all of them.
+   */
+  longestMs: (): number => 2_000 + Math.random() * 2_000,
+  /** After this a drain is given up whatever hangs, so that its lane is not parked. */
+  hardDeadlineMs: 30_000,
+  /** How long a lane stays with this process after its last claim; less where its hold ends before. */
+  lingerMs: 4_000,
+  /** Lanes claim in turns so far apart; who comes after a longer silence claims at once. */
+  claimEveryMs: CLAIM_EVERY_MS,
+  clock: systemClock,
+};
 
 /**
  * `idle`: nothing is left that could be done now, and the lane stays with this process for a while. `more`: the quantum
@@ -84,15 +94,8 @@ interface LocalLane {
 /** A lane asks for few rows until more came: places that it does not use are missing to others as long as it claims. */
 const LEAST_CLAIM = 16;
 const MAX_CLAIM = 64;
-/** Between the claims of lanes with more due rows: what ends meanwhile makes place for the next claim. */
-const CLAIM_EVERY_MS = 8;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const PACE_EVERY_MS = 25;
-const LINGER_MS = 4_000;
-/** To let a lane go and to drain it again by a job of the queue is seven commits. */
-const LONGEST_MS = 4_000;
-/** Lanes that began together must not pass on together: a quiet lane would wait behind all of them. */
-const someTime = (): number => LONGEST_MS * (0.5 + Math.random() / 2);
 
 /**
  * Drains lanes: holds one, claims as many of its due rows as there are places and pace for, starts the work on each at
@@ -104,11 +107,8 @@ const someTime = (): number => LONGEST_MS * (0.5 + Math.random() / 2);
 export class LaneRunner<T> {
   private readonly local = new Map<string, LocalLane>();
   private readonly kept: LaneHolds;
+  private readonly options: LaneRunnerOptions<T> & typeof DEFAULTS;
   private readonly clock: Clock;
-  private readonly quantumMs: number;
-  private readonly longestMs: () => number;
-  private readonly hardDeadlineMs: number;
-  private readonly claimEveryMs: number;
   private readonly turns: ClaimTurns;
   private readonly settled = new Signal();
   private readonly sleepers = new Set<() => void>();
@@ -117,14 +117,12 @@ export class LaneRunner<T> {
   private running = 0;
   private stopping = false;
 
-  constructor(private readonly options: LaneRunnerOptions<T>) {
-    this.clock = options.clock ?? systemClock;
-    this.quantumMs = options.quantumMs ?? 1_000;
-    this.longestMs = options.longestMs ?? someTime;
-    this.hardDeadlineMs = options.hardDeadlineMs ?? 30_000;
-    this.claimEveryMs = options.claimEveryMs ?? CLAIM_EVERY_MS;
-    this.turns = new ClaimTurns(this.clock);
-    this.kept = new LaneHolds(options.lanes, options.owner, options.lingerMs ?? LINGER_MS, this.clock);
+  constructor(given: LaneRunnerOptions<T>) {
+    const options = { ...DEFAULTS, ...given };
+    this.options = options;
+    this.clock = options.clock;
+    this.turns = new ClaimTurns(options.clock);
+    this.kept = new LaneHolds(options.lanes, options.owner, options.lingerMs, options.clock);
   }
 
   /** Signals a drain of this process that rows came; false where none runs. */
@@ -156,7 +154,7 @@ export class LaneRunner<T> {
       this.settled.notify();
     });
     try {
-      const result = await within(this.hardDeadlineMs, run);
+      const result = await within(this.options.hardDeadlineMs, run);
       if (result !== null) return result;
       this.options.onError(`lane ${laneKey}: a drain hung and was given up`, undefined);
       return 'more';
@@ -196,7 +194,7 @@ export class LaneRunner<T> {
 
   private async run(laneKey: string, lane: LocalLane, token: symbol): Promise<DrainResult> {
     let result: DrainResult = 'paused';
-    const endsAt = this.clock.monotonic() + Math.max(this.quantumMs, this.longestMs());
+    const endsAt = this.clock.monotonic() + Math.max(this.options.quantumMs, this.options.longestMs());
     const goesOn = (): boolean =>
       lane.drain === token && !this.stopping && !this.isCrowded && this.clock.monotonic() < endsAt;
     try {
@@ -220,7 +218,7 @@ export class LaneRunner<T> {
 
   private async claimForQuantum(turn: Turn, latest: number): Promise<DrainResult> {
     const { laneKey, lane, token } = turn;
-    const endsAt = Math.min(this.clock.monotonic() + this.quantumMs, latest);
+    const endsAt = Math.min(this.clock.monotonic() + this.options.quantumMs, latest);
     const left = (): number => endsAt - this.clock.monotonic();
     while (lane.drain === token && !this.stopping && left() > 0) {
       const capacity = Math.min(lane.want, this.options.handler.maxInFlightPerLane - lane.inFlight);
@@ -233,7 +231,7 @@ export class LaneRunner<T> {
         await this.sleep(Math.min(Math.max(waitMs, PACE_EVERY_MS), left()));
         continue;
       }
-      await this.turns.next(lane.more ? CLAIM_EVERY_MS : this.claimEveryMs);
+      await this.turns.next(lane.more ? CLAIM_EVERY_MS : this.options.claimEveryMs);
       lane.touched = false;
       const claimed = await this.claim(turn, capacity);
       lane.more = claimed === 'more';
@@ -246,7 +244,7 @@ export class LaneRunner<T> {
   }
 
   private get isCrowded(): boolean {
-    return this.running >= (this.options.mostDrains ?? 1);
+    return this.running >= this.options.mostDrains;
   }
 
   /** `over`: stopped or given up, nothing more may be claimed. `more`: rows may be left. `done`: no due row is left. */

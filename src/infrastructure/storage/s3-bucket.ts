@@ -1,9 +1,13 @@
 import type { Readable } from 'node:stream';
-import { type CompletedPart, S3, type S3RequestOptions } from '@aws-sdk/client-s3';
-import type { ListMultipartUploadsRequest, ListObjectsV2Request } from '@aws-sdk/client-s3';
+import {
+  type CompletedPart,
+  S3,
+  type S3RequestOptions,
+  type ListMultipartUploadsRequest,
+  type ListObjectsV2Request,
+} from '@aws-sdk/client-s3';
 import { codeOf, describeError } from '../../common/describe-error.js';
-import type { Config } from '../config/config.js';
-import { environmentDefault } from '../config/environment.js';
+import { type Config, environmentDefault } from '../config/config.js';
 import { isUuid } from '../../common/ids.js';
 import { type ByteRange, FileGoneError, pathOfKey, StorageUnavailableError } from './file-storage.js';
 

@@ -127,7 +127,6 @@ export class CloudApiClient implements OnApplicationShutdown {
     });
   }
 
-  /** Fetches one business phone number. */
   async getPhoneNumber(phoneNumberId: string, token: string): Promise<PlatformResult<PlatformPhoneNumber>> {
     const result = await this.request({
       method: 'GET',

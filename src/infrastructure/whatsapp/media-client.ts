@@ -176,7 +176,6 @@ export class MediaClient implements OnApplicationShutdown {
     }
   }
 
-  /** Deletes the platform's copy of a file. */
   deleteMedia({ mediaId, phoneNumberId, token }: MediaReference): Promise<PlatformResult> {
     return this.calls.request({
       method: 'DELETE',
@@ -279,7 +278,6 @@ function uploadOutcome(exchange: Exchange, token: string): UploadOutcome {
   return { ...outcome, platformMessage: platformMessage === null ? null : presentable(platformMessage, token) };
 }
 
-/** What the platform says of one of its files. */
 export interface MediaDescription {
   /** Where it can be fetched for five minutes, with the access token. */
   readonly url: string;

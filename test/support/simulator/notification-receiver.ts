@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, LocalServer } from '../local-server.js';
 
 export interface ReceivedStatus {
   id: string;
@@ -36,23 +36,16 @@ export class NotificationReceiver {
   /** Status for a request; by default 200. It has not been answered yet when this runs. */
   answer: (request: ReceivedRequest) => number | Promise<number> = () => 200;
   private readonly waiting = new Set<() => void>();
-  private server: Server | null = null;
-  private port = 0;
+  private server: LocalServer | null = null;
 
   /** @param port 0 takes any free one */
   async start(port = 0): Promise<this> {
-    this.server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => void this.receive(request.headers, Buffer.concat(chunks), response));
-    });
-    await new Promise<void>((resolve) => this.server?.listen(port, '127.0.0.1', resolve));
-    this.port = (this.server.address() as AddressInfo).port;
+    this.server = await LocalServer.start((request, response) => this.receive(request, response), port);
     return this;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}/hook`;
+    return `${this.server?.url}/hook`;
   }
 
   /** Everything in all changes of requests that were answered 200, in the order in which it came. */
@@ -89,7 +82,9 @@ export class NotificationReceiver {
     });
   }
 
-  private async receive(headers: IncomingHttpHeaders, bytes: Buffer, response: ServerResponse): Promise<void> {
+  private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { headers } = request;
+    const bytes = await bodyOf(request);
     const body = JSON.parse(bytes.toString('utf8')) as ReceivedRequest['body'];
     const received: ReceivedRequest = { at: Date.now(), headers, bytes, body, answered: 0 };
     this.requests.push(received);
@@ -100,13 +95,7 @@ export class NotificationReceiver {
   }
 
   async stop(): Promise<void> {
-    const { server } = this;
-    this.server = null;
-    if (server === null) return;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+    await this.server?.stop();
   }
 }
 
