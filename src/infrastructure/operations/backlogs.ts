@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
+import { ExpiringCache } from '../../common/expiring-cache.js';
 
 /** Rows are counted up to this many: a reader must not make the database read a million rows. */
 export const COUNT_LIMIT = 100_000;
@@ -26,7 +27,7 @@ const FRESH_MS = 4_000;
 export class Backlogs {
   private readonly logger = new Logger(Backlogs.name);
   private readonly queues: { queue: string; read: () => Promise<Backlog> }[] = [];
-  private cached: { at: number; queues: Promise<QueueBacklog[]> } | null = null;
+  private readonly cache = new ExpiringCache<'all', QueueBacklog[]>({ ttlMs: FRESH_MS, maxEntries: 1 });
 
   /** Adds a queue; call it while the application starts. */
   add(queue: string, read: () => Promise<Backlog>): void {
@@ -35,10 +36,7 @@ export class Backlogs {
 
   /** At most four seconds old, however many ask. A queue that cannot be read is left out. */
   read(): Promise<QueueBacklog[]> {
-    if (this.cached === null || performance.now() - this.cached.at > FRESH_MS) {
-      this.cached = { at: performance.now(), queues: this.readAll() };
-    }
-    return this.cached.queues;
+    return this.cache.get('all', () => this.readAll());
   }
 
   private async readAll(): Promise<QueueBacklog[]> {

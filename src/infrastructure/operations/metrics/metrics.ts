@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { describeError } from '../../../common/describe-error.js';
+import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { within } from '../../../common/within.js';
 import { type HeraldRequest, pathOfRoute } from '../../http/herald-request.js';
 import { Counters, countersText } from '../counters.js';
@@ -90,8 +91,7 @@ export class Metrics {
   private readonly registry = new Registry();
   readonly http = new HttpMetrics();
   private readonly sources: { source: GaugeSource; gauge: Gauge }[] = [];
-  private collectedAt = -Infinity;
-  private collecting: Promise<void> | null = null;
+  private readonly collected = new ExpiringCache<'all', true>({ ttlMs: FRESH_MS, maxEntries: 1 });
 
   constructor(@Inject(Counters) private readonly counters: Counters) {
     collectDefaultMetrics({ register: this.registry });
@@ -114,18 +114,13 @@ export class Metrics {
 
   /** However many ask at once, everything is measured once in five seconds. */
   async render(): Promise<string> {
-    if (performance.now() - this.collectedAt > FRESH_MS) {
-      this.collecting ??= this.collectAll().finally(() => {
-        this.collecting = null;
-      });
-      await this.collecting;
-    }
+    await this.collected.get('all', () => this.collectAll());
     return `${await this.registry.metrics()}\n${this.http.render()}${countersText(this.counters.snapshot())}`;
   }
 
-  private async collectAll(): Promise<void> {
+  private async collectAll(): Promise<true> {
     await Promise.all(this.sources.map((each) => this.collect(each)));
-    this.collectedAt = performance.now();
+    return true;
   }
 
   /** A measure that fails or hangs is left out: an old value would be taken for a new one. */
