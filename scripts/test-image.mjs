@@ -2,7 +2,7 @@
 // There is no registry of images where this runs, so a stand-in for the base image is made of Debian's packages and
 // npm's build of Node. It has the base's layout (Debian, node and npm in /usr/local, the user `node`), not its bytes.
 import { spawn, spawnSync } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -10,6 +10,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseYaml } from '@redocly/openapi-core';
+import { call } from './lib/call.mjs';
 import { installNode } from './lib/npm-install.mjs';
 import { run as runProgram } from './lib/run.mjs';
 import { hasFailed, runSteps, scratchFolder, step } from './lib/steps.mjs';
@@ -259,18 +260,6 @@ class Container {
   start(command, env) {
     return start('unshare', this.#arguments(command), { env: { ...this.env, ...env } });
   }
-}
-
-async function call(url, { key, ...init } = {}) {
-  const headers = {
-    'idempotency-key': randomUUID(),
-    'content-type': 'application/json',
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-  };
-  const response = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(10_000) });
-  const body = await response.json();
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${JSON.stringify(body)}`);
-  return body;
 }
 
 /** Waits for the message's last status, as a client does. */

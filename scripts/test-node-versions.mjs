@@ -2,12 +2,12 @@
 // database, one message from the 202 to `read` and a stop; on the oldest the client as a package, on 22 and 24 the unit tests too. All else in CI runs on the
 // Node of the machine. The versions come from npm, so it is not part of `npm test`.
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIfStale } from './build-if-stale.mjs';
+import { call } from './lib/call.mjs';
 import { startDemoHerald } from './lib/demo-herald.mjs';
 import { installNode } from './lib/npm-install.mjs';
 import { runSteps, scratchFolder, step } from './lib/steps.mjs';
@@ -24,18 +24,6 @@ const MAX_OUTPUT = 20_000;
 
 const work = scratchFolder('node');
 
-async function call(url, key, init = {}) {
-  const headers = {
-    authorization: `Bearer ${key}`,
-    'content-type': 'application/json',
-    'idempotency-key': randomUUID(),
-  };
-  const response = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(10_000) });
-  const body = await response.json();
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${JSON.stringify(body)}`);
-  return body.data;
-}
-
 async function startSendStop(node, version) {
   const herald = await startDemoHerald(join(work, `data-${version}`), node);
   let code;
@@ -43,10 +31,10 @@ async function startSendStop(node, version) {
     const { base_url, api_key: key, connection_id, recipients } = herald.demo;
     const api = `${base_url}/api/v1`;
     const text = { connection_id, to: recipients[0].to, type: 'text', text: { body: 'Until six.' } };
-    const { id } = await call(`${api}/messages`, key, { method: 'POST', body: JSON.stringify(text) });
+    const { data: sent } = await call(`${api}/messages`, { key, method: 'POST', body: JSON.stringify(text) });
     const deadline = performance.now() + READ_MS;
     for (;;) {
-      const { status } = await call(`${api}/messages/${id}`, key);
+      const { status } = (await call(`${api}/messages/${sent.id}`, { key })).data;
       if (status === 'read') break;
       if (performance.now() > deadline) throw new Error(`the message is ${status} after ${READ_MS / 1_000} s`);
       await sleep(50);
