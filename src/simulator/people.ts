@@ -194,13 +194,19 @@ export function partyOf(text: string): string {
 const WINDOW_MS = 24 * 60 * 60 * 1000;
 const MOST = 100_000;
 
-interface InboundFact {
+/** A customer's message on its way in. */
+export interface Inbound {
+  readonly phoneNumberId: string;
+  /** The customer's number, or user id where the number is not shown. */
+  readonly party: string;
+  /** Milliseconds; opens the customer's window. */
+  readonly writtenAt: number;
+  readonly contact: object | null;
+  readonly message: { readonly id: string; readonly [key: string]: unknown };
+}
+
+interface InboundFact extends Pick<Inbound, 'phoneNumberId' | 'party' | 'writtenAt'> {
   id: string;
-  phoneNumberId: string;
-  /** Number or user id of the customer. */
-  party: string;
-  /** Milliseconds. */
-  writtenAt: number;
   /** When it was marked as read first, milliseconds; absent until then. */
   readAt?: number;
   /** When the business was last seen typing, milliseconds. */

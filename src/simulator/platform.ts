@@ -3,14 +3,13 @@ import { GraphNode } from './http/call.js';
 import { BrokenAnswers, type Faults, NO_FAULTS } from './http/faults.js';
 import { IdSource } from './ids.js';
 import { MediaStore } from './media/media-store.js';
-import { InboundLog, People } from './people.js';
+import { type Inbound, InboundLog, People } from './people.js';
 import { allSteps, MessageLog, Scenarios, type TakenMessage } from './messages/message-log.js';
 import { Courier } from './notifications/courier.js';
 import {
   EnvelopeBuilder,
   envelopeOf,
   senderOf,
-  type Inbound,
   type Outgoing,
   type QueuedNotification,
 } from './notifications/notification.js';

@@ -95,6 +95,11 @@ export class Database implements OnApplicationShutdown {
     return (await this.run(sql, params)).rowCount ?? 0;
   }
 
+  /** Whether the statement changes any row. */
+  async changes(sql: string, params: readonly unknown[] = []): Promise<boolean> {
+    return (await this.execute(sql, params)) > 0;
+  }
+
   /**
    * Runs `work` in one transaction; joins the ambient one where there is one. Deadlocks and serialization failures
    * roll the whole work back and run it again, three times at the most, so `work` must have no effect outside

@@ -77,12 +77,11 @@ export class Restoration {
   }
 
   /** Null where the database is the one that was confirmed last. */
-  async held(): Promise<Held | null> {
-    const [row] = await this.database.query<Held>(
+  held(): Promise<Held | null> {
+    return this.database.find<Held>(
       `select identity as confirmed, identity_of_database() as found, held_since as since
        from database_identity where ${LANES_HELD}`,
     );
-    return row ?? null;
   }
 
   /** Looks without changing anything. */

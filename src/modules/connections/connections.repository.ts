@@ -137,9 +137,9 @@ export class ConnectionsRepository {
    *
    * @returns whether the row is (still) the one with that token.
    */
-  async keepFacts(organizationId: string, id: string, tokenVersion: number, facts: ConnectionFacts): Promise<boolean> {
+  keepFacts(organizationId: string, id: string, tokenVersion: number, facts: ConnectionFacts): Promise<boolean> {
     const { verifiedName, qualityRating, messagingLimit, throughputPerSecond, status } = facts;
-    const changed = await this.database.execute(
+    return this.database.changes(
       `update connection set
          verified_name = coalesce($4, verified_name),
          quality_rating = coalesce($5, quality_rating),
@@ -160,7 +160,6 @@ export class ConnectionsRepository {
        where organization_id = $1 and id = $2 and token_version = $3`,
       [organizationId, id, tokenVersion, verifiedName, qualityRating, messagingLimit, throughputPerSecond, status],
     );
-    return changed > 0;
   }
 
   /** Takes up to `limit` numbers of which the platform is to be asked now; no other round takes them for a while. */

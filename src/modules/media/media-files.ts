@@ -5,8 +5,8 @@ import { Database } from '../../infrastructure/database/database.js';
 import { isUnreachable } from '../../infrastructure/database/database-faults.js';
 import { FileStorage, type NewFile, type TemporaryFile } from '../../infrastructure/storage/file-storage.js';
 import { mediaErrors } from './media.errors.js';
-import { MediaRepository, type NewMedia, type StoredFacts } from './media.repository.js';
-import type { MediaObject } from './media.types.js';
+import { MediaRepository, type NewMedia } from './media.repository.js';
+import type { MediaObject, StoredFacts } from './media.types.js';
 
 /** What is known of a finished temporary file. */
 export type FileFacts = Omit<StoredFacts, 'storageKey'>;

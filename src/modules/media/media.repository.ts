@@ -12,16 +12,9 @@ import type {
   MediaObject,
   PendingMedia,
   RemovedMedia,
+  StoredFacts,
   StoredFile,
 } from './media.types.js';
-
-/** What was measured of a file once its bytes are stored. */
-export interface StoredFacts {
-  storageKey: string;
-  mimeType: string;
-  sizeBytes: number;
-  sha256: string;
-}
 
 export type NewMedia = Pick<MediaObject, 'id' | 'organizationId' | 'connectionId' | 'type' | 'filename' | 'voice'> &
   StoredFacts;
@@ -34,11 +27,7 @@ export interface FileForNumber {
 }
 
 /** What is to be uploaded, and what the platform knows of it already. */
-export interface UploadSource {
-  mimeType: string;
-  filename: string | null;
-  sizeBytes: number;
-  storageKey: string;
+export interface UploadSource extends Pick<NewMedia, 'mimeType' | 'filename' | 'sizeBytes' | 'storageKey'> {
   /** The platform's id, if it has one that is still good. */
   platformMediaId: string | null;
   /** Milliseconds for which that id may be used. */
@@ -65,12 +54,11 @@ export class MediaRepository {
   }
 
   /** As `findById`, with what the acceptance of a message needs. Raw SQL: it is asked with every message with a file. */
-  async findForSending(organizationId: string, id: string): Promise<FileForSending | null> {
-    const [row] = await this.database.query<FileForSending>(
+  findForSending(organizationId: string, id: string): Promise<FileForSending | null> {
+    return this.database.find<FileForSending>(
       'select id, type, status, filename, voice from media_object where organization_id = $1 and id = $2',
       [organizationId, id],
     );
-    return row ?? null;
   }
 
   /**
@@ -131,14 +119,13 @@ export class MediaRepository {
   }
 
   /** A pending file has come. Returns false where it is no longer pending: fetched by another process, or deleted. */
-  async setStored(organizationId: string, id: string, facts: StoredFacts): Promise<boolean> {
-    const changed = await this.database.execute(
+  setStored(organizationId: string, id: string, facts: StoredFacts): Promise<boolean> {
+    return this.database.changes(
       withMediaEvents(`update media_object set status = 'stored', storage_key = $3, mime_type = $4, size_bytes = $5,
          sha256 = $6, failure = null, next_attempt_at = null, lease_owner = null, lease_until = null
        where organization_id = $1 and id = $2 and status = 'pending' returning *`),
       [organizationId, id, facts.storageKey, facts.mimeType, facts.sizeBytes, facts.sha256],
     );
-    return changed > 0;
   }
 
   /** Removes the rows of those of the ids that the workspace has. Says where their bytes are, here and at the platform. */
@@ -223,8 +210,8 @@ export class MediaRepository {
   }
 
   /** Returns null where the workspace has no such file, or its bytes are not there. */
-  async findUploadSource(file: FileForNumber): Promise<UploadSource | null> {
-    const [source] = await this.database.query<UploadSource>(
+  findUploadSource(file: FileForNumber): Promise<UploadSource | null> {
+    return this.database.find<UploadSource>(
       `select m.mime_type as "mimeType", m.filename, m.size_bytes::float8 as "sizeBytes", m.storage_key as "storageKey",
          nullif(p.platform_media_id, '') as "platformMediaId", coalesce(p.platform_media_id = '', false) as uploading,
          coalesce(extract(epoch from p.expires_at - clock_timestamp()) * 1000, 0)::float8 as "goodForMs"
@@ -234,12 +221,11 @@ export class MediaRepository {
        where m.id = $2 and m.organization_id = $1 and m.status = 'stored'`,
       valuesOf(file),
     );
-    return source ?? null;
   }
 
   /** Announces an upload to other processes; false where one of them is at it, or has just finished. */
-  async claimUpload(file: FileForNumber): Promise<boolean> {
-    const claimed = await this.database.execute(
+  claimUpload(file: FileForNumber): Promise<boolean> {
+    return this.database.changes(
       `insert into media_platform_id as p (media_object_id, connection_id, organization_id, platform_media_id, expires_at)
        select m.id, $3, m.organization_id, '', clock_timestamp() + make_interval(secs => $4)
        from media_object m where m.id = $2 and m.organization_id = $1 and m.status = 'stored'
@@ -248,7 +234,6 @@ export class MediaRepository {
          where p.expires_at <= clock_timestamp()`,
       [...valuesOf(file), UPLOAD_LEASE_MS / 1_000],
     );
-    return claimed > 0;
   }
 
   /** Says that the upload is still under way. */
@@ -266,8 +251,8 @@ export class MediaRepository {
   }
 
   /** Keeps the platform's id; false where the file is gone by now. */
-  async keepPlatformId(file: FileForNumber, platformMediaId: string): Promise<boolean> {
-    const kept = await this.database.execute(
+  keepPlatformId(file: FileForNumber, platformMediaId: string): Promise<boolean> {
+    return this.database.changes(
       `insert into media_platform_id (media_object_id, connection_id, organization_id, platform_media_id, expires_at)
        select m.id, $3, m.organization_id, $4, clock_timestamp() + make_interval(days => $5)
        from media_object m where m.id = $2 and m.organization_id = $1
@@ -276,16 +261,14 @@ export class MediaRepository {
            created_at = excluded.created_at`,
       [...valuesOf(file), platformMediaId, GOOD_FOR_DAYS],
     );
-    return kept > 0;
   }
 
   /** Drops one id, for a sender that was given it; another one that came since stays. Returns whether it was known. */
-  async forgetPlatformId(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<boolean> {
-    const forgotten = await this.database.execute(
+  forgetPlatformId(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<boolean> {
+    return this.database.changes(
       `delete from media_platform_id where media_object_id = $1 and connection_id = $2 and platform_media_id = $3`,
       [mediaObjectId, connectionId, platformMediaId],
     );
-    return forgotten > 0;
   }
 
   private get table() {

@@ -1,36 +1,12 @@
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
+import type { MediaDirection, MediaObjectEntity, MediaType } from './entities/media-object.entity.js';
 
-export const MEDIA_TYPES = ['image', 'video', 'audio', 'document', 'sticker'] as const;
-/** What a file is to the platform; it decides about formats and limits. */
-export type MediaType = (typeof MEDIA_TYPES)[number];
-
-export const MEDIA_DIRECTIONS = ['outbound', 'inbound'] as const;
-export type MediaDirection = (typeof MEDIA_DIRECTIONS)[number];
-
-export const MEDIA_STATUSES = ['stored', 'pending', 'failed'] as const;
-/** Pending: a customer's file that is not fetched yet. Failed: it can't be fetched any more. */
-export type MediaStatus = (typeof MEDIA_STATUSES)[number];
+export { MEDIA_DIRECTIONS, MEDIA_STATUSES, MEDIA_TYPES } from './entities/media-object.entity.js';
+export type { MediaDirection, MediaStatus, MediaType } from './entities/media-object.entity.js';
 
 /** A file of a workspace, without its bytes. */
-export interface MediaObject {
-  id: string;
-  organizationId: string;
-  connectionId: string;
-  type: MediaType;
-  /** As the platform spells it, such as `audio/ogg; codecs=opus`. Of an inbound file: as the platform said. */
-  mimeType: string;
-  sizeBytes: number | null;
-  /** Lower-case hex. Of a pending file: as the platform announced it. */
-  sha256: string | null;
-  /** The sender's name of the file: data, never a path. */
-  filename: string | null;
-  /** To be shown as a voice message. */
-  voice: boolean;
-  direction: MediaDirection;
-  status: MediaStatus;
-  createdAt: Date;
-}
+export type MediaObject = Omit<MediaObjectEntity, 'storageKey'>;
 
 /** A file as its workspace sees it; `expiresAt`: when Herald deletes it by itself; null: never. */
 export type ListedMedia = MediaObject & { expiresAt: Date | null };
@@ -51,13 +27,16 @@ export interface PlatformCopy {
   platformMediaId: string;
 }
 
-/** A file whose bytes are stored, as `herald media move` needs it. */
-export interface StoredFile {
-  id: string;
+/** What was measured of a file once its bytes are stored. */
+export interface StoredFacts {
   storageKey: string;
+  mimeType: string;
   sizeBytes: number;
   sha256: string;
 }
+
+/** A file whose bytes are stored, as `herald media move` needs it. */
+export type StoredFile = Omit<StoredFacts, 'mimeType'> & Pick<MediaObject, 'id'>;
 
 /** A file whose row is gone: where its bytes are, here and at the platform. */
 export interface RemovedMedia {

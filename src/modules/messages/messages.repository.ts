@@ -145,13 +145,12 @@ export class MessagesRepository {
   }
 
   /** Claims a retry's key; false where it was taken. Inside the retry's transaction. */
-  async insertRetry(organizationId: string, idempotencyKey: string, messageId: string): Promise<boolean> {
-    const inserted = await this.database.execute(
+  insertRetry(organizationId: string, idempotencyKey: string, messageId: string): Promise<boolean> {
+    return this.database.changes(
       `insert into message_retry (organization_id, idempotency_key, message_id) values ($1, $2, $3)
        on conflict do nothing`,
       [organizationId, idempotencyKey, messageId],
     );
-    return inserted > 0;
   }
 
   /** What marking a message as read needs to know; null where the workspace has no such message. */

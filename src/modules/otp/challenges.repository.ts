@@ -108,8 +108,8 @@ export class ChallengesRepository {
   constructor(private readonly database: Database) {}
 
   /** Inserts a challenge; null where its key has one already (which another transaction has committed by then). */
-  async insert(row: NewChallenge): Promise<OtpChallengeResponse | null> {
-    const [made] = await this.database.query<OtpChallengeResponse>(
+  insert(row: NewChallenge): Promise<OtpChallengeResponse | null> {
+    return this.database.find<OtpChallengeResponse>(
       `insert into otp_challenge as c (id, organization_id, project_id, mode, recipient, country, idempotency_key,
          fingerprint, status, code_hash, code_key_version, code_ciphertext, template_language, attempt_id, created_at,
          expires_at, sent_at, number)
@@ -136,30 +136,27 @@ export class ChallengesRepository {
         row.number,
       ],
     );
-    return made ?? null;
   }
 
   /** The challenge that a key stands for already, with its fingerprint. */
-  async findByKey(
+  findByKey(
     organizationId: string,
     projectId: string,
     idempotencyKey: string,
   ): Promise<(OtpChallengeResponse & { fingerprint: Buffer }) | null> {
-    const [known] = await this.database.query<OtpChallengeResponse & { fingerprint: Buffer }>(
+    return this.database.find<OtpChallengeResponse & { fingerprint: Buffer }>(
       `select ${CHALLENGE}, c.fingerprint from otp_challenge c
        where c.organization_id = $1 and c.project_id = $2 and c.idempotency_key = $3`,
       [organizationId, projectId, idempotencyKey],
     );
-    return known ?? null;
   }
 
-  async find(ref: ChallengeRef): Promise<OtpChallengeResponse | null> {
-    const [found] = await this.database.query<OtpChallengeResponse>(
+  find(ref: ChallengeRef): Promise<OtpChallengeResponse | null> {
+    return this.database.find<OtpChallengeResponse>(
       `select ${CHALLENGE} from otp_challenge c
        where c.organization_id = $1 and c.project_id = $2 and c.id = $3`,
       valuesOf(ref),
     );
-    return found ?? null;
   }
 
   async setPackage(organizationId: string, id: string, packageId: string): Promise<void> {
@@ -189,7 +186,7 @@ export class ChallengesRepository {
     recipient: string,
   ): Promise<{ hold: SendHold; seconds: number } | null> {
     const values = [projectId, recipient, organizationId];
-    if ((await this.database.execute(ADMIT_SEND, values)) > 0) return null;
+    if (await this.database.changes(ADMIT_SEND, values)) return null;
     const [held] = await this.database.query<{ hold: SendHold; wait: number }>(SEND_WAIT, values);
     const { hold = 'resend_interval', wait = 1 } = held ?? {};
     return { hold, seconds: Math.max(1, Math.ceil(wait)) };
@@ -205,22 +202,20 @@ export class ChallengesRepository {
    * Burns one guess of a challenge and one of its number's budget, in one statement, before anything is compared; null
    * where there is none left. Any number of processes may ask at once: five guesses are admitted at the most.
    */
-  async admitGuess(ref: ChallengeRef): Promise<CodeHash | null> {
+  admitGuess(ref: ChallengeRef): Promise<CodeHash | null> {
     // Repeated after a deadlock with another transaction.
-    const [admitted] = await this.database.transaction(() => this.database.query<CodeHash>(ADMIT_GUESS, valuesOf(ref)));
-    return admitted ?? null;
+    return this.database.transaction(() => this.database.find<CodeHash>(ADMIT_GUESS, valuesOf(ref)));
   }
 
   /** The right code: exactly one caller gets the challenge back, `verified`. */
-  async consume(ref: ChallengeRef): Promise<OtpChallengeResponse | null> {
-    const [verified] = await this.database.query<OtpChallengeResponse>(
+  consume(ref: ChallengeRef): Promise<OtpChallengeResponse | null> {
+    return this.database.find<OtpChallengeResponse>(
       `update otp_challenge c set status = 'verified', verified_at = clock_timestamp(), ${WIPE}
        where c.organization_id = $1 and c.project_id = $2 and c.id = $3 and c.status in ${OPEN_SQL}
          and c.expires_at > clock_timestamp()
        returning ${CHALLENGE}`,
       valuesOf(ref),
     );
-    return verified ?? null;
   }
 
   /** A right code was no failure: gives back what its guess took from the number's budget. */

@@ -209,9 +209,8 @@ export class OtpService {
     fingerprint,
   }: NewChallenge): Promise<OtpSendResult> {
     const known = await this.challenges.findByKey(organizationId, projectId, idempotencyKey);
-    if (known === null) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
-    const { fingerprint: used, ...challenge } = known;
-    if (!used.equals(fingerprint)) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
+    if (known?.fingerprint.equals(fingerprint) !== true) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
+    const { fingerprint: _, ...challenge } = known;
     return { challenge, replayed: true };
   }
 

@@ -13,19 +13,21 @@ import {
 } from '../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
-import { moveOf, OPEN_SQL, QUEUE_SECONDS, release, released, WIPE, type MoveRow } from './challenges.repository.js';
-import type { OtpStatusReport } from './otp.types.js';
+import {
+  moveOf,
+  OPEN_SQL,
+  QUEUE_SECONDS,
+  release,
+  released,
+  WIPE,
+  type MoveRow,
+  type NewChallenge,
+} from './challenges.repository.js';
+import type { ChallengeRef, OtpStatusReport } from './otp.types.js';
 
 /** A code that this process may send now, once, before its lease runs out. */
-export interface ClaimedCode {
-  id: string;
-  organizationId: string;
-  projectId: string;
-  recipient: string;
-  attemptId: string;
-  codeCiphertext: Buffer;
-  templateLanguage: string;
-}
+export type ClaimedCode = ChallengeRef &
+  Pick<NewChallenge, 'recipient' | 'attemptId' | 'templateLanguage'> & { codeCiphertext: Buffer };
 
 /** The outcome of sending one code. */
 export type CodeOutcome =
@@ -75,24 +77,23 @@ export class SendingRepository {
 
   /** Milliseconds since the oldest code that can be sent was accepted; null where none waits. */
   async dueForMs(): Promise<number | null> {
-    const rows = await this.database.query<{ due_ms: number | null }>(
+    const { due_ms } = await this.database.row<{ due_ms: number | null }>(
       `select (extract(epoch from clock_timestamp() - min(created_at)) * 1000)::float8 as due_ms
        from otp_challenge where status = 'queued'`,
     );
-    return rows[0]?.due_ms ?? null;
+    return due_ms;
   }
 
   /**
    * Puts a code back that was definitely not written to the wire; false where its state has changed meanwhile. The next
    * attempt has an id of its own, so that late results of this one do not touch it: not even a repeat of this call.
    */
-  async putBack(attemptId: string): Promise<boolean> {
-    const changed = await this.database.execute(
+  putBack(attemptId: string): Promise<boolean> {
+    return this.database.changes(
       `update otp_challenge set status = 'queued', lease_until = null, sending_at = null, attempt_id = $2
        where attempt_id = $1 and status = 'sending'`,
       [attemptId, newId()],
     );
-    return changed > 0;
   }
 
   /** Records the outcome of a send, in the ambient transaction. The challenge's state may have changed meanwhile. */

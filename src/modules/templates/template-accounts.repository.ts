@@ -141,22 +141,16 @@ export class TemplateAccountsRepository {
     );
   }
 
-  private async find(organizationId: string, wabaId: string, lock = ''): Promise<AccountState | null> {
-    const [row] = await this.database.query<AccountState>(
+  private find(organizationId: string, wabaId: string, lock = ''): Promise<AccountState | null> {
+    return this.database.find<AccountState>(
       `select ${STATE} from template_account where organization_id = $1 and waba_id = $2 ${lock}`,
       [organizationId, wabaId],
     );
-    return row ?? null;
   }
 
   /** Returns whether there was such a row. */
-  private async update(
-    { organizationId, wabaId }: AccountKey,
-    set: string,
-    and = '',
-    ...more: unknown[]
-  ): Promise<boolean> {
+  private update({ organizationId, wabaId }: AccountKey, set: string, and = '', ...more: unknown[]): Promise<boolean> {
     const sql = `update template_account set ${set} where organization_id = $1 and waba_id = $2 ${and}`;
-    return (await this.database.execute(sql, [organizationId, wabaId, ...more])) > 0;
+    return this.database.changes(sql, [organizationId, wabaId, ...more]);
   }
 }

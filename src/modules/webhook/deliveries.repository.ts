@@ -69,7 +69,7 @@ export class DeliveriesRepository {
   }
 
   /** Writes a test event; null where the workspace has no endpoint. */
-  async insertTest(
+  insertTest(
     organizationId: string,
     type: EventType,
     data: Record<string, unknown>,

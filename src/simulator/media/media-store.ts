@@ -6,15 +6,12 @@ import { pipeline } from 'node:stream/promises';
 import type { Table } from '../store.js';
 
 /** A file that the platform holds. */
-export interface MediaFile {
+export interface MediaFile extends Omit<SavedFile, 'head'> {
   id: string;
   /** The number that uploaded it, or that a customer sent it to. */
   phoneNumberId: string;
   /** As it was given, parameters included: `audio/ogg; codecs=opus`. */
   mimeType: string;
-  /** Lowercase hexadecimal. */
-  sha256: string;
-  sizeBytes: number;
   source: 'upload' | 'webhook';
   /** False where its first bytes are those of another type: it is taken, and fails when it is sent. */
   usable: boolean;

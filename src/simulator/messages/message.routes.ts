@@ -1,9 +1,8 @@
 import { GraphError, invalidParam } from '../graph-error.js';
 import { type Call, type Route, SUCCESS } from '../http/call.js';
 import { type JsonObject, Param, requireOneOf } from '../http/param.js';
-import type { Inbound } from '../notifications/notification.js';
 import { checkCanSend } from '../numbers/numbers.js';
-import { type Recipient, resolveRecipient } from '../people.js';
+import { type Inbound, type Recipient, resolveRecipient } from '../people.js';
 import type { Platform } from '../platform.js';
 import type { BareNumbers, SimulatorNumber } from '../simulator.types.js';
 import type { TemplateStore } from '../templates/template-store.js';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { ERROR_TITLES } from '../graph-error.js';
 import { stepsOf, type TakenMessage } from '../messages/message-log.js';
 import type { Numbers } from '../numbers/numbers.js';
-import { digitsOf, type People } from '../people.js';
+import { digitsOf, type Inbound, type People } from '../people.js';
 
 /** One status of a taken message; its JSON is made only when it is posted. */
 export interface StatusNotification {
@@ -13,17 +13,6 @@ export interface StatusNotification {
   readonly alone: boolean;
   /** Called once, when it was acknowledged or given up. */
   readonly settled?: () => void;
-}
-
-/** A customer's message on its way in. */
-export interface Inbound {
-  readonly phoneNumberId: string;
-  /** The customer's number, or user id where the number is not shown. */
-  readonly party: string;
-  /** Milliseconds; opens the customer's window. */
-  readonly writtenAt: number;
-  readonly contact: object | null;
-  readonly message: { readonly id: string; readonly [key: string]: unknown };
 }
 
 export interface InboundNotification extends Inbound {

@@ -3,33 +3,30 @@ import type { SimulatorNumber } from '../simulator.types.js';
 import type { Store, Table } from '../store.js';
 import { digitsOf } from '../people.js';
 
-const QUALITY_RATINGS = ['GREEN', 'YELLOW', 'RED', 'UNKNOWN'] as const;
-const THROUGHPUT_LEVELS = ['STANDARD', 'HIGH', 'NOT_APPLICABLE'] as const;
-// prettier-ignore
-const NUMBER_STATUSES = [
-  'CONNECTED', 'PENDING', 'DISCONNECTED', 'FLAGGED', 'RESTRICTED', 'BANNED', 'UNVERIFIED', 'DELETED', 'MIGRATED',
-] as const;
-const MESSAGING_LIMITS = ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'] as const;
-const CODE_VERIFICATIONS = ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'] as const;
+/** What a control call can change about a number, and the values of each; it outlives a restart. */
+const VALUES = {
+  qualityRating: ['GREEN', 'YELLOW', 'RED', 'UNKNOWN'],
+  throughput: ['STANDARD', 'HIGH', 'NOT_APPLICABLE'],
+  // prettier-ignore
+  status: [
+    'CONNECTED', 'PENDING', 'DISCONNECTED', 'FLAGGED', 'RESTRICTED', 'BANNED', 'UNVERIFIED', 'DELETED', 'MIGRATED',
+  ],
+  messagingLimit: ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'],
+  codeVerification: ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'],
+} as const;
 
-/** What a control call can change about a number; it outlives a restart. */
-export interface NumberFacts {
-  qualityRating: (typeof QUALITY_RATINGS)[number];
-  throughput: (typeof THROUGHPUT_LEVELS)[number];
-  status: (typeof NUMBER_STATUSES)[number];
-  messagingLimit: (typeof MESSAGING_LIMITS)[number];
+export type NumberFacts = { [Name in keyof typeof VALUES]: (typeof VALUES)[Name][number] } & {
   /** Null while it is the one that the number was added with. */
   verifiedName: string | null;
-  codeVerification: (typeof CODE_VERIFICATIONS)[number];
-}
+};
 
 /** Names of the facts in control calls, but for the verified name, and the values of each. */
 export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFacts, values: readonly string[]])[] = [
-  ['quality_rating', 'qualityRating', QUALITY_RATINGS],
-  ['throughput', 'throughput', THROUGHPUT_LEVELS],
-  ['status', 'status', NUMBER_STATUSES],
-  ['messaging_limit', 'messagingLimit', MESSAGING_LIMITS],
-  ['code_verification_status', 'codeVerification', CODE_VERIFICATIONS],
+  ['quality_rating', 'qualityRating', VALUES.qualityRating],
+  ['throughput', 'throughput', VALUES.throughput],
+  ['status', 'status', VALUES.status],
+  ['messaging_limit', 'messagingLimit', VALUES.messagingLimit],
+  ['code_verification_status', 'codeVerification', VALUES.codeVerification],
 ];
 
 /** What calls of the platform's own API have set for a number. */
@@ -157,11 +154,11 @@ function noticesOf(number: SimulatorNumber, before: NumberFacts, after: NumberFa
   };
   const accountUpdate = (event: string, info: object) => notices.push(['account_update', { event, ...info }]);
 
-  const worse = QUALITY_RATINGS.indexOf(after.qualityRating) - QUALITY_RATINGS.indexOf(before.qualityRating);
+  const worse = VALUES.qualityRating.indexOf(after.qualityRating) - VALUES.qualityRating.indexOf(before.qualityRating);
   if (worse !== 0) qualityUpdate(worse > 0 ? 'FLAGGED' : 'UNFLAGGED');
   if (before.throughput !== after.throughput && after.throughput === 'HIGH') qualityUpdate('THROUGHPUT_UPGRADE');
 
-  const higher = MESSAGING_LIMITS.indexOf(messagingLimit) - MESSAGING_LIMITS.indexOf(before.messagingLimit);
+  const higher = VALUES.messagingLimit.indexOf(messagingLimit) - VALUES.messagingLimit.indexOf(before.messagingLimit);
   if (higher !== 0) {
     qualityUpdate(higher > 0 ? 'UPGRADE' : 'DOWNGRADE', before.messagingLimit);
     const capability = { max_daily_conversations_per_business: messagingLimit, max_phone_numbers_per_waba: 25 };

@@ -24,15 +24,15 @@ export class MediaResponse {
   mime_type!: string;
 
   /** Null while an inbound file is not fetched yet. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 48213 })
+  @ApiProperty({ type: 'integer', example: 48213 })
   size_bytes!: number | null;
 
   /** SHA-256 of the bytes in hex. */
-  @ApiProperty({ type: 'string', nullable: true, example: EXAMPLE_SHA256 })
+  @ApiProperty({ example: EXAMPLE_SHA256 })
   sha256!: string | null;
 
   /** As its sender named it, without folders and invisible characters; at most 240 characters. */
-  @ApiProperty({ type: 'string', nullable: true, example: 'invoice-2026-11.pdf' })
+  @ApiProperty({ example: 'invoice-2026-11.pdf' })
   filename!: string | null;
 
   /** It is a voice message. */
@@ -51,7 +51,7 @@ export class MediaResponse {
   created_at!: string;
 
   /** When Herald deletes it by itself, as it is set up now; null: it stays until you delete it. */
-  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ format: 'date-time', example: null })
   expires_at!: string | null;
 
   static of(media: ListedMedia): MediaResponse {
@@ -73,25 +73,22 @@ export class MediaResponse {
 }
 
 export class SingleMediaResponse {
-  @ApiProperty({ type: MediaResponse })
   data!: MediaResponse;
 }
 
 export class MediaPagination {
   /** Pass it as `before` for the next page; null on the last one. */
-  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:00:00.125Z' })
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.125Z' })
   next_before!: string | null;
 
   /** Pass it as `before_id` together with `before`. */
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_MEDIA_ID })
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_MEDIA_ID })
   next_before_id!: string | null;
 }
 
 export class MediaListResponse {
-  @ApiProperty({ type: [MediaResponse] })
   data!: MediaResponse[];
 
-  @ApiProperty({ type: MediaPagination })
   pagination!: MediaPagination;
 }
 
@@ -108,6 +105,5 @@ export class MediaLinkData {
 }
 
 export class MediaLinkResponse {
-  @ApiProperty({ type: MediaLinkData })
   data!: MediaLinkData;
 }

@@ -1,9 +1,19 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
-import type { MediaDirection, MediaObject, MediaStatus, MediaType } from '../media.types.js';
+
+export const MEDIA_TYPES = ['image', 'video', 'audio', 'document', 'sticker'] as const;
+/** What a file is to the platform; it decides about formats and limits. */
+export type MediaType = (typeof MEDIA_TYPES)[number];
+
+export const MEDIA_DIRECTIONS = ['outbound', 'inbound'] as const;
+export type MediaDirection = (typeof MEDIA_DIRECTIONS)[number];
+
+export const MEDIA_STATUSES = ['stored', 'pending', 'failed'] as const;
+/** Pending: a customer's file that is not fetched yet. Failed: it can't be fetched any more. */
+export type MediaStatus = (typeof MEDIA_STATUSES)[number];
 
 /** A file and where its bytes are stored. The columns of its fetch belong to the statements of FetchRepository. */
 @Entity('media_object')
-export class MediaObjectEntity implements MediaObject {
+export class MediaObjectEntity {
   @PrimaryColumn('uuid')
   id!: string;
 
@@ -19,6 +29,7 @@ export class MediaObjectEntity implements MediaObject {
   @Column('text')
   type!: MediaType;
 
+  /** As the platform spells it, such as `audio/ogg; codecs=opus`. Of an inbound file: as the platform said. */
   @Column('text', { name: 'mime_type' })
   mimeType!: string;
 
@@ -33,12 +44,15 @@ export class MediaObjectEntity implements MediaObject {
   })
   sizeBytes!: number | null;
 
+  /** Lower-case hex. Of a pending file: as the platform announced it. */
   @Column('text', { nullable: true })
   sha256!: string | null;
 
+  /** The sender's name of the file: data, never a path. */
   @Column('text', { nullable: true })
   filename!: string | null;
 
+  /** To be shown as a voice message. */
   @Column('boolean')
   voice!: boolean;
 

@@ -12,16 +12,14 @@ import {
   type HoldRequest,
 } from '../../../infrastructure/lanes/lane-hold.js';
 import { withMediaEvents } from '../media.repository.js';
+import type { MediaObject } from '../media.types.js';
 
 /** A customer's file that this process fetches now. */
-export interface ClaimedFile {
-  id: string;
-  organizationId: string;
-  connectionId: string;
+export interface ClaimedFile extends Pick<
+  MediaObject,
+  'id' | 'organizationId' | 'connectionId' | 'mimeType' | 'sha256'
+> {
   platformMediaId: string;
-  mimeType: string;
-  /** Lower-case hex, as the notification announced it. */
-  sha256: string | null;
   /** Fetches that were begun, this one included; with the owner it identifies this claim. */
   tries: number;
   owner: string;
@@ -72,14 +70,13 @@ export class FetchRepository {
   }
 
   /** Prolongs a lease; false where the file was deleted or claimed again. */
-  async renew(file: ClaimedFile): Promise<boolean> {
-    const renewed = await this.database.execute(
+  renew(file: ClaimedFile): Promise<boolean> {
+    return this.database.changes(
       `update media_object set lease_until = clock_timestamp() + make_interval(secs => $5),
          next_attempt_at = clock_timestamp() + make_interval(secs => $5)
        ${MINE}`,
       [...fenceOf(file), FETCH_LEASE_MS / 1_000],
     );
-    return renewed > 0;
   }
 
   /**

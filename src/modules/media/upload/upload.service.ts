@@ -18,7 +18,7 @@ import {
   type TemporaryFile,
 } from '../../../infrastructure/storage/file-storage.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
-import { readFields, type UploadMediaRequest } from '../dto/upload-media.request.js';
+import { readFields, type UploadMediaRequest } from '../dto/media.request.js';
 import { cleanFileName } from '../file-name.js';
 import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';

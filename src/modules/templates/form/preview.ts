@@ -68,34 +68,32 @@ export function previewTemplate(
 ): Omit<PreviewData, 'name' | 'language'> {
   const { parameterFormat, components } = template;
   const [whole, ...cards] = partsOf(template);
-  const { header, bodyText, buttons } = whole;
+  const { header, buttons } = whole;
   const format = ownWord(header, 'format');
-  const headerText = headerTextOf(header);
-  const inHeader = valuesIn(sent, 'header', headerText, parameterFormat);
-  const inBody = valuesIn(sent, 'body', bodyText, parameterFormat);
-  // A file or a place fills a header that is no text.
-  const takesWords = format === 'TEXT' || header === undefined || inHeader.texts > 0;
   const isOfCodes = template.category === 'AUTHENTICATION';
   // In a template for codes the body's value fills the button too.
-  const code = isOfCodes ? valuesIn(sent, 'body', '{{1}}', 'POSITIONAL').byName.get('1') : undefined;
+  const code = isOfCodes ? parameterText(parametersIn(sent, 'body')[0]) : null;
+  const filled = fill(isOfCodes ? { ...whole, buttons: [] } : whole, parameterFormat, sent);
+  const given = sentCards(sent);
+  const missingInCards = cards.flatMap(
+    (card) => fill(card, parameterFormat, given.find(([index]) => index === card.card)?.[1] ?? []).missing,
+  );
+  // A file or a place fills a header that is no text.
+  const takesWords = format === 'TEXT' || header === undefined || filled.header.texts > 0;
   const offer = componentOf(components, 'LIMITED_TIME_OFFER');
   const isEndMissing = endsInTime(offer) && parametersIn(sent, 'limited_time_offer').length === 0;
   return {
-    header: header === undefined ? null : { format, text: render(headerText, inHeader) },
-    body: render(bodyText, inBody),
+    header: header === undefined ? null : { format, text: filled.header.text },
+    body: filled.body.text,
     footer: footerTextOf(componentOf(components, 'FOOTER')),
     buttons: buttons.map((button, index) => renderButton(button, code ?? buttonValue(sent, index), isOfCodes)),
     missing: [
-      ...missingIn(isOfCodes ? { ...whole, buttons: [] } : whole, parameterFormat, sent),
+      ...filled.missing,
       ...(isEndMissing ? ['limited_time_offer.{{expiration_time_ms}}'] : []),
-      ...cards.flatMap((card) => missingIn(card, parameterFormat, sent)),
+      ...missingInCards,
     ],
-    unused: [...(takesWords ? inHeader.unused : []), ...inBody.unused, ...unusedButtons(buttons, sent)],
+    unused: [...(takesWords ? filled.header.unused : []), ...filled.body.unused, ...unusedButtons(buttons, sent)],
   };
-}
-
-function render(text: string | null, { byName }: Values): string | null {
-  return text === null ? null : fillIn(text, (name) => byName.get(name));
 }
 
 function headerTextOf(header: unknown): string | null {
@@ -106,11 +104,14 @@ function parametersIn(sent: readonly unknown[], part: string): readonly unknown[
   return ownArray(componentOf(sent, part.toUpperCase()), 'parameters');
 }
 
-interface Values {
-  byName: Map<string, string>;
-  /** Those that no variable takes: `body[2]`, or `body.{{day}}` where they have names. */
+/** A text, filled with what a send has for it. */
+interface FilledText {
+  text: string | null;
+  /** Variables without a value: `body.{{day}}`. */
+  missing: string[];
+  /** Values that no variable takes: `body[2]`, or `body.{{day}}` where they have names. */
   unused: string[];
-  /** How many are words, and no file. */
+  /** How many values are words, and no file. */
   texts: number;
 }
 
@@ -121,51 +122,50 @@ function parameterText(parameter: unknown): string | null {
   return asText(own(parameter, 'text'));
 }
 
-/** The values that a send has for a text, by the names of the variables that they fill. */
-function valuesIn(
+function fillText(
   sent: readonly unknown[],
   part: 'header' | 'body',
   text: string | null,
   format: ParameterFormat,
-): Values {
+): FilledText {
   const names = namesInOrder(text ?? '', format);
-  const values: Values = { byName: new Map(), unused: [], texts: 0 };
+  const values = new Map<string, string>();
+  const unused: string[] = [];
+  let texts = 0;
   for (const [index, parameter] of parametersIn(sent, part).entries()) {
     const value = parameterText(parameter);
-    if (value !== null) values.texts++;
+    if (value !== null) texts++;
     const given = format === 'NAMED' ? ownText(parameter, 'parameter_name') : null;
     const name = given ?? (format === 'NAMED' ? undefined : names[index]);
     if (name === undefined || !names.includes(name))
-      values.unused.push(given === null ? `${part}[${index}]` : `${part}.{{${given}}}`);
-    else if (value !== null) values.byName.set(name, value);
+      unused.push(given === null ? `${part}[${index}]` : `${part}.{{${given}}}`);
+    else if (value !== null) values.set(name, value);
   }
-  return values;
+  const missing = names.filter((name) => !values.has(name)).map((name) => `${part}.{{${name}}}`);
+  return { text: text === null ? null : fillIn(text, (name) => values.get(name)), missing, unused, texts };
 }
 
-/** What a send must fill in the template itself or in one card, and does not. */
-function missingIn(
-  { card, header, bodyText, buttons }: TemplatePart,
+/** The texts of the template itself or of one card, filled, and all that a send must give and does not. */
+function fill(
+  { card, header: given, bodyText, buttons }: TemplatePart,
   format: ParameterFormat,
-  allSent: readonly unknown[],
-): string[] {
-  const at = card === undefined ? '' : `cards[${card}].`;
-  const sent = card === undefined ? allSent : (sentCards(allSent).find(([index]) => index === card)?.[1] ?? []);
-  const inText = (part: 'header' | 'body', text: string | null): string[] => {
-    const { byName } = valuesIn(sent, part, text, format);
-    const names = namesInOrder(text ?? '', format).filter((name) => !byName.has(name));
-    return names.map((name) => `${at}${part}.{{${name}}}`);
-  };
+  sent: readonly unknown[],
+) {
+  const header = fillText(sent, 'header', headerTextOf(given), format);
+  const body = fillText(sent, 'body', bodyText, format);
   const inButtons = buttons.flatMap((button, index) => {
-    const variable = buttonValue(sent, index) === undefined ? buttonVariable(button) : null;
-    return variable === null ? [] : [`${at}buttons[${index}].{{${variable.name}}}`];
+    const variable = buttonValue(sent, index) === null ? buttonVariable(button) : null;
+    return variable === null ? [] : [`buttons[${index}].{{${variable.name}}}`];
   });
-  return [...inText('header', headerTextOf(header)), ...inText('body', bodyText), ...inButtons];
+  const at = card === undefined ? '' : `cards[${card}].`;
+  const missing = [...header.missing, ...body.missing, ...inButtons].map((place) => at + place);
+  return { header, body, missing };
 }
 
 /** What fills the button at this place, from 0. */
-function buttonValue(sent: readonly unknown[], place: number): string | undefined {
+function buttonValue(sent: readonly unknown[], place: number): string | null {
   const [parameter] = sentButtons(sent).find(({ index }) => index === place)?.parameters ?? [];
-  return asText(own(parameter, 'coupon_code')) ?? parameterText(parameter) ?? undefined;
+  return asText(own(parameter, 'coupon_code')) ?? parameterText(parameter);
 }
 
 /** Values for buttons that are not there, or that have no variable. */
@@ -185,19 +185,19 @@ function footerTextOf(footer: unknown): string | null {
   return text ?? (typeof minutes === 'number' ? `This code expires in ${minutes} minutes.` : null);
 }
 
-function renderButton(button: unknown, value: string | undefined, isOfCodes: boolean): PreviewButtonResponse {
+function renderButton(button: unknown, value: string | null, isOfCodes: boolean): PreviewButtonResponse {
   const type = ownWord(button, 'type');
   const kind = type === 'OTP' ? ownWord(button, 'otp_type') : type;
   const rendered: PreviewButtonResponse = { type, text: ownText(button, 'text') ?? OWN_LABELS[kind] ?? '' };
   const url = ownText(button, 'url');
   if (url !== null) {
-    const isFilledLink = value !== undefined && placeholdersIn(url).length > 0;
+    const isFilledLink = value !== null && placeholdersIn(url).length > 0;
     rendered.url = isFilledLink ? fillIn(url, () => value) : urlWithExample(url, button);
     if (isFilledLink && isOfCodes) rendered.code = value;
   }
   const phoneNumber = ownText(button, 'phone_number');
   if (phoneNumber !== null) rendered.phone_number = phoneNumber;
-  if (type === 'OTP' && value !== undefined) rendered.code = value;
+  if (type === 'OTP' && value !== null) rendered.code = value;
   const coupon = type === 'COPY_CODE' ? (value ?? firstText(own(button, 'example'))) : null;
   if (coupon !== null) rendered.code = coupon;
   return rendered;

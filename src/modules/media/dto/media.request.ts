@@ -3,9 +3,16 @@ import { IsIn, IsOptional, Matches } from 'class-validator';
 import { invalidField } from '../../../common/common.errors.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { UUID_PATTERN } from '../../../common/ids.js';
+import { cursorOf, isUuidText, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { ValidatedRequestPipe } from '../../../infrastructure/http/validated-request.pipe.js';
 import { propertiesOf } from '../../../infrastructure/http/validation-details.js';
-import { MEDIA_TYPES, type MediaType } from '../media.types.js';
+import {
+  MEDIA_DIRECTIONS,
+  MEDIA_TYPES,
+  type MediaDirection,
+  type MediaFilter,
+  type MediaType,
+} from '../media.types.js';
 import { FORMATS } from '../sniff/formats.js';
 
 /** The form of POST /media. */
@@ -87,3 +94,34 @@ export const UploadMediaDocs = (): MethodDecorator =>
       'A voice message (`voice=true`) is Ogg with Opus, mono.',
     ].join('\n'),
   });
+
+/** The query of GET /media. */
+export class ListMediaQuery extends PageQuery {
+  /** Only files of this number: an id from GET /connections. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @isUuidText('connection_id')
+  connection_id?: string;
+
+  /** Only files of this type. */
+  @ApiPropertyOptional({ enum: MEDIA_TYPES })
+  @IsOptional()
+  @IsIn(MEDIA_TYPES)
+  type?: MediaType;
+
+  /** `outbound`: uploaded here; `inbound`: sent by customers. */
+  @ApiPropertyOptional({ enum: MEDIA_DIRECTIONS })
+  @IsOptional()
+  @IsIn(MEDIA_DIRECTIONS)
+  direction?: MediaDirection;
+}
+
+export function filterOf(query: ListMediaQuery): MediaFilter {
+  return {
+    limit: query.limit,
+    ...cursorOf(query),
+    connectionId: query.connection_id?.toLowerCase() ?? null,
+    type: query.type ?? null,
+    direction: query.direction ?? null,
+  };
+}
