@@ -138,6 +138,8 @@ function quoted(text: string): string {
 /** What a new user needs: the next command to paste, and where everything else is. It works as it is printed. */
 export function welcome(demo: DemoFile, dataDir: string): string {
   const folder = shown(dataDir);
+  // The other terminal has no setting of this one.
+  const herald = folder === './.data' ? 'npx herald' : `DATA_DIR='${folder}' npx herald`;
   const to = demo.recipients[0]?.to ?? '';
   const text = { body: 'Hello from Herald' };
   const body = JSON.stringify({ connection_id: demo.connection_id, to, type: 'text', text });
@@ -145,7 +147,7 @@ export function welcome(demo: DemoFile, dataDir: string): string {
     '',
     '  Herald is ready. In another terminal, in this folder, send a message and watch it arrive:',
     '',
-    `    npx herald message send --to ${to} --text "Your table is ready." --watch`,
+    `    ${herald} message send --to ${to} --text "Your table is ready." --watch`,
     '',
     '  The same as a call of the API:',
     '',
@@ -156,7 +158,7 @@ export function welcome(demo: DemoFile, dataDir: string): string {
     `      -d '${body}'`,
     '',
     `  Browse and try the API:      ${demo.docs_url}  (its key: the one above)`,
-    '  See everything at work:      npx herald demo',
+    `  See everything at work:      ${herald} demo`,
     '  Go through it by yourself:   docs/quick-start.md',
     `  Keys, ids, numbers to try:   ${folder}/demo.json`,
     '',

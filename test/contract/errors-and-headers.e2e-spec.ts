@@ -1,5 +1,6 @@
 import type { ApiResponse } from '../support/api-client.js';
 import { waitFor } from '../support/wait-for.js';
+import { rawRequest, request } from './raw-http.js';
 import { startSmallApp, type SmallApp } from './small-app.js';
 import { ThingsController } from './things.controller.js';
 
@@ -262,4 +263,10 @@ describe('an answer that fails halfway', () => {
   it('breaks the connection instead of pretending to be whole', async () => {
     await expect(small.api.get('/things/half', { key })).rejects.toThrow();
   });
+});
+
+it('an expectation that the server does not know is passed over', async () => {
+  const lines = [`Authorization: Bearer ${key}`, 'Expect: the-impossible', 'X-Request-Id: expecting'];
+  const answer = await rawRequest(small.port, request('GET /api/v1/things HTTP/1.1', lines));
+  expect(answer).toMatchObject({ status: 200, headers: { 'x-request-id': 'expecting', 'x-herald-api-version': 'v1' } });
 });

@@ -6,6 +6,7 @@ import { lowestIdSince, newId } from '../../src/common/ids.js';
 import { EventsRepository, MOST_SCANNED } from '../../src/modules/webhook/events/events.repository.js';
 import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
 import { Receiver, verify, type Envelope } from '../faults/webhook-receiver.js';
+import { envelope, notify, statusOf } from '../notifications/fixture.js';
 import type { ApiClient } from '../support/api-client.js';
 import { never } from '../support/never.js';
 import { rowsRead } from '../support/rows-read.js';
@@ -144,6 +145,27 @@ describe('GET /events', () => {
     expect(idsOf((await rest(other.api)).events)).toEqual([...paused, ...without]);
     await configure({ url: receiver.url('/later'), active: false });
     expect(idsOf((await rest(api)).events)).toEqual(asked);
+  });
+
+  it('gives the changes of a message that are stored together in their order', async () => {
+    const sender = await test.sender();
+    const { next } = await page(sender.api);
+    const made = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        test.factories.message({
+          connection: sender.connection,
+          status: 'accepted',
+          recipient: `49151${1_000_000 + n}`,
+        }),
+      ),
+    );
+    const reported = ['sent', 'delivered', 'read'];
+    const statuses = reported.flatMap((status) => made.map((message) => statusOf(message, status)));
+    await notify(test, envelope(sender.connection, { statuses }));
+    const { events } = await rest(sender.api, next);
+    const toldOf = new Map(made.map(({ id }) => [id, [] as unknown[]]));
+    for (const { data } of events) toldOf.get(String(data.message_id))?.push(data.status);
+    expect([...toldOf.values()]).toEqual(made.map(() => reported));
   });
 
   it('begins now where that is asked for', async () => {

@@ -28,6 +28,8 @@ export function limitServer(server: Server, publicUrl: () => string, connections
     requireHostHeader: false,
     connectionsCheckingInterval: CHECK_EVERY_MS,
   });
+  // Node would answer 417 by itself, without a body; what is no 100-continue may be passed over (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   server.on('drop', () => connections.onRefused());
   guardConnections(server, connections);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, publicUrl()));

@@ -44,7 +44,7 @@ export const DEMO_RECEIVERS_FILE = 'demo-receivers.json';
  * then commits with its change and costs no round trip of its own. Rows whose workspace has never had an endpoint nor
  * read its events insert nothing. Those for which no endpoint is to get them, as none has chosen their type and number,
  * are recorded for GET /events alone. Afterwards call `WebhookService.wake`, or leave it to the sweep, which finds them
- * within a second.
+ * within a second. Those of one message get their ids in the order of their `sequence`, for GET /events.
  *
  * @param source a CTE's name or a parenthesised select with the columns organization_id uuid, event_type text,
  * event_data jsonb, occurred_at timestamptz (cut to milliseconds, as the API shows times; a cast would round),
@@ -63,7 +63,8 @@ export function insertWebhookEvents(source: string): string {
     left join webhook_endpoint endpoint on endpoint.organization_id = source.organization_id
       and endpoint.deleted_at is null and source.event_type = any(endpoint.events)
       and (endpoint.connection_ids = '{}' or source.connection_ids is null
-        or endpoint.connection_ids && source.connection_ids)`;
+        or endpoint.connection_ids && source.connection_ids)
+    order by source.event_data -> 'sequence'`;
 }
 
 /** SQL: a time as the API shows it. The fraction is cut off, not rounded, in both. */
