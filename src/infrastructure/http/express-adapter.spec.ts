@@ -1,9 +1,19 @@
-import { Controller, Get, type INestApplication, Module, Req } from '@nestjs/common';
+import { Controller, Get, type INestApplication, Module, Req, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import express, { type Express, type Request } from 'express';
-import { createServer, IncomingMessage, type Server, ServerResponse, type RequestListener } from 'node:http';
+import {
+  Agent,
+  createServer,
+  get,
+  IncomingMessage,
+  type Server,
+  ServerResponse,
+  type RequestListener,
+} from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { get as getSecurely } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { TestAuthority } from '../../../test/support/certificates.js';
 import { expressConstructors, FixedPrototypeAdapter, flatHeaderResponse, sendJson } from './express-adapter.js';
 
 @Controller()
@@ -92,16 +102,51 @@ describe('FixedPrototypeAdapter', () => {
     app = null;
   });
 
-  async function start(): Promise<number> {
-    app = await NestFactory.create(ThingsModule, new FixedPrototypeAdapter(), { logger: false });
+  async function start(options: NestApplicationOptions): Promise<number> {
+    app = await NestFactory.create(ThingsModule, new FixedPrototypeAdapter(), { logger: false, ...options });
     await app.listen(0, '127.0.0.1');
     return ((app.getHttpServer() as Server).address() as AddressInfo).port;
   }
 
   it('serves an application of Nest', async () => {
-    const port = await start();
+    const port = await start({});
     const answer = await fetch(`http://127.0.0.1:${port}/thing`);
     expect(await answer.json()).toEqual({ ip: '127.0.0.1', isRequest: true });
+  });
+
+  it('keeps httpsOptions', async () => {
+    const authority = new TestAuthority();
+    const { key, cert } = authority.issue({ names: ['localhost'] });
+    const port = await start({ httpsOptions: { key, cert } });
+    const status = await new Promise((resolve, reject) => {
+      getSecurely(
+        { port, host: '127.0.0.1', servername: 'localhost', path: '/thing', ca: authority.certificate },
+        (res) => resolve(res.statusCode),
+      ).on('error', reject);
+    });
+    expect(status).toBe(200);
+  });
+
+  it('keeps return503OnClosing', async () => {
+    const port = await start({ return503OnClosing: true });
+    (app as INestApplication).getHttpAdapter().beforeClose?.();
+    const answer = await fetch(`http://127.0.0.1:${port}/thing`);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('connection')).toBe('close');
+  });
+
+  it('keeps forceCloseConnections: open connections end with the application', async () => {
+    const port = await start({ forceCloseConnections: true });
+    const agent = new Agent({ keepAlive: true });
+    const socket = await new Promise<Socket>((resolve, reject) => {
+      get({ port, host: '127.0.0.1', path: '/thing', agent }, (res) => {
+        const { socket: used } = res;
+        res.resume().once('end', () => resolve(used));
+      }).on('error', reject);
+    });
+    await Promise.all([once(socket, 'close'), app?.close()]);
+    expect(socket.destroyed).toBe(true);
+    agent.destroy();
   });
 });
 

@@ -6,8 +6,10 @@ import {
   type OutgoingHttpHeaders,
   ServerResponse,
 } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Express, Request, Response } from 'express';
+import type { Express, NextFunction, Request, Response } from 'express';
 
 /**
  * Nest's Express adapter whose server makes requests and responses with Express's prototypes from the start.
@@ -20,11 +22,23 @@ export class FixedPrototypeAdapter extends ExpressAdapter {
   /** Takes the requests before Express does, and hands on to it what it leaves. */
   beforeExpress: RequestListener | null = null;
 
-  /** Herald sets none of Nest's options for the server: proxies end TLS, and `Drain` ends connections. */
-  override initHttpServer(): void {
+  override initHttpServer(options?: NestApplicationOptions): void {
     const express = this.getInstance<Express>();
+    const constructors = expressConstructors(express);
     const listener: RequestListener = (req, res) => (this.beforeExpress ?? express)(req, res);
-    this.httpServer = createServer(expressConstructors(express), listener);
+    this.httpServer = options?.httpsOptions
+      ? createSecureServer({ ...options.httpsOptions, ...constructors }, listener)
+      : createServer(constructors, listener);
+    if (options?.return503OnClosing) this.refuseWhileClosing(express);
+    // Private in Nest's types; its `close` ends the connections that were tracked.
+    if (options?.forceCloseConnections) this['trackOpenConnections']();
+  }
+
+  private refuseWhileClosing(express: Express): void {
+    express.use((_req: Request, res: Response, next: NextFunction) => {
+      if (this['isShuttingDown']) res.set('Connection', 'close').status(503).send('Service Unavailable');
+      else next();
+    });
   }
 }
 
