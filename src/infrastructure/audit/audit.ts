@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { requestContext } from '../operations/logger.js';
+import type { AuditAction } from './audit-actions.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 
+export type { AuditAction };
 export type AuditEvent = AuditEventEntity;
 
 export interface AuditFilter {
@@ -97,31 +99,3 @@ export class Audit {
     return this.database.repository(AuditEventEntity);
   }
 }
-
-/** What is written down, by what it concerns. */
-export const AUDIT_ACTIONS = [
-  'workspace.created',
-  'workspace.limits_changed',
-  'workspace.subscription_changed',
-  'workspace.deletion_started',
-  'workspace.deleted',
-  'key.created',
-  'key.revoked',
-  'key.rotated',
-  'connection.added',
-  'connection.changed',
-  'connection.disconnected',
-  'webhook.created',
-  'webhook.changed',
-  'webhook.removed',
-  'webhook.secret_rotated',
-  'otp_project.created',
-  'otp_sender.set',
-  'otp_package.set',
-  'contact.erasure_started',
-  'contact.erased',
-  'secrets.rotation_started',
-  'database.restored',
-  'database.confirmed',
-] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -1,4 +1,3 @@
-import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { LoadedConfig } from './load-config.js';
 
 /** The validated settings of this process, in typed sections. Injected by class, never constructed. */
@@ -10,15 +9,6 @@ export interface Config extends LoadedConfig {}
 /** The same settings with some sections exchanged. */
 export function changedConfig(config: Config, sections: Partial<Config>): Config {
   return Object.assign({}, config, sections);
-}
-
-/** Makes the validated settings injectable everywhere. */
-@Global()
-@Module({})
-export class ConfigModule {
-  static of(config: Config): DynamicModule {
-    return { module: ConfigModule, providers: [{ provide: Config, useValue: config }], exports: [Config] };
-  }
 }
 
 /** Sets a variable that is not set, for libraries that take a switch from the environment only. */

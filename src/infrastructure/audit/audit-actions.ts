@@ -1,0 +1,27 @@
+/** What is written down, by what it concerns. Apart, as commands list it without loading Nest. */
+export const AUDIT_ACTIONS = [
+  'workspace.created',
+  'workspace.limits_changed',
+  'workspace.subscription_changed',
+  'workspace.deletion_started',
+  'workspace.deleted',
+  'key.created',
+  'key.revoked',
+  'key.rotated',
+  'connection.added',
+  'connection.changed',
+  'connection.disconnected',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.removed',
+  'webhook.secret_rotated',
+  'otp_project.created',
+  'otp_sender.set',
+  'otp_package.set',
+  'contact.erasure_started',
+  'contact.erased',
+  'secrets.rotation_started',
+  'database.restored',
+  'database.confirmed',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
