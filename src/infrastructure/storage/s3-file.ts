@@ -196,6 +196,8 @@ class OutgoingStream {
   leftBytes: number;
   private readonly body = new PassThrough();
   private readonly controller = new AbortController();
+  /** Aborted when the body takes nothing more. */
+  private readonly closed = new AbortController();
   private readonly answer: Promise<CompletedPart | null>;
   private fault: Error | null = null;
 
@@ -207,6 +209,13 @@ class OutgoingStream {
     this.leftBytes = sizeBytes;
     // What breaks off is said by the answer.
     this.body.on('error', () => undefined);
+    // It may be closed without an error, and then no `drain` comes.
+    this.body.on('close', () => {
+      const cause = this.body.errored;
+      if (!this.body.writableFinished)
+        this.fault ??= new StorageUnavailableError('the bucket took no more bytes', { cause });
+      this.closed.abort();
+    });
     this.answer = send({ stream: this.body, sizeBytes, signal: this.controller.signal });
     this.answer.catch((error: unknown) => {
       this.fault ??= error instanceof Error ? error : new Error(String(error));
@@ -220,7 +229,7 @@ class OutgoingStream {
     if (this.fault !== null) throw this.fault;
     this.leftBytes -= bytes.length;
     if (this.body.write(Buffer.from(bytes))) return;
-    await this.inTime(once(this.body, 'drain'));
+    await this.inTime(once(this.body, 'drain', { signal: this.closed.signal }));
   }
 
   async end(): Promise<CompletedPart | null> {

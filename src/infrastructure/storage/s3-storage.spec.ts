@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,8 @@ import { FileGoneError, FileLengthError, type FileStorage, type NewFile } from '
 import { StorageUnavailableError } from './file-storage.js';
 import { FolderStorage } from './folder-storage.js';
 import { MovingStorage } from './moving-storage.js';
-import { PART_BYTES } from './s3-file.js';
+import type { ObjectBody, S3Bucket } from './s3-bucket.js';
+import { PART_BYTES, S3File } from './s3-file.js';
 import { S3Storage } from './s3-storage.js';
 
 const MIB = 1_048_576;
@@ -416,6 +418,25 @@ describe('S3Storage', () => {
       }
     });
   });
+
+  it.each(['before', 'during'])(
+    'a body that is closed without an error %s a write breaks the file off',
+    async (when) => {
+      const put = async (_key: string, body: ObjectBody): Promise<void> => {
+        if (!('stream' in body)) throw new TypeError('a file of known length goes straight through');
+        const { stream, signal } = body;
+        if (when === 'before') stream.destroy();
+        else setImmediate(() => stream.destroy());
+        await once(signal, 'abort');
+      };
+      const bucket = { name: 'the bucket', put, remove: () => Promise.resolve() } as unknown as S3Bucket;
+      const known = { atLeastBytes: MIB, atMostBytes: MIB };
+      const file = new S3File(newId(), { bucket, known, timeoutMs: 60_000, over: () => 0, left: () => 0 });
+      await expect(file.write(Buffer.alloc(MIB))).rejects.toThrow('the bucket took no more bytes');
+      await expect(file.write(Buffer.alloc(MIB))).rejects.toThrow('the bucket took no more bytes');
+      await file.discard();
+    },
+  );
 
   it('asks again where that does no harm: two 503, then an answer', async () => {
     const storage = s3();
