@@ -221,6 +221,14 @@ describe('hostile uploads', () => {
       },
       { what: 'nothing to be left' },
     );
+    // Nor a place: in S3 no file shows that the server still holds one.
+    await waitFor(
+      async () => {
+        const answer = await send({ name: 'no file', body: formBody(BOUNDARY, [connection()]) });
+        return answer.status === 400;
+      },
+      { what: 'a place for an upload' },
+    );
   });
 
   it('are refused while they are still coming, and the file goes at once', async () => {
