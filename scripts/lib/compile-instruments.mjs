@@ -6,10 +6,12 @@ import { dirname, join } from 'node:path';
 import { ROOT } from './root.mjs';
 
 const FOLDERS = ['bench', 'test/faults'];
+// What they share with the tests.
+const FILES = ['test/support/local-server.ts'];
 
 export async function compileInstruments() {
   for (const folder of FOLDERS) rmSync(join(ROOT, 'dist', folder), { recursive: true, force: true });
-  await Promise.all(FOLDERS.flatMap(sourcesIn).map(compile));
+  await Promise.all([...FOLDERS.flatMap(sourcesIn), ...FILES].map(compile));
 }
 
 function sourcesIn(folder) {
