@@ -139,7 +139,7 @@ function quoted(text: string): string {
 export function welcome(demo: DemoFile, dataDir: string): string {
   const folder = shown(dataDir);
   // The other terminal has no setting of this one.
-  const herald = folder === './.data' ? 'npx herald' : `DATA_DIR='${folder}' npx herald`;
+  const herald = folder === './.data' ? 'npx herald' : `DATA_DIR=${quoted(folder)} npx herald`;
   const to = demo.recipients[0]?.to ?? '';
   const text = { body: 'Hello from Herald' };
   const body = JSON.stringify({ connection_id: demo.connection_id, to, type: 'text', text });
