@@ -1,7 +1,10 @@
-import { v7 } from 'uuid';
+import { NIL, v7 } from 'uuid';
 
 /** Text of a UUID. Versions and variants are not looked at: a caller's ids may come from anywhere. */
 export const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Before every other id: where a walk over them begins. */
+export const FIRST_ID: string = NIL;
 
 const BYTES = 16;
 const RANDOM = new Uint8Array(256 * BYTES);

@@ -1,3 +1,4 @@
+import { FIRST_ID } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
 import { isHeld } from './lane-hold.js';
 import type { AwaitedTime, Sweep } from './sweeps.js';
@@ -108,7 +109,7 @@ export function findDueLanes(database: Database, rows: WaitingRows): DueLanes {
   const dueLanes = async (limit: number, after: string | null): Promise<DuePage> => {
     const heads = await database.query<{ lane_id: string; due_for_ms: number | null }>(sql, [
       limit,
-      after === null ? FIRST : after.slice(prefix.length),
+      after === null ? FIRST_ID : after.slice(prefix.length),
     ]);
     const last = heads.at(-1);
     return {
@@ -121,13 +122,11 @@ export function findDueLanes(database: Database, rows: WaitingRows): DueLanes {
   return Object.assign(dueLanes, { hasWork: `exists (select 1 from ${rows.table} where status = '${rows.status}')` });
 }
 
-const FIRST = '00000000-0000-0000-0000-000000000000';
-
 /** SQL text: the relation `lane_head` has of each lane behind `after` the row that is due first, of `limit` lanes. */
 export function laneHeads(
   { table, lane, status }: Pick<WaitingRows, 'table' | 'lane' | 'status'>,
   limit = "'infinity'::float8",
-  after = `'${FIRST}'`,
+  after = `'${FIRST_ID}'`,
 ): string {
   const head = (behind: string, n: string): string => `
     select ${lane} as lane_id, next_attempt_at, ${n} as n from ${table}

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../common/ids.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import type { Subject } from '../../infrastructure/erasure/erasure.js';
@@ -103,11 +104,7 @@ export class NotificationsRepository {
       ids: string[] | null;
       passed: number;
       last: string | null;
-    }>(typeof whose === 'string' ? FIND_OF_WORKSPACE : FIND_OF_CONTACT, [
-      keyOf(whose),
-      after ?? '00000000-0000-0000-0000-000000000000',
-      PAGE,
-    ]);
+    }>(typeof whose === 'string' ? FIND_OF_WORKSPACE : FIND_OF_CONTACT, [keyOf(whose), after ?? FIRST_ID, PAGE]);
     return { ids: ids ?? [], cursor: passed < PAGE ? null : last };
   }
 

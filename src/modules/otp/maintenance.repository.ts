@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { ErasureBatch, Subject } from '../../infrastructure/erasure/erasure.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
@@ -58,7 +59,7 @@ export class MaintenanceRepository {
    */
   async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
     const { organizationId, numbers } = subject;
-    const from = cursor ?? '00000000-0000-0000-0000-000000000000';
+    const from = cursor ?? FIRST_ID;
     const { ids, passed, last } = await this.database.row<{
       ids: string[] | null;
       passed: number;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../common/ids.js';
+import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { Claim } from '../../infrastructure/lanes/lane-runner.js';
 import {
@@ -186,7 +186,6 @@ export class SendingRepository {
 
 const CLAIMABLE = `status = 'queued' and code_ciphertext is not null
       and expires_at > clock_timestamp() and created_at > clock_timestamp() - make_interval(secs => ${QUEUE_SECONDS})`;
-const FIRST = `'00000000-0000-0000-0000-000000000000'`;
 const LAST = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
 
 // $1 to $6 the hold, $3 of it the limit, $7 lease seconds, $8 the project that had the last turn, $9 an attempt id for
@@ -195,7 +194,7 @@ const LAST = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
 const CLAIM = `
 with recursive ${laneHold()}, project as (
   select next.project_id, part.upto, 1 as n
-  from (values (coalesce($8::uuid, ${FIRST}), ${LAST}::uuid), (${FIRST}, $8::uuid)) as part (behind, upto)
+  from (values (coalesce($8::uuid, '${FIRST_ID}'), ${LAST}::uuid), ('${FIRST_ID}', $8::uuid)) as part (behind, upto)
   cross join lateral (
     select project_id from otp_challenge where project_id > part.behind and project_id <= part.upto and ${CLAIMABLE}
     order by project_id, seq limit 1) as next

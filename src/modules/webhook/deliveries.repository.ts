@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { lowestIdSince } from '../../common/ids.js';
+import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
@@ -117,7 +117,7 @@ select d.* from unnest($3::text[]) as kind (type) cross join unnest($4::text[]) 
   from webhook_delivery
   where organization_id = $1 and endpoint_id = $2 and event_type = kind.type and status = state.status
     and (created_at, id) < (coalesce($5::timestamptz, 'infinity'),
-      coalesce($6::uuid, '00000000-0000-0000-0000-000000000000'))
+      coalesce($6::uuid, '${FIRST_ID}'))
   order by created_at desc, id desc limit $7) d
 order by d.created_at desc, d.id desc limit $7`;
 

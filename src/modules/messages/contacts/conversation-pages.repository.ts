@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { windowClosesAt } from '../accept/windows.js';
@@ -58,7 +59,7 @@ export class ConversationPagesRepository {
   private async walk(organizationId: string, filter: ConversationFilter): Promise<Places> {
     const { connectionId, limit } = filter;
     const places: Place[] = [];
-    let before: unknown[] = [filter.before ?? 'infinity', filter.beforeId ?? NO_ID];
+    let before: unknown[] = [filter.before ?? 'infinity', filter.beforeId ?? FIRST_ID];
     let end: Place | null = null;
     for (const step of STEPS) {
       const wanted = limit + 1 - places.length;
@@ -81,7 +82,7 @@ export class ConversationPagesRepository {
     const places = await this.database.query<Place>(OF_CONTACT, [
       organizationId,
       before ?? 'infinity',
-      beforeId ?? NO_ID,
+      beforeId ?? FIRST_ID,
       limit + 1,
       connectionId,
       to === null ? null : spellingsOf(to),
@@ -132,7 +133,6 @@ function pageOf(found: readonly Place[], limit: number): Places {
 }
 
 /** Lower than every id. */
-const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The rows whose messages are a conversation's: its own, and those of conversations that were merged into it. */
 const same = (id: string): string =>

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Subject } from '../../../infrastructure/erasure/erasure.js';
 import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
@@ -25,7 +26,6 @@ interface ContactRow {
   merged_into: string | null;
 }
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const PAGE = 2_000;
 const WITHDRAW_BATCH = 500;
 const RESTORE_BATCH = 2_000;

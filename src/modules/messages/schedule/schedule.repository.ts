@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../../common/ids.js';
 import type { FailureCategory } from '../../../common/failure-category.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { LANES_HELD } from '../../../infrastructure/lanes/lane-hold.js';
@@ -31,14 +32,13 @@ export interface Released {
 
 /** Numbers whose due messages one page has, and of all of them together at most so many messages. */
 const NUMBERS = 25;
-const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /** `message_schedule`: messages that are to go later, their release, and taking back what has not been sent. */
 @Injectable()
 export class ScheduleRepository {
   private readonly place = new SweepPlace();
   /** Behind which number the next page begins. */
-  private after = FIRST;
+  private after = FIRST_ID;
 
   constructor(private readonly database: Database) {}
 
@@ -54,7 +54,7 @@ export class ScheduleRepository {
    * @returns null where nothing is due.
    */
   async findDue(limit: number, ttlHours: number): Promise<DueMessage[] | null> {
-    const fromStart = this.after === FIRST;
+    const fromStart = this.after === FIRST_ID;
     const rows = await this.database.query<MessageRow & { isExpired: boolean; lookedAt: string }>(DUE, [
       this.after,
       limit,
@@ -65,7 +65,8 @@ export class ScheduleRepository {
       row.id === null ? [] : [{ message: messageOf(row), isExpired }],
     );
     const numbers = new Set(due.map(({ message }) => message.connectionId));
-    this.after = numbers.size < NUMBERS ? FIRST : [...numbers].reduce((last, id) => (id > last ? id : last), FIRST);
+    this.after =
+      numbers.size < NUMBERS ? FIRST_ID : [...numbers].reduce((last, id) => (id > last ? id : last), FIRST_ID);
     if (due.length > 0 || !fromStart) return due;
     this.place.reached(rows[0]?.lookedAt ?? null);
     return null;

@@ -1,3 +1,4 @@
+import { FIRST_ID } from '../../../common/ids.js';
 import type { Database } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
@@ -155,21 +156,19 @@ from found where place is null
 select ${HOLD_COLUMNS}, hold.key as "laneKey", answer.* from hold full join answer on false`,
 };
 
-const FIRST = '00000000-0000-0000-0000-000000000000';
-
 /** Connections with due messages that can send. */
 export function dueConnections(database: Database): DueLanes {
   const page = async (limit: number, after: string | null) => {
     const rows = await database.query<{ id: string; due_for_ms: number | null; is_last: boolean }>(DUE, [
       limit,
-      after ?? FIRST,
+      after ?? FIRST_ID,
     ]);
     return {
       lanes: rows.flatMap(({ id, due_for_ms }) => (due_for_ms === null ? [] : [{ key: id, dueForMs: due_for_ms }])),
       next: rows.find((row) => row.is_last)?.id ?? null,
     };
   };
-  return Object.assign(page, { hasWork: `exists (${dueOf('null', `'${FIRST}'`)})` });
+  return Object.assign(page, { hasWork: `exists (${dueOf('null', `'${FIRST_ID}'`)})` });
 }
 
 // Numbers that cannot send keep their due messages: without this each of them would be woken in every round. The last

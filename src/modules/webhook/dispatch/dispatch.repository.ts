@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../../common/ids.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
@@ -93,7 +94,7 @@ export class DispatchRepository {
    * @returns `next`: the last endpoint that was looked at where more may follow, else null.
    */
   async dueEndpoints(limit: number, after: string | null): Promise<{ endpoints: string[]; next: string | null }> {
-    const rows = await this.database.query<{ id: string; due: boolean }>(DUE, [limit, after ?? FIRST]);
+    const rows = await this.database.query<{ id: string; due: boolean }>(DUE, [limit, after ?? FIRST_ID]);
     const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
     return { endpoints: rows.flatMap(({ id, due }) => (due ? [id] : [])), next };
   }
@@ -166,8 +167,6 @@ function healthChanges(outcomes: readonly DeliveryOutcome[], endpoints: readonly
   }
   return [...changes.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
-
-const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /** SQL: the endpoint `e` is neither paused, disabled, deleted nor at rest. */
 export const TAKES_EVENTS = `e.active and e.disabled_reason is null and e.deleted_at is null

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { lowestIdSince } from '../../../common/ids.js';
+import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { EventType } from '../webhook.types.js';
 import type { EventCursor } from './event-cursor.js';
@@ -92,7 +92,7 @@ export class EventsRepository {
     const rows = await this.database.query<PageRow>(PAGE, [
       organizationId,
       after.transaction,
-      after.kind === 'event' ? after.id : FIRST,
+      after.kind === 'event' ? after.id : FIRST_ID,
       scan,
       types,
       limit + 1,
@@ -115,7 +115,7 @@ export class EventsRepository {
   async renumber(): Promise<number> {
     await this.database.execute(RENUMBER_RECORDING);
     let renumbered = 0;
-    for (let after: string | null = FIRST; after !== null;) {
+    for (let after: string | null = FIRST_ID; after !== null;) {
       const [part]: { moved: number; last: string | null }[] = await this.database.query(RENUMBER, [after]);
       renumbered += part?.moved ?? 0;
       after = part?.last ?? null;
@@ -123,8 +123,6 @@ export class EventsRepository {
     return renumbered;
   }
 }
-
-const FIRST = '00000000-0000-0000-0000-000000000000';
 
 const STATE = `
 select identity_of_database() as identity, r.since::text as since,
