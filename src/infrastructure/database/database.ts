@@ -90,6 +90,11 @@ export class Database implements OnApplicationShutdown {
     return row ?? null;
   }
 
+  /** The `count` of a statement that gives no more than that. */
+  async count(sql: string, params: readonly unknown[] = []): Promise<number> {
+    return (await this.row<{ count: number }>(sql, params)).count;
+  }
+
   /** As `query`, but returns the number of rows changed. */
   async execute(sql: string | Prepared, params: readonly unknown[] = []): Promise<number> {
     return (await this.run(sql, params)).rowCount ?? 0;

@@ -175,8 +175,8 @@ export class MessagesRepository {
   }
 
   /** Counts a workspace's queued messages, up to `limit`. */
-  async countQueued(organizationId: string, limit: number): Promise<number> {
-    const { count } = await this.database.row<{ count: number }>(
+  countQueued(organizationId: string, limit: number): Promise<number> {
+    return this.database.count(
       `select count(*)::integer as count from (
          select 1 from connection k left join lane l on l.key = k.id::text cross join lateral (
            (select 1 from message_queue q where q.connection_id = k.id and ${READY}
@@ -186,19 +186,17 @@ export class MessagesRepository {
          where k.organization_id = $1 limit $2) as queued`,
       [organizationId, limit],
     );
-    return count;
   }
 
   /** Counts a workspace's scheduled messages, up to `limit`. */
-  async countScheduled(organizationId: string, limit: number): Promise<number> {
-    const { count } = await this.database.row<{ count: number }>(
+  countScheduled(organizationId: string, limit: number): Promise<number> {
+    return this.database.count(
       `select count(*)::integer as count from (
          select 1 from connection k cross join lateral (
            select 1 from message_schedule t where t.connection_id = k.id limit $2) as one
          where k.organization_id = $1 limit $2) as scheduled`,
       [organizationId, limit],
     );
-    return count;
   }
 
   /** The conversations that the filters name, those that were merged into them too; null where none is named. */

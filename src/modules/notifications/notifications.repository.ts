@@ -116,13 +116,12 @@ export class NotificationsRepository {
   }
 
   /** How many notifications about a contact or a workspace are not applied yet. */
-  async countStored(whose: Whose): Promise<number> {
+  countStored(whose: Whose): Promise<number> {
     const isHit = typeof whose === 'string' ? OF_NUMBERS : NAMES;
-    const { count } = await this.database.row<{ count: number }>(
+    return this.database.count(
       `select count(*)::integer as count from platform_notification page where state = 'stored' and ${isHit}`,
       [keyOf(whose)],
     );
-    return count;
   }
 
   /** Resolves when no caller waits. */

@@ -42,7 +42,7 @@ export class MaintenanceRepository {
 
   /** Codes of a restored backup that may have been sent in the time which it does not know of; there are few. */
   countDoubtful(before: Date): Promise<number> {
-    return this.count(`select count(*)::integer as count from otp_challenge where ${DOUBTFUL}`, [before]);
+    return this.database.count(`select count(*)::integer as count from otp_challenge where ${DOUBTFUL}`, [before]);
   }
 
   /** They stay reserved and are never sent again; a code that did arrive can still be verified. Returns how many. */
@@ -81,7 +81,7 @@ export class MaintenanceRepository {
 
   /** Codes of the workspace, or to these numbers, that are on their way; each is sent or has failed within half a minute. */
   countUnderWay(organizationId: string, numbers: readonly string[] | null): Promise<number> {
-    return this.count(
+    return this.database.count(
       `select count(*)::integer as count from otp_project p join otp_challenge c on c.project_id = p.id
        where p.organization_id = $1 and c.organization_id = $1 and ($2::text[] is null or c.recipient = any($2))
          and c.status in ('queued', 'sending')`,
@@ -109,11 +109,7 @@ export class MaintenanceRepository {
       and organization_id = $1 and recipient = any($2)`;
     const values = [organizationId, numbers];
     if (erase) return this.database.execute(`delete from otp_recipient where ${ofProjects}`, values);
-    return this.count(`select count(*)::integer as count from otp_recipient where ${ofProjects}`, values);
-  }
-
-  private async count(sql: string, values: readonly unknown[]): Promise<number> {
-    return (await this.database.row<{ count: number }>(sql, values)).count;
+    return this.database.count(`select count(*)::integer as count from otp_recipient where ${ofProjects}`, values);
   }
 }
 

@@ -83,7 +83,7 @@ export class MaintenanceRepository {
 
   /** Messages of the workspace that are on the wire. */
   countBeingSent(organizationId: string): Promise<number> {
-    return this.count(
+    return this.database.count(
       `select count(*)::integer as count from connection c join message_queue q on q.connection_id = c.id
        where c.organization_id = $1 and q.organization_id = $1 and q.attempt_id is not null`,
       [organizationId],
@@ -111,7 +111,7 @@ export class MaintenanceRepository {
 
   /** How many conversations still name the contact. */
   countContacts({ organizationId, conversationIds }: Subject): Promise<number> {
-    return this.count(
+    return this.database.count(
       `select count(*)::integer as count from conversation
        where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
       [organizationId, conversationIds],
@@ -145,7 +145,7 @@ export class MaintenanceRepository {
 
   /** Messages of a restored backup that may have been sent in the time which it does not know of; counted up to a million. */
   countDoubtful(before: Date): Promise<number> {
-    return this.count(
+    return this.database.count(
       `select count(*)::integer as count from (
          select 1 from message_queue q where ${queueTakes('restored')} and queued_at < $1
          union all
@@ -177,7 +177,7 @@ export class MaintenanceRepository {
 
   /** Messages that are to go later, counted up to 100,000. */
   scheduled(): Promise<number> {
-    return this.count(`select ${boundedCount('from message_schedule')} as count`);
+    return this.database.count(`select ${boundedCount('from message_schedule')} as count`);
   }
 
   /** Messages that wait and that are under way, each counted up to 100,000. */
@@ -190,7 +190,7 @@ export class MaintenanceRepository {
 
   /** Messages whose outcome is not known, number by number, each counted up to 1,000. */
   unknown(): Promise<number> {
-    return this.count(UNKNOWN);
+    return this.database.count(UNKNOWN);
   }
 
   /** Since when the oldest message is due whose number can send; seconds, 0 where none is. Never scans a backlog. */
@@ -206,10 +206,6 @@ export class MaintenanceRepository {
     if (removed < limit || last === null) this.places.delete(sql);
     else this.places.set(sql, last);
     return removed;
-  }
-
-  private async count(sql: string, params: readonly unknown[] = []): Promise<number> {
-    return (await this.database.row<{ count: number }>(sql, params)).count;
   }
 }
 
