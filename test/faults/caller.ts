@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { describeError } from '../../src/common/describe-error.js';
 import { recipientNumber } from '../../bench/rig/recipients.js';
 import { pause } from '../../bench/rig/wait.js';
 import type { SeededConnection, SeededWorkspace } from '../../bench/rig/workspace.js';
@@ -39,16 +40,16 @@ export class Caller {
     const until = performance.now() + GIVE_UP_MS;
     for (let tries = 1; ; tries++) {
       const answer = await this.post(connection, recipient, key);
-      if (answer !== null && answer.status === 202) {
-        const { data } = JSON.parse(answer.text) as { data: { id: string } };
+      const { status, text } = answer;
+      if (status === 202) {
+        const { data } = JSON.parse(text) as { data: { id: string } };
         return { messageId: data.id, replayed: answer.replayed, tries };
       }
-      if (answer?.status === 503) this.refusals++;
-      else if (answer !== null && answer.status >= 500) this.note(answer);
-      if (answer !== null && answer.status < 500 && answer.status !== 429) {
-        throw new Error(`Herald answered ${answer.status}: ${answer.text}`);
-      }
-      if (performance.now() > until) throw new Error(`no 2xx within three minutes, the last answer: ${answer?.text}`);
+      if (status === 503) this.refusals++;
+      else if (status >= 500) this.note(answer);
+      else if (status !== 0 && status !== 429) throw new Error(`Herald answered ${status}: ${text}`);
+      if (performance.now() > until)
+        throw new Error(`no 2xx within three minutes; the last answer, ${status}: ${text}`);
       await pause(AGAIN_MS);
     }
   }
@@ -57,11 +58,12 @@ export class Caller {
     if (this.faults.length < 5) this.faults.push(`Herald answered ${status}: ${text.slice(0, 200)}`);
   }
 
+  /** Status 0: no answer came, and `text` says why. */
   private async post(
     connection: SeededConnection,
     recipient: number | string,
     key: string,
-  ): Promise<{ status: number; text: string; replayed: boolean } | null> {
+  ): Promise<{ status: number; text: string; replayed: boolean }> {
     try {
       const response = await fetch(`${this.apiUrl}/api/v1/messages`, {
         method: 'POST',
@@ -80,8 +82,9 @@ export class Caller {
       });
       const replayed = response.headers.get('idempotency-replayed') === 'true';
       return { status: response.status, text: await response.text(), replayed };
-    } catch {
-      return null; // refused, reset or too slow: what a client sees of a killed server
+    } catch (error) {
+      // Refused, reset or too slow: what a client sees of a killed server.
+      return { status: 0, text: describeError((error as Error).cause ?? error), replayed: false };
     }
   }
 }

@@ -1,3 +1,5 @@
+import { Scope } from '../../../bench/rig/scope.js';
+import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { loadConfig } from '../config/load-config.js';
@@ -6,6 +8,7 @@ import { CacheInvalidation } from './cache-invalidation.js';
 const WRITE = 'insert into lane (key) values (gen_random_uuid())';
 
 let opened: OpenTestDatabase;
+const scope = new Scope();
 const started: CacheInvalidation[] = [];
 
 beforeAll(async () => {
@@ -13,12 +16,14 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const invalidation of started) await invalidation.onModuleDestroy();
+  for (const invalidation of started) invalidation.onModuleDestroy();
+  await scope.close();
   await opened.close();
 });
 
-async function listening() {
-  const config = loadConfig({ env: { NODE_ENV: 'test', DATABASE_URL: opened.url }, persistSecrets: false });
+async function listening(url = opened.url) {
+  const env = { NODE_ENV: 'test', DATABASE_URL: url, DATABASE_QUERY_TIMEOUT_MS: '500' };
+  const config = loadConfig({ env, persistSecrets: false });
   const invalidation = new CacheInvalidation(opened.database, config);
   const heard: (string | null)[] = [];
   invalidation.on('thing', (id) => void heard.push(id));
@@ -59,6 +64,27 @@ describe('CacheInvalidation', () => {
     await waitFor(() => heard.filter((id) => id === null).length === 2 && invalidation.connected);
     await invalidation.publish('thing', 'after');
     await waitFor(() => heard.includes('after'));
+  });
+
+  it.each([
+    ['a hint has no answer', async (invalidation: CacheInvalidation) => invalidation.hint('thing', 'lost')],
+    [
+      'the server is lost to the pool',
+      async () => {
+        await opened.database.execute('set default_transaction_read_only = on');
+        await expect(opened.database.execute(WRITE)).rejects.toThrow('read-only');
+      },
+    ],
+  ])('listens again where its connection is silent and %s', async (_, findOut) => {
+    const proxy = await TcpProxy.before(scope, opened.url);
+    const { invalidation, heard } = await listening(proxy.through(opened.url));
+    proxy.set({ kind: 'half_open' });
+    proxy.heal();
+    await findOut(invalidation);
+    await waitFor(() => heard.filter((id) => id === null).length === 2 && invalidation.connected);
+    await invalidation.publish('thing', 'after');
+    await waitFor(() => heard.includes('after'));
+    expect(heard).toEqual([null, null, 'after']);
   });
 
   it('listens again when its connection breaks, and empties caches for what it missed', async () => {

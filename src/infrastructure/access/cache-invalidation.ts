@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import pg from 'pg';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
+import { closeNow, KEEP_ALIVE } from '../database/lost-server.js';
 import { sessionLink } from '../database/pooler.js';
 
 const CHANNEL = 'herald_cache';
@@ -21,6 +22,8 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
   private readonly logger = new Logger(CacheInvalidation.name);
   private readonly handlers = new Map<string, Forget[]>();
   private client: pg.Client | null = null;
+  /** Gives up the connection that listens. */
+  private leave: () => void = () => undefined;
   private retry: NodeJS.Timeout | null = null;
   private stopped = false;
 
@@ -44,24 +47,24 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
 
   /**
    * Notifies every process that listens now, outside of any transaction and of the pool. The notice may get lost and
-   * costs no flush to disk: use it only for changes that are found without it as well.
+   * costs no flush to disk: use it only for changes that are found without it as well. One that fails, or has no answer
+   * in time, shows that nothing is heard any more either.
    */
   hint(kind: string, text: string): void {
-    this.client?.query('select pg_notify($1, $2)', [CHANNEL, `${kind} ${text}`]).catch(() => undefined);
+    const { leave } = this;
+    this.client?.query('select pg_notify($1, $2)', [CHANNEL, `${kind} ${text}`]).catch(leave);
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    // Notices come from the new primary only.
-    this.database.onDemotion(() => void this.client?.end().catch(() => undefined));
+    // Notices come from the new server only.
+    this.database.onServerLost(() => this.leave());
     await this.listen(FIRST_RETRY_MS);
   }
 
-  async onModuleDestroy(): Promise<void> {
+  onModuleDestroy(): void {
     this.stopped = true;
     if (this.retry !== null) clearTimeout(this.retry);
-    const client = this.client;
-    this.client = null;
-    await client?.end().catch(() => undefined);
+    this.leave();
   }
 
   /** True while notices arrive. */
@@ -70,18 +73,20 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
   }
 
   private async listen(retryMs: number): Promise<void> {
+    const { database } = this.config;
     const client = new pg.Client({
-      connectionString: sessionLink(this.config.database).url,
+      connectionString: sessionLink(database).url,
       application_name: 'herald-listen',
       connectionTimeoutMillis: 5_000,
-      keepAlive: true,
+      query_timeout: database.queryTimeoutMs + 1_000,
+      ...KEEP_ALIVE,
     });
     let ended = false;
     const end = (): void => {
       if (ended) return;
       ended = true;
       if (this.client === client) this.client = null;
-      client.end().catch(() => undefined);
+      closeNow(client);
       if (this.stopped) return;
       this.retry = setTimeout(() => void this.listen(Math.min(retryMs * 2, LAST_RETRY_MS)), retryMs);
       this.retry.unref();
@@ -90,6 +95,7 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
     client.on('end', end);
     client.on('notification', ({ payload }) => this.receive(payload ?? ''));
     try {
+      this.leave = end;
       await client.connect();
       await client.query(`set synchronous_commit = off; listen ${CHANNEL}`);
     } catch (error) {
@@ -97,11 +103,7 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
       end();
       return;
     }
-    if (ended || this.stopped) {
-      end();
-      await client.end().catch(() => undefined);
-      return;
-    }
+    if (ended) return;
     this.client = client;
     retryMs = FIRST_RETRY_MS;
     for (const kind of this.handlers.keys()) this.forget(kind, null);

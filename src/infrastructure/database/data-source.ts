@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { KEEP_ALIVE } from './lost-server.js';
 import { startClient, type DatabaseLink, sessionSettings } from './pooler.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
@@ -30,7 +31,7 @@ export function dataSourceOptions({
     extra: {
       idleTimeoutMillis: 30_000,
       query_timeout: queryTimeoutMs + 1_000,
-      keepAlive: true,
+      ...KEEP_ALIVE,
       ...sessionSettings(pooling, {
         statement_timeout: queryTimeoutMs,
         idle_in_transaction_session_timeout: 30_000,

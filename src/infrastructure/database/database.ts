@@ -1,17 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
-import pg, {
-  type Client,
-  type ClientBase,
-  type Pool,
-  type PoolClient,
-  type QueryResult,
-  type QueryResultRow,
-} from 'pg';
+import pg, { type ClientBase, type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
 import { Config } from '../config/config.js';
 import { isLocked, isTransientConflict, isUnreachable } from './database-faults.js';
-import { leaveDemotedPrimary } from './demoted-primary.js';
+import { closeNow, leaveLostServer } from './lost-server.js';
 import { sessionLink, sessionSettings } from './pooler.js';
 import { PreparedStatements, type Prepared } from './prepared.js';
 
@@ -34,7 +27,7 @@ interface Ambient {
 export class Database implements OnApplicationShutdown {
   private readonly ambient = new AsyncLocalStorage<Ambient | null>();
   private readonly prepared: PreparedStatements;
-  private readonly demotionHandlers: (() => void)[] = [];
+  private readonly lossHandlers: (() => void)[] = [];
   private reserve: Pool | null = null;
 
   /** @param config default: the pool's connections are PostgreSQL's own. */
@@ -50,9 +43,12 @@ export class Database implements OnApplicationShutdown {
     await this.reserve?.end();
   }
 
-  /** Calls `handle` when the server turns out to be no primary any more; connections outside the pool should be left then. */
-  onDemotion(handle: () => void): void {
-    this.demotionHandlers.push(handle);
+  /**
+   * Calls `handle` when the server turns out to be no primary any more, or to answer no more; connections outside the
+   * pool should be left then.
+   */
+  onServerLost(handle: () => void): void {
+    this.lossHandlers.push(handle);
   }
 
   /** The entity manager of the ambient transaction, else that of the pool. */
@@ -202,8 +198,8 @@ export class Database implements OnApplicationShutdown {
   }
 
   private watch(pool: Pool): void {
-    leaveDemotedPrimary(pool, () => {
-      for (const handle of this.demotionHandlers) handle();
+    leaveLostServer(pool, () => {
+      for (const handle of this.lossHandlers) handle();
     });
   }
 
@@ -230,9 +226,4 @@ async function lend<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Pr
   } finally {
     client.release(failed);
   }
-}
-
-/** Without waiting for its other end. The pool lends each client as what it is: one that can be ended. */
-function closeNow(client: PoolClient): void {
-  (client as unknown as Client).end().catch(() => undefined);
 }

@@ -6,7 +6,7 @@ import { Database } from './database.js';
 import { isUnreachable } from './database-faults.js';
 import { dataSourceOptions } from './data-source.js';
 
-/** Three tests wait for so long; no statement of the others takes it, on a machine that stands still for a moment. */
+/** Some tests wait for so long; no statement of the others takes it, on a machine that stands still for a moment. */
 const QUERY_TIMEOUT_MS = 1_000;
 const ONE = { name: 'spec_one', text: 'select 1 as one' };
 
@@ -44,6 +44,7 @@ describe('a connection that is lost', () => {
     ['a statement', () => ask()],
     ['a transaction', () => database.transaction(() => ask())],
     ['a prepared statement', () => database.query(ONE)],
+    ['an entity read', () => database.manager.query('select 1 as one')],
   ])('without an answer costs %s its time and no other caller anything', async (_, work) => {
     expect(await ask()).toEqual([{ one: 1 }]);
     lose();
@@ -59,6 +60,7 @@ describe('a connection that is lost', () => {
     ['reset', 'a statement', () => ask()],
     ['reset', 'a transaction', () => database.transaction(() => ask())],
     ['reset', 'a prepared statement', () => database.query(ONE)],
+    ['reset', 'an entity read', () => database.manager.query('select 1 as one')],
     ['cut', 'a prepared statement', () => database.query(ONE)],
   ] as const)('a %s under %s fails it and does not end the process', async (how, _, work) => {
     expect(await ask()).toEqual([{ one: 1 }]);
@@ -70,5 +72,20 @@ describe('a connection that is lost', () => {
     proxy.inspect = null;
     expect(isUnreachable(fault)).toBe(true);
     expect(await ask()).toEqual([{ one: 1 }]);
+  });
+
+  it('lets go of all others that were idle, which would each cost a statement its time', async () => {
+    const { pool } = database;
+    const { max } = pool.options;
+    pool.options.max = 4;
+    try {
+      const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect(), pool.connect()]);
+      clients.forEach((client) => client.release());
+      lose();
+      await expect(ask()).rejects.toThrow('Query read timeout');
+      expect(await Promise.all([ask(), ask(), ask(), ask()])).toHaveLength(4);
+    } finally {
+      pool.options.max = max;
+    }
   });
 });

@@ -4,7 +4,7 @@ import { Cluster, Redis } from 'ioredis';
 import pg from 'pg';
 import { describeError } from '../../common/describe-error.js';
 import { Config } from '../config/config.js';
-import { leaveDemotedPrimary } from '../database/demoted-primary.js';
+import { KEEP_ALIVE, leaveLostServer } from '../database/lost-server.js';
 import { sessionLink, sessionSettings } from '../database/pooler.js';
 
 /** BullMQ's tables live beside ours, in a schema of their own. */
@@ -133,14 +133,14 @@ function openPool(config: Config): pg.Pool {
     application_name: 'herald-queue',
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
+    ...KEEP_ALIVE,
     query_timeout: QUERY_TIMEOUT_MS + 1_000,
     ...settings,
   });
   // Each queue and worker listens for errors of the pool; more than ten is no leak.
   pool.setMaxListeners(0);
   pool.on('error', () => undefined); // a broken idle connection is replaced; its statement reports the error
-  leaveDemotedPrimary(pool);
+  leaveLostServer(pool);
   return pool;
 }
 

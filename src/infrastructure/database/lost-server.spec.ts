@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/tes
 import { waitFor } from '../../../test/support/wait-for.js';
 import { Database } from './database.js';
 import { dataSourceOptions } from './data-source.js';
-import { leaveDemotedPrimary } from './demoted-primary.js';
+import { leaveLostServer } from './lost-server.js';
 
 const CONNECTIONS = 3;
 const ADD = { name: 'spec_add', text: 'insert into lane (key) values (gen_random_uuid()) returning key' };
@@ -71,7 +71,7 @@ describe('a primary that was demoted and stays up', () => {
 
   it('notifies owners of a connection outside the pool', async () => {
     let notified = 0;
-    database.onDemotion(() => notified++);
+    database.onServerLost(() => notified++);
     await demote();
     await expect(database.query(ADD)).rejects.toThrow('read-only');
     expect(notified).toBe(1);
@@ -81,7 +81,7 @@ describe('a primary that was demoted and stays up', () => {
 it('breaks off the connections of a pool that listen, and no other that is in use', async () => {
   const pool = new pg.Pool({ connectionString: made.url, max: 3 });
   pool.on('error', () => undefined);
-  leaveDemotedPrimary(pool);
+  leaveLostServer(pool);
   try {
     const [listener, other, writer] = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
     const lost: string[] = [];
