@@ -22,6 +22,17 @@ export interface ErasureBatch {
   cursor: string | null;
 }
 
+/** What a page of a table has of a person, and where the next page begins; null: it was the last one. */
+export interface FoundPage {
+  ids: string[];
+  cursor: string | null;
+}
+
+/** The end of a statement whose `page` has up to $3 rows of a table, by their ids, and `hit` those of the person. */
+export const FOUND_ON_PAGE = `
+select array(select id from hit) as ids,
+  case when (select count(*) from page) = $3 then (select id from page order by id desc limit 1) end as cursor`;
+
 /** One place where data of a person may lie. */
 export interface PersonalData {
   readonly name: string;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
-import type { Subject } from '../../infrastructure/erasure/erasure.js';
+import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../../infrastructure/erasure/erasure.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
@@ -99,13 +99,9 @@ export class NotificationsRepository {
    * Processed notifications about a contact or a workspace, on the next page of all notifications; the cursor is null
    * on the last one.
    */
-  async findOf(whose: Whose, after: string | null): Promise<{ ids: string[]; cursor: string | null }> {
-    const { ids, passed, last } = await this.database.row<{
-      ids: string[] | null;
-      passed: number;
-      last: string | null;
-    }>(typeof whose === 'string' ? FIND_OF_WORKSPACE : FIND_OF_CONTACT, [keyOf(whose), after ?? FIRST_ID, PAGE]);
-    return { ids: ids ?? [], cursor: passed < PAGE ? null : last };
+  findOf(whose: Whose, after: string | null): Promise<FoundPage> {
+    const statement = typeof whose === 'string' ? FIND_OF_WORKSPACE : FIND_OF_CONTACT;
+    return this.database.row<FoundPage>(statement, [keyOf(whose), after ?? FIRST_ID, PAGE]);
   }
 
   /** Removes notifications that are done with. */
@@ -182,9 +178,7 @@ with page as materialized (
   select id, state, body from platform_notification where id > $2 order by id limit $3
 ), hit as (
   select id from page where state <> 'stored' and ${isHit}
-)
-select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,
-  (select id from page order by id desc limit 1) as last`;
+)${FOUND_ON_PAGE}`;
 
 const FIND_OF_CONTACT = find(NAMES);
 const FIND_OF_WORKSPACE = find(`(${OF_NUMBERS} or ${OF_CODES})`);

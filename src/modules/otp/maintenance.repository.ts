@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
-import type { ErasureBatch, Subject } from '../../infrastructure/erasure/erasure.js';
+import {
+  type ErasureBatch,
+  FOUND_ON_PAGE,
+  type FoundPage,
+  type Subject,
+} from '../../infrastructure/erasure/erasure.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
 const ERASURE_PAGE = 2_000;
@@ -60,12 +65,13 @@ export class MaintenanceRepository {
   async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
     const { organizationId, numbers } = subject;
     const from = cursor ?? FIRST_ID;
-    const { ids, passed, last } = await this.database.row<{
-      ids: string[] | null;
-      passed: number;
-      last: string | null;
-    }>(FIND_OF_CONTACT, [organizationId, from, ERASURE_PAGE, numbers]);
-    if (erase && ids !== null) {
+    const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, [
+      organizationId,
+      from,
+      ERASURE_PAGE,
+      numbers,
+    ]);
+    if (erase && ids.length > 0) {
       await this.database.execute(
         `delete from otp_challenge
          where organization_id = $1 and id = any($2::uuid[]) and status not in ('queued', 'sending')`,
@@ -74,8 +80,8 @@ export class MaintenanceRepository {
     }
     const limits = cursor === null ? await this.limits(subject, erase) : 0;
     return {
-      found: { one_time_codes: ids?.length ?? 0, one_time_code_limits: limits },
-      cursor: passed < ERASURE_PAGE ? null : last,
+      found: { one_time_codes: ids.length, one_time_code_limits: limits },
+      cursor: next,
     };
   }
 
@@ -121,9 +127,7 @@ with page as materialized (
 ), hit as (
   select id from page
   where organization_id = $1 and recipient = any($4) and status not in ('queued', 'sending')
-)
-select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,
-  (select id from page order by id desc limit 1) as last`;
+)${FOUND_ON_PAGE}`;
 
 const BACKLOG = `
 select ${boundedCount("from otp_challenge where status = 'queued'")} as waiting,

@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
-import type { ErasureBatch, Subject } from '../../infrastructure/erasure/erasure.js';
+import {
+  type ErasureBatch,
+  FOUND_ON_PAGE,
+  type FoundPage,
+  type Subject,
+} from '../../infrastructure/erasure/erasure.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
 /** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
@@ -52,18 +57,21 @@ export class MaintenanceRepository {
   async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
     const { organizationId, numbers, userIds, conversationIds } = subject;
     const from = cursor ?? FIRST_ID;
-    const { ids, passed, last } = await this.database.row<{
-      ids: string[] | null;
-      passed: number;
-      last: string | null;
-    }>(FIND_OF_CONTACT, [organizationId, from, ERASURE_PAGE, numbers, userIds, conversationIds]);
-    if (erase && ids !== null) {
+    const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, [
+      organizationId,
+      from,
+      ERASURE_PAGE,
+      numbers,
+      userIds,
+      conversationIds,
+    ]);
+    if (erase && ids.length > 0) {
       await this.database.execute('delete from webhook_event where organization_id = $1 and id = any($2::uuid[])', [
         organizationId,
         ids,
       ]);
     }
-    return { found: { webhook_events: ids?.length ?? 0 }, cursor: passed < ERASURE_PAGE ? null : last };
+    return { found: { webhook_events: ids.length }, cursor: next };
   }
 
   /** Events of endpoints that take any; what waits for a paused one is not overdue. */
@@ -152,9 +160,7 @@ with page as materialized (
     ]
       .map(fileOf)
       .join(' or ')} end)
-)
-select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,
-  (select id from page order by id desc limit 1) as last`;
+)${FOUND_ON_PAGE}`;
 
 const BACKLOG = `
 select ${boundedCount("from webhook_event where status = 'pending'")} as waiting,

@@ -36,10 +36,10 @@ const RETRY_AFTER_SECONDS = 60;
 
 /**
  * Bounds how many messages a workspace may have queued. What this process accepts is added to the last count, and
- * nothing is subtracted for what was sent: so it is counted again, in the background, once a sixteenth of the remaining capacity may be
- * used, or the limit reached, or the count is five minutes old. A workspace whose messages are sent as they come is
- * counted once in five minutes, and then only few rows are read. The limit may be passed by what is accepted during a
- * count and, where there are more than sixteen processes, by what the others accept between two.
+ * nothing is subtracted for what was sent: so it is counted again, in the background, once a sixteenth of the remaining
+ * capacity may be used, or the limit reached, or the count is five minutes old. A workspace whose messages are sent as
+ * they come is counted once in five minutes, and then only few rows are read. The limit may be passed by what is
+ * accepted during a count and, where there are more than sixteen processes, by what the others accept between two.
  */
 @Injectable()
 export class BacklogGuard {

@@ -19,7 +19,6 @@ import { bodyShape, fileSource, type MessageVariant, type NormalizedContent } fr
  * it does not document is left to it.
  */
 const BODY_MAX = 1_024;
-const SHORT_TEXT_MAX = 60;
 const BUTTON_MAX = 20;
 const URL_MAX = 2_000;
 const FLOW_CTA_MAX = 30;
@@ -35,7 +34,8 @@ const BUTTON_ID_MAX = 256;
 const ID_MAX = 256;
 
 const id = (description: string, example: string): Shape => string({ min: 1, max: ID_MAX, description, example });
-const shortText = object({ required: { text: string({ min: 1, max: SHORT_TEXT_MAX }) } });
+const SHORT_TEXT = string({ min: 1, max: 60 });
+const shortText = object({ required: { text: SHORT_TEXT } });
 const bodyText = object({ required: { text: string({ min: 1, max: BODY_MAX, description: 'The text.' }) } });
 /** A file by exactly one of `id` and `link`. */
 function file(extra: Record<string, Shape> = {}): Shape {
@@ -50,7 +50,7 @@ function file(extra: Record<string, Shape> = {}): Shape {
 }
 
 const HEADERS = {
-  text: object({ required: { type: oneOf(['text']), text: string({ min: 1, max: SHORT_TEXT_MAX }) } }),
+  text: object({ required: { type: oneOf(['text']), text: SHORT_TEXT } }),
   image: object({ required: { type: oneOf(['image']), image: file() } }),
   video: object({ required: { type: oneOf(['video']), video: file() } }),
   document: object({
@@ -334,7 +334,7 @@ const openAction = object({
     '(up to 10 rows) for a list. A message whose action the platform refuses fails with `invalid_content`.',
   ].join('\n'),
 });
-const openFooter = object({ required: { text: string({ min: 1, max: SHORT_TEXT_MAX }) }, open: true });
+const openFooter = object({ required: { text: SHORT_TEXT }, open: true });
 const openHeader = object({
   required: {
     type: string({ min: 1, max: 20, description: 'text, image, video or document; a list takes text only.' }),
@@ -353,7 +353,7 @@ const frame = object({
 });
 
 const TEXT_HEADER = object({
-  required: { type: oneOf(['text']), text: string({ min: 1, max: SHORT_TEXT_MAX }) },
+  required: { type: oneOf(['text']), text: SHORT_TEXT },
   open: true,
 });
 
@@ -390,7 +390,7 @@ function checkHeader(value: Interactive, field: string, violations: ErrorDetail[
   if (value.type === 'list' && header.type !== 'text') {
     violations.push(violation(`${path}.type`, 'one_of', `${path}.type must be text: a list takes no other header.`));
   } else if (header.type === 'text') {
-    string({ min: 1, max: SHORT_TEXT_MAX }).check(header.text, `${path}.text`, violations);
+    SHORT_TEXT.check(header.text, `${path}.text`, violations);
   }
 }
 
