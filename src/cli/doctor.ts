@@ -11,7 +11,8 @@ import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { sealingVersion } from '../infrastructure/config/encryption-keys.js';
 import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
 import { RESERVED_CONNECTIONS } from '../infrastructure/database/database.js';
-import { sessionLink } from '../infrastructure/database/pooler.js';
+import { closeNow } from '../infrastructure/database/lost-server.js';
+import { sessionLink, startClient } from '../infrastructure/database/pooler.js';
 import { compareSchema } from '../infrastructure/database/data-source.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/lanes/vacuum-watch.js';
 import { HELD_ADVICE, LANES_HELD } from '../infrastructure/lanes/lane-hold.js';
@@ -211,16 +212,14 @@ function checkPublicUrl({ process }: Config): Result {
 
 /** All checks that need the database; one finding where it can't be reached. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
-  const client = new pg.Client({
-    connectionString: sessionLink(config.database).url,
-    application_name: 'herald-doctor',
-    connectionTimeoutMillis: 5_000,
-  });
+  const client = startClient(sessionLink(config.database).url, config.database.queryTimeoutMs + 1_000);
   try {
     await client.connect();
+    await client.query('select 1');
   } catch (error) {
     const setting = config.database.directUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
     const detail = `can't be reached: ${describeError(error)}. Is it running, and is ${setting} right?`;
+    closeNow(client);
     return [{ check: 'database', ...fail(detail) }];
   }
   try {

@@ -2,12 +2,17 @@ import { DataSource } from 'typeorm';
 import { Scope } from '../../../bench/rig/scope.js';
 import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
+import { checkDatabase } from '../../cli/doctor.js';
+import { loadConfig } from '../config/load-config.js';
+import { QueueConnection } from '../lanes/queue-connection.js';
 import { Database } from './database.js';
 import { isUnreachable } from './database-faults.js';
 import { dataSourceOptions } from './data-source.js';
 
 /** Some tests wait for so long; no statement of the others takes it, on a machine that stands still for a moment. */
 const QUERY_TIMEOUT_MS = 1_000;
+/** First letters of what a client sends with a statement: simple and extended protocol. */
+const STATEMENT = /[QP]/;
 const ONE = { name: 'spec_one', text: 'select 1 as one' };
 
 describe('a connection that is lost', () => {
@@ -87,5 +92,44 @@ describe('a connection that is lost', () => {
     } finally {
       pool.options.max = max;
     }
+  });
+});
+
+describe('a database that stops answering once it is connected', () => {
+  const scope = new Scope();
+  let made: TestDatabase;
+
+  beforeAll(async () => {
+    made = await createTestDatabase();
+  });
+  afterAll(async () => {
+    await scope.close();
+    await made.drop();
+  });
+
+  /** Settings of one that answers no statement. */
+  async function silent() {
+    const proxy = await TcpProxy.before(scope, made.url);
+    proxy.inspect = (bytes) => {
+      if (STATEMENT.test(String.fromCharCode(bytes[0] ?? 0))) proxy.set({ kind: 'half_open' });
+      return 'pass';
+    };
+    const env = {
+      NODE_ENV: 'test',
+      DATABASE_URL: proxy.through(made.url),
+      DATABASE_MIGRATE: 'false',
+      DATABASE_QUERY_TIMEOUT_MS: String(QUERY_TIMEOUT_MS),
+    };
+    return loadConfig({ env, persistSecrets: false });
+  }
+
+  it('keeps no process at its start', async () => {
+    await expect(QueueConnection.open(await silent())).rejects.toThrow('Query read timeout');
+  });
+
+  it('is a finding of the doctor', async () => {
+    expect(await checkDatabase(await silent())).toEqual([
+      { check: 'database', status: 'fail', detail: expect.stringContaining('Query read timeout') },
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Config } from '../config/config.js';
+import { KEEP_ALIVE } from './lost-server.js';
 
 /**
  * What lends this process its connections: PostgreSQL itself (`none`), or a pooler such as PgBouncer that lends one for as long
@@ -38,13 +39,18 @@ const ROUNDS = 8;
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 10_000;
 
-/** A connection of the start. No setting but the name: a pooler refuses those that it does not know. */
-export function startClient(url: string): pg.Client {
+/**
+ * A connection of the start or of a command. No setting but the name: a pooler refuses those that it does not know.
+ *
+ * @param answerMs how long a statement may take; 0: as long as it takes.
+ */
+export function startClient(url: string, answerMs = ANSWER_MS): pg.Client {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'herald-start',
     connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: ANSWER_MS,
+    query_timeout: answerMs,
+    ...KEEP_ALIVE,
   });
   return client.on('error', () => undefined); // the statement that waits says so
 }

@@ -4,8 +4,9 @@ import { Cluster, Redis } from 'ioredis';
 import pg from 'pg';
 import { describeError } from '../../common/describe-error.js';
 import { Config } from '../config/config.js';
+import { isUnreachable } from '../database/database-faults.js';
 import { KEEP_ALIVE, leaveLostServer } from '../database/lost-server.js';
-import { sessionLink, sessionSettings } from '../database/pooler.js';
+import { sessionLink, sessionSettings, startClient } from '../database/pooler.js';
 
 /** BullMQ's tables live beside ours, in a schema of their own. */
 const SCHEMA = 'bullmq';
@@ -33,9 +34,10 @@ export class QueueConnection implements OnApplicationShutdown {
       // Within a cluster all keys of a queue must be in one slot, which the braces say.
       return new QueueConnection(openRedis(redisUrl, redisCluster), redisCluster ? `{${prefix}}` : prefix);
     }
-    const { url } = sessionLink(config.database);
-    if (config.database.migrate) await migrateQueue(url);
-    else await requireQueueSchema(url);
+    const { database } = config;
+    const { url } = sessionLink(database);
+    if (database.migrate) await migrateQueue(url);
+    else await requireQueueSchema(url, database.queryTimeoutMs + 1_000);
     return new QueueConnection(openPool(config), prefix);
   }
 
@@ -82,7 +84,8 @@ export class QueueConnection implements OnApplicationShutdown {
 
 /** Brings BullMQ's schema up to date; of several processes at once one migrates and the others wait. */
 export function migrateQueue(databaseUrl: string): Promise<void> {
-  return connected(databaseUrl, async (client) => {
+  // Another process may migrate, which takes as long as it takes.
+  return connected(startClient(databaseUrl, 0), async (client) => {
     const version = await assertSchemaCompatibility(client, SCHEMA).catch((error: unknown) => {
       if (error instanceof Error && error.name === 'SchemaMigrationRequiredError') return 0;
       throw error;
@@ -95,18 +98,18 @@ export function migrateQueue(databaseUrl: string): Promise<void> {
 /**
  * Workers on missing tables would fail again and again without end.
  *
- * @throws Error where BullMQ's schema is missing or another version's.
+ * @throws Error where BullMQ's schema is missing or another version's, or the database does not answer.
  */
-function requireQueueSchema(databaseUrl: string): Promise<void> {
-  return connected(databaseUrl, async (client) => {
+function requireQueueSchema(databaseUrl: string, answerMs: number): Promise<void> {
+  return connected(startClient(databaseUrl, answerMs), async (client) => {
     await assertSchemaCompatibility(client, SCHEMA).catch((cause: unknown) => {
+      if (isUnreachable(cause)) throw cause;
       throw new Error("the queue's tables are missing or of another version: run `herald migrate`", { cause });
     });
   });
 }
 
-async function connected(databaseUrl: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'herald-migrate' });
+async function connected(client: pg.Client, work: (client: pg.Client) => Promise<void>): Promise<void> {
   await client.connect();
   try {
     await work(client);
