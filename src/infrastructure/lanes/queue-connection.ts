@@ -149,8 +149,14 @@ function openPool(config: Config): pg.Pool {
 
 function openRedis(redisUrl: string, cluster: boolean): Redis | Cluster {
   const logger = new Logger('Queue');
-  // BullMQ's blocking reads must not be given up after some tries.
-  const options = { maxRetriesPerRequest: null, connectTimeout: 5_000, keepAlive: 10_000 };
+  const options = {
+    // BullMQ's blocking reads must not be given up after some tries.
+    maxRetriesPerRequest: null,
+    connectTimeout: 5_000,
+    // They wait for ten seconds at the most. A server that is lost and closes no connection answers no longer.
+    socketTimeout: 20_000,
+    keepAlive: 10_000,
+  };
   const client = cluster
     ? new Cluster([redisUrl], { redisOptions: { ...options, ...credentials(redisUrl) } })
     : new Redis(redisUrl, options);

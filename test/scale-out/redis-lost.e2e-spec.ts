@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { Queue, Worker } from 'bullmq';
+import { BenchRedis, hasRedis } from '../../bench/rig/redis.js';
+import { Scope } from '../../bench/rig/scope.js';
+import { TcpProxy } from '../../bench/rig/tcp-proxy.js';
+import { loadConfig } from '../../src/infrastructure/config/load-config.js';
+import { QueueConnection } from '../../src/infrastructure/lanes/queue-connection.js';
+import { waitFor } from '../support/wait-for.js';
+
+// Needs a program of Redis on the machine.
+const withRedis = (await hasRedis()) ? describe : describe.skip;
+
+withRedis('a Redis that is lost and closes no connection', () => {
+  const scope = new Scope();
+  afterAll(() => scope.close());
+
+  it('is connected to again, by what asks and by workers that wait for jobs', async () => {
+    const redis = await BenchRedis.start(scope);
+    const proxy = await TcpProxy.before(scope, redis.url);
+    const env = { NODE_ENV: 'test', REDIS_URL: proxy.through(redis.url) };
+    const connection = await QueueConnection.open(loadConfig({ env, persistSecrets: false }));
+    scope.defer(() => connection.onApplicationShutdown());
+    const name = randomUUID();
+    const queue = new Queue(name, connection.options);
+    queue.on('error', () => undefined); // connections are reset in the end
+    scope.defer(() => queue.close());
+    const done: unknown[] = [];
+    const worker = new Worker<string>(name, async (job) => void done.push(job.data), connection.options);
+    scope.defer(() => worker.close(true));
+    worker.on('error', () => undefined);
+    await queue.add('job', 'before');
+    await waitFor(() => done.length === 1, { what: 'the first job' });
+
+    proxy.set({ kind: 'half_open' });
+    proxy.heal();
+    await connection.ping();
+    await queue.add('job', 'after');
+    await waitFor(() => done.length === 2, { what: 'the second job', timeoutMs: 60_000 });
+    expect(done).toEqual(['before', 'after']);
+  });
+});
