@@ -5,7 +5,7 @@ import pg from 'pg';
 import { textPieces, uploadText } from '../../bench/rig/upload.js';
 import { Factories } from '../support/factories.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
-import { itInFolder } from '../support/s3-run.js';
+import { isRunInS3, itInFolder } from '../support/s3-run.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { waitFor } from '../support/wait-for.js';
 import { noTemporaryFiles, temporaryFilesOf } from './fixture.js';
@@ -15,6 +15,11 @@ const MIB = 1_048_576;
 const LARGEST_BYTES = 32 * MIB;
 /** Of the fifty at once; `LONG_TESTS=true`: as large as they may be, 1.7 GB in all. */
 const FILE_BYTES = process.env.LONG_TESTS === 'true' ? LARGEST_BYTES : 8 * MIB;
+/**
+ * What fifty at once may add, in MiB. On their way to S3 their buffers live longer, and V8 frees buffers that have
+ * outlived two small collections only when all buffers have grown by 64 MiB: what is in flight comes on top of that.
+ */
+const FIFTY_MIB = isRunInS3 ? 96 : 64;
 
 interface Demo {
   api_key: string;
@@ -119,7 +124,7 @@ describe('large uploads into the real process', () => {
 
   const canMeasure = existsSync('/proc/self/status');
 
-  it('costs at most 8 MiB for one, 64 MiB for fifty at once, and every byte arrives', async () => {
+  it(`costs at most 8 MiB for one, ${FIFTY_MIB} MiB for fifty at once, and every byte arrives`, async () => {
     const work = async (seeds: number[], bytes = FILE_BYTES): Promise<void> => {
       const answers = await Promise.all(seeds.map((seed) => send(seed, bytes)));
       expect(answers.map(({ status }) => status)).toEqual(seeds.map(() => 201));
@@ -144,7 +149,7 @@ describe('large uploads into the real process', () => {
       `an upload of ${LARGEST_BYTES / MIB} MiB adds ${each.join(', ')} MiB; fifty of ${FILE_BYTES / MIB} MiB at once ${fifty.addedMib} MiB, in ${seconds.toFixed(1)} s (${(cpuSeconds() - cpuBefore).toFixed(1)} s of CPU)\n`,
     );
     expect(one).toBeLessThanOrEqual(8);
-    expect(fifty.addedMib).toBeLessThanOrEqual(64);
+    expect(fifty.addedMib).toBeLessThanOrEqual(FIFTY_MIB);
     await noTemporaryFiles(data.path);
   }, 240_000);
 
