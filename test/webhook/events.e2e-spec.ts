@@ -501,9 +501,15 @@ it('costs as much a page among a million events as among a thousand', async () =
   await write(8_000);
   await settle();
   const few = [await cost(null), await cost(['message.received'])];
-  for (let part = 0; part < 5; part++) await write(200_000);
+  for (let part = 0; part < 4; part++) await write(200_000);
+  // Holds the last ones back.
+  const open = await client();
+  await open.query('begin');
+  await open.query('select pg_current_xact_id()');
+  await write(200_000);
   await test.database.execute('analyze webhook_event');
   const many = [await cost(null), await cost(['message.received'])];
+  await open.end();
   expect(few[0]).toBeLessThan(500);
   expect(few[1]).toBeLessThan(3 * MOST_SCANNED);
   many.forEach((rows, n) => expect(rows).toBeLessThan(1.2 * (few[n] ?? 0) + 20));

@@ -227,3 +227,13 @@ async function lend<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Pr
     client.release(failed);
   }
 }
+
+/**
+ * SQL: whether there is a row, looked for in the index of that order.
+ *
+ * Of a plain `exists` the planner takes the rows that match to lie evenly in the table. Where there are many it reads the
+ * table from its start; but what waits lies at its end, behind all that is done.
+ */
+export function hasRow(fromWhere: string, order: string): string {
+  return `((select true ${fromWhere} order by ${order} limit 1) is not null)`;
+}

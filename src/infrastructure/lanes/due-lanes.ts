@@ -1,5 +1,5 @@
 import { FIRST_ID } from '../../common/ids.js';
-import type { Database } from '../database/database.js';
+import { type Database, hasRow } from '../database/database.js';
 import { isHeld } from './lane-hold.js';
 import type { AwaitedTime, Sweep } from './sweeps.js';
 
@@ -119,7 +119,10 @@ export function findDueLanes(database: Database, rows: WaitingRows): DueLanes {
       next: last !== undefined && heads.length === limit ? `${prefix}${last.lane_id}` : null,
     };
   };
-  return Object.assign(dueLanes, { hasWork: `exists (select 1 from ${rows.table} where status = '${rows.status}')` });
+  const { table, lane, status } = rows;
+  return Object.assign(dueLanes, {
+    hasWork: hasRow(`from ${table} where status = '${status}'`, `${lane}, next_attempt_at`),
+  });
 }
 
 /** SQL text: the relation `lane_head` has of each lane behind `after` the row that is due first, of `limit` lanes. */

@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { within } from '../../common/within.js';
 import { isUnreachable } from '../database/database-faults.js';
 import { Config } from '../config/config.js';
-import { Database } from '../database/database.js';
+import { Database, hasRow } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/readiness.js';
 
@@ -216,8 +216,8 @@ export class Sweeps implements OnModuleDestroy {
 function conditionOf({ hasWork, waitsFor }: Sweep): string {
   if (hasWork !== undefined) return `(${hasWork})`;
   if (waitsFor === undefined) return 'true';
-  const passed = waitsFor.map(
-    ({ table, column, where = 'true' }) => `exists (select 1 from ${table} where ${where} and ${column} <= now())`,
+  const passed = waitsFor.map(({ table, column, where = 'true' }) =>
+    hasRow(`from ${table} where ${where} and ${column} <= now()`, column),
   );
   return `(${passed.join(' or ')})`;
 }

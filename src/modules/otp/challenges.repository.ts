@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../infrastructure/database/database.js';
+import { Database, hasRow } from '../../infrastructure/database/database.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import type { OtpChallengeResponse } from './dto/otp.response.js';
 import type { CodeHash } from './otp-code.js';
@@ -12,9 +12,11 @@ export const OPEN_SQL = `('queued', 'sending', 'outcome_unknown', 'sent', 'deliv
 export const QUEUE_SECONDS = 30;
 
 /** SQL: some code is overdue. */
-export const HAS_OVERDUE = `exists (select 1 from otp_challenge where status in ${OPEN_SQL} and expires_at <= now())
-  or exists (select 1 from otp_challenge
-    where status = 'queued' and created_at <= now() - interval '${QUEUE_SECONDS} seconds')`;
+export const HAS_OVERDUE = `${hasRow(`from otp_challenge where status in ${OPEN_SQL} and expires_at <= now()`, 'expires_at')}
+  or ${hasRow(
+    `from otp_challenge where status = 'queued' and created_at <= now() - interval '${QUEUE_SECONDS} seconds'`,
+    'created_at',
+  )}`;
 
 /**
  * A challenge as its project may see it; `c` names the row. By the database's clock: a code whose time is over reads

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
 import type { FailureCategory } from '../../../common/failure-category.js';
-import { Database } from '../../../infrastructure/database/database.js';
+import { Database, hasRow } from '../../../infrastructure/database/database.js';
 import { LANES_HELD } from '../../../infrastructure/lanes/lane-hold.js';
 import { SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
 import { laneRecipient } from '../contacts/conversations.repository.js';
@@ -98,8 +98,9 @@ export class ScheduleRepository {
 }
 
 /** @param from SQL of a time before which nothing is due. */
-export const dueExists = (from: string): string => `exists (select 1 from message_schedule
-  where release_at <= now() and release_at >= ${from}) and not (${LANES_HELD})`;
+export const dueExists = (from: string): string =>
+  `${hasRow(`from message_schedule where release_at <= now() and release_at >= ${from}`, 'release_at')}
+    and not (${LANES_HELD})`;
 
 const isDue = (alias: string): string => `${alias}.release_at <= statement_timestamp()
       and ${alias}.release_at >= ${SweepPlace.from('$4')}`;

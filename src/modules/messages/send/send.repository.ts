@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../../common/ids.js';
 import { isUnreachable } from '../../../infrastructure/database/database-faults.js';
-import { Database, type Statements } from '../../../infrastructure/database/database.js';
+import { Database, hasRow, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import { LANES_HELD, holdOf, holdsParams, type HoldRequest } from '../../../infrastructure/lanes/lane-hold.js';
 import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
@@ -199,8 +199,10 @@ export class SendRepository {
 
   /** SQL: whether there is something for `expireTimed`. */
   timedHaveExpired(): string {
-    return `exists (select 1 from message_queue where expires_at <= now() and expires_at >= ${this.expiries.condition}
-      and attempt_id is null)`;
+    return hasRow(
+      `from message_queue where expires_at <= now() and expires_at >= ${this.expiries.condition} and attempt_id is null`,
+      'expires_at',
+    );
   }
 
   private async moveFrom(place: SweepPlace, statement: string, limit: number): Promise<MovedMessage[]> {

@@ -6,7 +6,7 @@ import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { Database } from '../../../infrastructure/database/database.js';
+import { Database, hasRow } from '../../../infrastructure/database/database.js';
 import type { DuePage } from '../../../infrastructure/lanes/due-lanes.js';
 import type { Claim, LaneHandler } from '../../../infrastructure/lanes/lane-runner.js';
 import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
@@ -215,7 +215,7 @@ export class OtpProcessor extends LaneProcessor<CodeTask> {
         slots: new Slots(PLACES, { batch: 1, patienceMs: 0 }),
         queue,
         dueLanes: Object.assign(() => this.dueLanes(), {
-          hasWork: `exists (select 1 from otp_challenge where status = 'queued')`,
+          hasWork: hasRow(`from otp_challenge where status = 'queued'`, 'created_at'),
         }),
         // A queued code is due at once; a number's next code is not, nor its next guesses.
         waitsFor: [

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
-import { Database } from '../../../infrastructure/database/database.js';
+import { Database, hasRow } from '../../../infrastructure/database/database.js';
 import type { EventType } from '../webhook.types.js';
 import type { EventCursor } from './event-cursor.js';
 
@@ -153,8 +153,10 @@ with scanned as materialized (
   select * from scanned where $5::text[] is null or type = any($5) order by transaction_id, id limit $6
 ), summary as (
   select (select count(*)::integer from scanned) as scanned,
-    exists (select from webhook_event v
-      where v.organization_id = $1 and v.transaction_id >= pg_snapshot_xmin(pg_current_snapshot())) as held
+    ${hasRow(
+      'from webhook_event where organization_id = $1 and transaction_id >= pg_snapshot_xmin(pg_current_snapshot())',
+      'transaction_id, id',
+    )} as held
 )
 select summary.scanned, summary.held, last.transaction_id::text as "lastTransaction", last.id as "lastId",
   page.id, page.type, page.data, page.occurred_at as "occurredAt", page.transaction_id::text as transaction
