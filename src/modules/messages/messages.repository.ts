@@ -174,15 +174,17 @@ export class MessagesRepository {
     return readAt;
   }
 
+  // The order of an index: without it the planner may read what all other workspaces have.
   /** Counts a workspace's queued messages, up to `limit`. */
   countQueued(organizationId: string, limit: number): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from (
          select 1 from connection k left join lane l on l.key = k.id::text cross join lateral (
            (select 1 from message_queue q where q.connection_id = k.id and ${READY}
-              and q.created_at >= coalesce(l.low_at, '-infinity') limit $2)
+              and q.created_at >= coalesce(l.low_at, '-infinity') order by q.connection_id, q.created_at limit $2)
            union all
-           (select 1 from message_queue q where q.connection_id = k.id and q.next_attempt_at is not null limit $2)) as one
+           (select 1 from message_queue q where q.connection_id = k.id and q.next_attempt_at is not null
+            order by q.connection_id, q.next_attempt_at limit $2)) as one
          where k.organization_id = $1 limit $2) as queued`,
       [organizationId, limit],
     );
@@ -193,7 +195,7 @@ export class MessagesRepository {
     return this.database.count(
       `select count(*)::integer as count from (
          select 1 from connection k cross join lateral (
-           select 1 from message_schedule t where t.connection_id = k.id limit $2) as one
+           select 1 from message_schedule t where t.connection_id = k.id order by t.connection_id, t.release_at limit $2) as one
          where k.organization_id = $1 limit $2) as scheduled`,
       [organizationId, limit],
     );

@@ -114,6 +114,18 @@ describe('what is scheduled for later', () => {
     expect(Object.entries(read).filter(([name, rows]) => rows > 0 && !READS_DUE.has(name))).toEqual([]);
   });
 
+  it('of one workspace is not read where another’s is counted', async () => {
+    await opened.database.execute('delete from message_schedule');
+    await seedScheduled(opened.database, connection, { count: 4 * MANY });
+    const other = await newConnection();
+    await due(other);
+    await opened.database.execute('analyze message_schedule');
+    const read = await rowsRead(opened.database, 'message_schedule', async () => {
+      expect(await new MessagesRepository(opened.database).countScheduled(other.organizationId, 10_000)).toBe(1);
+    });
+    expect(read).toBeLessThan(10);
+  });
+
   /** These look for what is due, and so at the first entry of an index. */
   const READS_DUE = new Set([
     'whether one is due',
