@@ -195,7 +195,7 @@ export class MessagesRepository {
     return this.database.count(
       `select count(*)::integer as count from (
          select 1 from connection k cross join lateral (
-           select 1 from message_schedule t where t.connection_id = k.id order by t.connection_id, t.release_at limit $2) as one
+           select 1 from message_schedule t where t.connection_id = k.id order by t.connection_id, t.created_at limit $2) as one
          where k.organization_id = $1 limit $2) as scheduled`,
       [organizationId, limit],
     );
