@@ -27,6 +27,7 @@ import { MessageSchedule1766080000000 } from './1766080000000-message-schedule.j
 import { MessageExpiry1766080010000 } from './1766080010000-message-expiry.js';
 import { WebhookChoices1766090000000 } from './1766090000000-webhook-choices.js';
 import { Events1766100000000 } from './1766100000000-events.js';
+import { QueueIndexes1766110000000 } from './1766110000000-queue-indexes.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -59,4 +60,5 @@ export const migrations = [
   MessageExpiry1766080010000,
   WebhookChoices1766090000000,
   Events1766100000000,
+  QueueIndexes1766110000000,
 ];

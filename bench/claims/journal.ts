@@ -1,19 +1,21 @@
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
 import { median } from '../rig/figures.js';
-import type { HeraldProcess } from '../rig/herald.js';
+import { freePort } from '../rig/free-port.js';
 import { recipientNumber } from '../rig/recipients.js';
 import { conversationId, MESSAGES_EACH, seedJournal, userId } from '../rig/seed-journal.js';
 import { Stage } from '../rig/stage.js';
-import type { SeededWorkspace } from '../rig/workspace.js';
+import { growth, type Grown } from './growth.js';
 
 const SMALL = 10_000;
 const CONNECTIONS = 5;
+/** So that pace does not bind. */
+const THROUGHPUT = 10_000;
 
-interface Journal {
-  api: HeraldProcess;
-  workspace: SeededWorkspace;
-  count: number;
+/** Its process has the role api only, until all pages are read. */
+interface Journal extends Grown {
+  /** Puts a process of both roles in place of the api's. */
+  withWorker: () => Promise<Grown>;
 }
 
 /** A query string for the nth request; `turn` makes pages differ, so that not one page is read again and again. */
@@ -75,7 +77,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   client_message_id: (journal, turn) => ({ client_message_id: `order-${contactOf(journal, turn)}` }),
 };
 
-/** Pages of fifty in a short and in a long journal. */
+/** Pages of fifty, and new messages, in a short and in a long journal. */
 export const journalClaim: Claim = {
   name: 'journal',
   measure: (context) =>
@@ -95,15 +97,24 @@ export const journalClaim: Claim = {
           ),
         );
       }
-      return findings;
+      return [...findings, ...(await growth(context, scope, await small.withWorker(), await big.withWorker()))];
     }),
 };
 
 async function open(context: BenchContext, scope: BenchContext['scope'], count: number): Promise<Journal> {
-  const stage = await Stage.set(scope, await context.postgres(), 'journal');
-  const workspace = await stage.workspace(CONNECTIONS);
+  const port = await freePort();
+  const webhookUrl = `http://127.0.0.1:${port}/platform/whatsapp/webhook`;
+  const simulator = { statuses: 'on', webhookUrl } as const;
+  const stage = await Stage.set(scope, await context.postgres(), 'journal', { simulator });
+  const workspace = await stage.workspace(CONNECTIONS, THROUGHPUT);
   await seedJournal(stage.database.pool, workspace.connections, count);
-  return { api: await stage.herald('api'), workspace, count };
+  const api = await stage.herald('api', port);
+  const journal = { database: stage.database, workspace, process: api, count };
+  const withWorker = async (): Promise<Grown> => {
+    await api.child.stop();
+    return { ...journal, process: await stage.herald('api,worker', port) };
+  };
+  return { ...journal, withWorker };
 }
 
 /** Medians of milliseconds; the two take turns, so that both meet the same machine. */
@@ -124,7 +135,7 @@ async function compare(small: Journal, big: Journal, filter: Filter, turns: numb
 async function page(journal: Journal, filter: Filter, turn: number): Promise<number> {
   const query = new URLSearchParams(filter(journal, turn)).toString();
   const startedAt = performance.now();
-  const response = await fetch(`${journal.api.url}/api/v1/messages?${query}`, {
+  const response = await fetch(`${journal.process.url}/api/v1/messages?${query}`, {
     headers: { authorization: `Bearer ${journal.workspace.apiKey}` },
   });
   const text = await response.text();

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { newId } from '../../src/common/ids.js';
+import { FIRST_ID, newId } from '../../src/common/ids.js';
 import { DUE as DUE_LANES, CLAIM } from '../../src/modules/messages/send/claim-sql.js';
 import {
   claimParams,
@@ -17,7 +17,6 @@ import { Workspaces, type SeededConnection } from '../rig/workspace.js';
 
 const NUMBERS = 20;
 const QUEUED_EACH = 500;
-const FIRST = '00000000-0000-0000-0000-000000000000';
 /** Times of single statements are noisy; what matters would be a hundred times as much. */
 const MOST_TIMES = 1.5;
 /** Against less nothing is compared. */
@@ -34,18 +33,18 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   'a claim of 64': ({ connections }, turn) => {
     const laneKey = connections[turn % NUMBERS]?.id ?? '';
     const pace = { ratePerSecond: 100_000, burstSeconds: 1 };
-    const request = { laneKey, owner: FIRST, limit: 64, pace, inHandSeconds: 1 };
+    const request = { laneKey, owner: FIRST_ID, limit: 64, pace, inHandSeconds: 1 };
     return {
       text: CLAIM.text,
       values: claimParams([{ request, claimId: newId(), from: '', leaseMs: 20_000, ttlHours: 24 }]),
     };
   },
-  'the sweep for due lanes': () => ({ text: DUE_LANES, values: [2_000, FIRST] }),
+  'the sweep for due lanes': () => ({ text: DUE_LANES, values: [2_000, FIRST_ID] }),
   'the sweep for leases': () => ({ text: EXPIRE_LEASES, values: [1_000, null] }),
   'the sweep for what waited too long': () => ({ text: EXPIRE_QUEUED, values: [24, 1_000] }),
   'the sweep for messages with a time of their own': () => ({ text: EXPIRE_TIMED, values: [1_000, null] }),
   'whether a scheduled message is due': () => ({ text: `select ${dueExists(`'-infinity'`)}`, values: [] }),
-  'the sweep for scheduled messages that are due': () => ({ text: DUE, values: [FIRST, 500, 24, null] }),
+  'the sweep for scheduled messages that are due': () => ({ text: DUE, values: [FIRST_ID, 500, 24, null] }),
 };
 
 /** What is scheduled costs nothing until it is due: each statement without it, and with many. */
@@ -61,8 +60,8 @@ export const scheduledClaim: Claim = {
       const findings: Finding[] = [];
       for (const [name, statement] of Object.entries(STATEMENTS)) {
         const times = await inTurn(context.quick ? 40 : 200, {
-          none: () => timed(none, statement),
-          many: () => timed(beside, statement),
+          none: () => timed(none, statement(none, turns++)),
+          many: () => timed(beside, statement(beside, turns++)),
         });
         const ms = (runs: Run[]): number => median(runs.map((run) => run.ms));
         const pages = (runs: Run[]): number => median(runs.map((run) => run.pages));
@@ -111,12 +110,11 @@ interface Explained {
 
 let turns = 0;
 
-/** Executes it and takes back what it did. */
-async function timed(place: Place, statement: Statement): Promise<Run> {
-  const client: pg.PoolClient = await place.pool.connect();
+/** Executes a statement and takes back what it did. */
+export async function timed({ pool }: BenchDatabase, { text, values }: ReturnType<Statement>): Promise<Run> {
+  const client: pg.PoolClient = await pool.connect();
   try {
     await client.query('begin');
-    const { text, values } = statement(place, turns++);
     const { rows } = await client.query<{ 'QUERY PLAN': [Explained] }>(
       `explain (analyze, buffers, timing off, format json) ${text}`,
       values,

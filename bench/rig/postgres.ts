@@ -1,4 +1,5 @@
 import { chmodSync, realpathSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import {
   startEmbeddedPostgres,
   type RunningPostgres,
@@ -15,7 +16,8 @@ const SETTINGS = {
   synchronous_commit: 'on',
   full_page_writes: 'on',
   max_connections: '200',
-  shared_buffers: '256MB',
+  // A quarter of the memory, as docs/operations.md recommends, and no more than the long forms need.
+  shared_buffers: `${Math.min(4_096, Math.floor(totalmem() / 2 ** 22))}MB`,
   max_wal_size: '4GB',
 };
 

@@ -10,11 +10,16 @@ export const ROW_ID = `(lpad(to_hex(floor(extract(epoch from clock_timestamp()) 
 const TEXT = 'Hello, your order 4711 is on its way.';
 
 /**
- * Opens the service window with recipients 0 to `count` - 1 of a connection, under the names that the simulator would
- * have sent when they wrote.
+ * Opens the service window with `count` recipients of a connection, from `first` on, under the names that the simulator
+ * would have sent when they wrote.
  */
-export async function seedConversations(pool: Pool, connection: SeededConnection, count: number): Promise<void> {
-  const phones = Array.from({ length: count }, (_, n) => recipientNumber(n));
+export async function seedConversations(
+  pool: Pool,
+  connection: SeededConnection,
+  count: number,
+  first = 0,
+): Promise<void> {
+  const phones = Array.from({ length: count }, (_, n) => recipientNumber(first + n));
   await pool.query(
     `insert into conversation (id, organization_id, connection_id, phone, wa_id, user_id, last_inbound_at)
      select ${ROW_ID}, $1, $2, phone, phone, user_id, now() from unnest($3::text[], $4::text[]) as r (phone, user_id)`,

@@ -22,6 +22,7 @@ import {
   EXAMPLE_SCHEDULED_MESSAGE_ID,
   EXAMPLE_WEBHOOK_URL,
 } from '../common/example-ids.js';
+import { AppError } from '../common/app-error.js';
 import { newId } from '../common/ids.js';
 import { DemoReceivers } from '../modules/webhook/address/demo-receivers.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
@@ -160,7 +161,11 @@ export async function openDemoWindows(
   connection: Connection,
 ): Promise<void> {
   const recipients = app.get(RecipientsService, { strict: false });
-  const findOpen = async (phone: string) => (await recipients.findOpen(connection.id, phone)).open;
+  const findOpen = (phone: string) =>
+    recipients.requireOpen(connection.id, phone).catch((error: unknown) => {
+      if (error instanceof AppError) return null;
+      throw error;
+    });
   const closed: string[] = [];
   for (const { to } of DEMO_RECIPIENTS) {
     const phone = to.slice(1);

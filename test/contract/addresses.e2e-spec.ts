@@ -105,6 +105,12 @@ describe('methods', () => {
     expect(status).toBe(200);
     expect(headers.get('ratelimit')).not.toBeNull();
     expect((await small.api.request({ method: 'HEAD', path: '/things' })).status).toBe(401);
+    for (const path of ['/things', '/nothing']) {
+      const get = await small.api.get(path, { key });
+      const head = await small.api.request({ method: 'HEAD', path, key });
+      expect(get.headers.get('content-length')).toMatch(/^\d+$/);
+      expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
+    }
   });
 
   it('X-HTTP-Method-Override changes nothing', async () => {

@@ -47,6 +47,24 @@ describe('query parameters', () => {
     },
   );
 
+  it.each([
+    'to=%FF',
+    '%ff=1',
+    'limit=5&client_message_id=a%C3',
+    'client_message_id=%ED%A0%80',
+    'client_message_id=%c0%af',
+  ])('that are no UTF-8 are refused: %s', async (query) => {
+    const { status, body } = await workspace.get(`/messages?${query}`);
+    expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST']);
+    expect(body.error.details).toMatchObject([
+      { rule: 'query', message: expect.stringContaining('not correctly percent-encoded') },
+    ]);
+  });
+
+  it.each(['%C3%A9', '%EF%BF%BD', '%F0%9F%98%80', '100%', '%zz', 'a+b'])('may hold %s', async (text) => {
+    expect((await workspace.get(`/messages?client_message_id=${text}`)).status).toBe(200);
+  });
+
   it.each(['/health/live', '/health/ready', '/platform/whatsapp/webhook'])('may be any at %s', async (path) => {
     expect((await workspace.get(`${path}?surprise=1`)).status).not.toBe(400);
   });

@@ -39,7 +39,7 @@ export async function upload(
     method: 'POST',
     headers: key === null ? {} : { authorization: `Bearer ${key}` },
     body: form,
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
   });
   return { status: response.status, headers: response.headers, body: (await response.json()) as ApiBody };
 }

@@ -168,6 +168,20 @@ describe('the media library, and what other modules ask of it', () => {
       expect(await response.text()).toBe('');
     });
 
+    it('answers 304 to who has the file already, and 403 where the link is no good all the same', async () => {
+      const etag = (await fetch(url, { method: 'HEAD' })).headers.get('etag') ?? '';
+      const asked = async (match: string, more: RequestInit = {}, address = url) => {
+        const response = await fetch(address, { ...more, headers: { 'if-none-match': match, range: 'bytes=0-9' } });
+        const { length } = Buffer.from(await response.arrayBuffer());
+        return [response.status, length, response.headers.get('etag')];
+      };
+      for (const match of [etag, `W/${etag}`, `"other", ${etag}`, '*'])
+        expect(await asked(match)).toEqual([304, 0, etag]);
+      expect(await asked(etag, { method: 'HEAD' })).toEqual([304, 0, etag]);
+      expect(await asked('"other"')).toEqual([206, 10, etag]);
+      expect((await asked(etag, {}, `${url}&x=1`))[0]).toBe(403);
+    });
+
     it('gives ranges', async () => {
       const part = async (range: string, more: Record<string, string> = {}) => {
         const response = await fetch(url, { headers: { range, ...more } });

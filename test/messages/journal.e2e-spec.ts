@@ -61,7 +61,7 @@ describe('the journal', () => {
       const keys = items.map((item) => `${item.created_at} ${item.id}`);
       expect(keys).toEqual(keys.toSorted().toReversed());
     }
-  }, 60_000);
+  });
 
   it('gives 50 by default', async () => {
     const world = await sendingWorkspace(test);
@@ -183,7 +183,7 @@ describe('the journal', () => {
     expect(foreign.body.data).toEqual([]);
     const paged = await walk(world.api, `limit=3&recipient=${userId}&direction=outbound`);
     expect(paged).toHaveLength(20);
-  }, 60_000);
+  });
 
   it('has the messages of every number, however many there are', async () => {
     const world = await sendingWorkspace(test);

@@ -94,8 +94,7 @@ export class CodeRows {
   /** Applies a move as the services do: with its counts, in one transaction. */
   async answer(attemptId: string, outcome: Parameters<SendingRepository['record']>[1]): Promise<void> {
     await this.database.transaction(async () => {
-      const move = await this.sending.record(attemptId, outcome);
-      if (move !== null) await this.packages.apply([move]);
+      await this.packages.apply(await this.sending.record(attemptId, outcome));
     });
   }
 
@@ -111,7 +110,7 @@ export class CodeRows {
     }));
     await this.database.transaction(async () => {
       const results = await this.sending.applyReports(all);
-      await this.packages.apply(results.flatMap((result) => result?.move ?? []));
+      await this.packages.apply(results.flatMap((moves) => moves ?? []));
     });
   }
 
@@ -126,15 +125,14 @@ export class CodeRows {
     return this.database.transaction(async () => {
       const report = { status, metaMessageId: `wamid.${code.id}`, callbackData, occurredAt };
       const [applied] = await this.sending.applyReports([{ ...report, category: 'recipient_unreachable' }]);
-      if (applied?.move) await this.packages.apply([applied.move]);
+      await this.packages.apply(applied ?? []);
       return applied !== null;
     });
   }
 
   async end(code: MadeCode): Promise<void> {
     await this.database.transaction(async () => {
-      const move = await this.sending.end(code.id);
-      if (move !== null) await this.packages.apply([move]);
+      await this.packages.apply(await this.sending.end(code.id));
     });
   }
 

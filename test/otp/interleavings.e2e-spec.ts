@@ -217,8 +217,8 @@ class World {
     const attemptId = this.claimed[number % this.claimed.length];
     if (attemptId === undefined) return;
     await this.test.database.transaction(async () => {
-      const move = await this.service(SendingRepository).record(attemptId, outcome);
-      if (move !== null) await this.service(OtpPackagesService).apply([move]);
+      const moves = await this.service(SendingRepository).record(attemptId, outcome);
+      await this.service(OtpPackagesService).apply(moves);
     });
   }
 

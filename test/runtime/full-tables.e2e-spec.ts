@@ -6,6 +6,8 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const DONE = 20_000;
 /** So many that the planner expects one on every page of the table. */
 const WAITING = 2_000;
+/** Rows of one statement: a slow machine inserts them well within the time a statement may take. */
+const EACH = 1_000;
 
 /** What is written for each row: $1 an id, $2 a workspace, $3 its number; `n` counts the rows. */
 const ROWS: Record<string, { columns: string; done: string; waiting: string }> = {
@@ -51,12 +53,15 @@ it.each(Object.entries(ROWS))(
     const { database } = test;
     const { workspace, connection } = await test.sender();
     const ids = [newId(), workspace.id, connection.id];
-    const fill = (values: string, count: number) =>
-      database.execute(
-        `with known as (select $1::uuid, $2::uuid, $3::uuid)
-         insert into ${table} (${columns}) select ${values} from known, generate_series(1, ${count}) n`,
-        ids,
-      );
+    const fill = async (values: string, count: number) => {
+      for (let from = 1; from <= count; from += EACH) {
+        await database.execute(
+          `with known as (select $1::uuid, $2::uuid, $3::uuid)
+           insert into ${table} (${columns}) select ${values} from known, generate_series(${from}, ${from + EACH - 1}) n`,
+          ids,
+        );
+      }
+    };
     await fill(done, DONE);
     await fill(waiting, WAITING);
     await database.execute(`analyze ${table}`);

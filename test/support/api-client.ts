@@ -44,7 +44,7 @@ export class ApiClient {
   }
 
   async request<B = ApiBody>(request: ApiRequest): Promise<ApiResponse<B>> {
-    const { method = 'GET', path, body, headers = {}, key = this.key, timeoutMs = 20_000 } = request;
+    const { method = 'GET', path, body, headers = {}, key = this.key, timeoutMs = 60_000 } = request;
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(this.urlOf(path), {
       method,

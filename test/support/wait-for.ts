@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default 20,000: machines are crowded. */
+  /** Default 45,000: machines are crowded. */
   timeoutMs?: number;
   /** Between two looks. Default 20. */
   everyMs?: number;
@@ -18,7 +18,7 @@ export async function waitFor<T>(
   look: () => T | Promise<T>,
   options: WaitOptions = {},
 ): Promise<Exclude<Awaited<T>, null | undefined | false | 0 | ''>> {
-  const { timeoutMs = 20_000, everyMs = 20, what = 'a condition' } = options;
+  const { timeoutMs = 45_000, everyMs = 20, what = 'a condition' } = options;
   const deadline = performance.now() + timeoutMs;
   let last: unknown;
   for (;;) {

@@ -182,6 +182,20 @@ describe('POST /connections/{id}/templates', () => {
     });
   });
 
+  it('answers 400, for create and edit, where the request is longer than the platform takes', async () => {
+    stage.platform.add(workspace.wabaId, { name: 'other' });
+    await workspace.version('other');
+    writesMeet({ kind: 'error', status: 413, body: '' });
+    const long = [{ type: 'BODY', text: 'Hi {{1}} there.', example: { body_text: [['a'.repeat(200_000)]] } }];
+    for (const { status, body } of [
+      await create({ ...BASE, components: long }),
+      await edit({ language: 'en_US', components: long }, 'other'),
+    ]) {
+      expect([status, body.error.code]).toEqual([400, 'PLATFORM_REJECTED']);
+      expect(body.error.platform).toMatchObject({ code: null, message: expect.stringContaining('too large') });
+    }
+  });
+
   it('distinguishes a limit of the platform from a refusal', async () => {
     writesMeet({ kind: 'error', ...graphError(80_007, null, 'Too many calls.'), status: 429 });
     const { status, body, headers } = await create();

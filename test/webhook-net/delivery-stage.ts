@@ -35,7 +35,7 @@ const clients: DeliveryClient[] = [];
 /** A client as in production, but for three things: the tests' authority, port and network 127.0.0.1/32. */
 export function clientFor(port: number, options: Partial<DeliveryClientOptions> = {}): DeliveryClient {
   const client = new DeliveryClient({
-    policy: { allowPrivate: false },
+    allowPrivate: false,
     resolver: new FakeResolver(() => ['127.0.0.1']),
     extraNetworks: ['127.0.0.1/32'],
     ca: authority.certificate,

@@ -216,7 +216,7 @@ describe('an answer', () => {
     ['resets', (socket: Socket) => socket.resetAndDestroy(), 'connection_reset'],
   ])('is none where the server %s', async (_title, react, error) => {
     const receiver = await receiveRaw((socket) => socket.once('data', () => react(socket)), false);
-    const client = clientFor(0, { policy: { allowPrivate: true } });
+    const client = clientFor(0, { allowPrivate: true });
     const url = `http://localhost:${receiver.port}/`;
     expect(await deliver(client, { url })).toMatchObject({ kind: 'failed', error });
   });

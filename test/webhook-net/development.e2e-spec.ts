@@ -42,7 +42,7 @@ describe('WEBHOOK_ALLOW_PRIVATE_TARGETS', () => {
 
 describe('with private targets allowed', () => {
   function client(): DeliveryClient {
-    const made = new DeliveryClient({ policy: { allowPrivate: true } });
+    const made = new DeliveryClient({ allowPrivate: true });
     closers.push(() => made.close());
     return made;
   }
@@ -62,7 +62,7 @@ describe('with private targets allowed', () => {
   it('delivers to https://localhost:port, whose certificate must be good', async () => {
     const receiver = await receive(issue(['localhost']));
     const url = `https://localhost:${receiver.port}/`;
-    const trusting = clientFor(0, { policy: { allowPrivate: true }, resolver: undefined });
+    const trusting = clientFor(0, { allowPrivate: true, resolver: undefined });
     expect(await deliver(trusting, { url })).toMatchObject({ kind: 'answered', status: 204 });
     const error = 'tls: certificate chain is incomplete or its authority unknown';
     expect(await deliver(client(), { url })).toMatchObject({ kind: 'failed', error });

@@ -105,7 +105,7 @@ describe('no server is reached', () => {
 describe('a name that changes its mind', () => {
   it('between PUT and delivery gets nowhere', async () => {
     const resolver = new FakeResolver((_host, question) => [question === 1 ? '1.1.1.1' : (wires[0]?.address ?? '')]);
-    const checker = new TargetChecker({ policy: { allowPrivate: false }, resolver });
+    const checker = new TargetChecker({ allowPrivate: false, resolver });
     expect(await checker.check(`https://${HOST}/`)).toMatchObject({ ok: true });
     expect(await deliver(clientFor(receiver.port, { resolver }))).toMatchObject({ error: 'private_address' });
   });
@@ -168,8 +168,8 @@ describe('the wires', () => {
     const silent = await RawReceiver.start(() => {});
     try {
       const connector = new Connector({
-        connectTimeoutMs: 10_000,
-        tlsTimeoutMs: 10_000,
+        connectMs: 10_000,
+        tlsMs: 10_000,
         ca: undefined,
         isAllowed: () => false,
       });

@@ -96,27 +96,36 @@ export async function eventState(database: Database, id: string): Promise<EventS
   return row;
 }
 
+/** As many as one statement writes within its time limit, on a slow machine too. */
+const PAST_AT_ONCE = 10_000;
+
 /** Events that were delivered, or given up, one attempt each, so many seconds ago; returns their ids. */
 export async function insertPast(
   database: Database,
   organizationId: string,
   { count, outcome, secondsAgo = 60, type = 'message.status.updated' }: PastEvents,
 ): Promise<string[]> {
-  const ids = await insertEvents(database, [{ organizationId, count, type }]);
-  await database.execute(
-    `with v as (
-       update webhook_event set status = $2, attempt_count = 1, tries = case $2 when 'delivered' then 0 else 10 end,
-         next_attempt_at = null where id = any($1::uuid[])
-       returning id, organization_id, endpoint_id, type
-     )
-     insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, http_status,
-       duration_ms, created_at)
-     select uuid_v7(), organization_id, endpoint_id, id, type, 1, case $2 when 'delivered' then 'succeeded' else 'failed' end,
-       case $2 when 'delivered' then 204 else 500 end, 5, clock_timestamp() - make_interval(secs => $3)
-     from v`,
-    [ids, outcome, secondsAgo],
-  );
-  return ids;
+  const made: string[] = [];
+  while (made.length < count) {
+    const slice = Math.min(PAST_AT_ONCE, count - made.length);
+    const ids = await insertEvents(database, [{ organizationId, count: slice, type }]);
+    if (ids.length !== slice) throw new Error(`${ids.length} of ${slice} events were stored`);
+    await database.execute(
+      `with v as (
+         update webhook_event set status = $2, attempt_count = 1, tries = case $2 when 'delivered' then 0 else 10 end,
+           next_attempt_at = null where id = any($1::uuid[])
+         returning id, organization_id, endpoint_id, type
+       )
+       insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, http_status,
+         duration_ms, created_at)
+       select uuid_v7(), organization_id, endpoint_id, id, type, 1, case $2 when 'delivered' then 'succeeded' else 'failed' end,
+         case $2 when 'delivered' then 204 else 500 end, 5, clock_timestamp() - make_interval(secs => $3)
+       from v`,
+      [ids, outcome, secondsAgo],
+    );
+    made.push(...ids);
+  }
+  return made;
 }
 
 interface PastEvents {

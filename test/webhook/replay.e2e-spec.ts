@@ -1,7 +1,11 @@
+import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { ReplaysRepository } from '../../src/modules/webhook/replay/replays.repository.js';
+import { EVENT_TYPES } from '../../src/modules/webhook/webhook.types.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
 import type { ApiClient } from '../support/api-client.js';
 import type { TestApp } from '../support/test-app.js';
+import { rowsRead } from '../support/rows-read.js';
 import { waitFor } from '../support/wait-for.js';
 import { insertPast, startWebhookApp, subscriber } from './fixture.js';
 
@@ -258,17 +262,28 @@ describe('POST /webhook/replay', () => {
     await configure({ url: receiver.url('/too-many'), active: false });
     // The planner does not know of the workspace, and takes it for small.
     await test.database.execute('analyze webhook_event');
-    await insertPast(test.database, organizationId, { count: 100_001, outcome: 'exhausted' });
+    await insertPast(test.database, organizationId, { count: 105_000, outcome: 'exhausted' });
+    const deleteEvents = (count: number) =>
+      test.database.execute(
+        'delete from webhook_event where id = any(array(select id from webhook_event where organization_id = $1 limit $2))',
+        [organizationId, count],
+      );
+    // What is too much already is not counted to its end.
+    const choice = { since: new Date(ago(600)), until: new Date(), types: EVENT_TYPES, onlyFailed: true };
+    const replays = test.app.get(ReplaysRepository);
+    const read = await rowsRead(test.database, 'webhook_delivery', async () =>
+      expect(await replays.start(organizationId, newId(), choice)).toEqual({ id: null, tooMany: true }),
+    );
+    expect(read).toBeGreaterThan(100_000);
+    expect(read).toBeLessThanOrEqual(100_001);
+    await deleteEvents(4_999);
     const { status, body } = await api.post('/webhook/replay', { since: ago(600) });
     expect([status, body.error.code, body.error.limit]).toEqual([422, 'WEBHOOK_REPLAY_TOO_LARGE', 100_000]);
     const rows = await test.database.query('select 1 from webhook_replay_event where organization_id = $1 limit 1', [
       organizationId,
     ]);
     expect(rows).toEqual([]);
-    await test.database.execute(
-      'delete from webhook_event where id = any(array(select id from webhook_event where organization_id = $1 limit 1))',
-      [organizationId],
-    );
+    await deleteEvents(1);
     expect(await start(api, { since: ago(600) })).toMatchObject({ total: 100_000, done: 0, status: 'paused' });
   }, 120_000);
 });

@@ -224,10 +224,13 @@ describe('sendJson', () => {
       const server = createServer(app).listen(0, '127.0.0.1');
       await once(server, 'listening');
       try {
-        const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+        const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+        const answer = await fetch(url);
         const bytes = Buffer.from(await answer.arrayBuffer());
         expect(bytes).toEqual(Buffer.from(JSON.stringify({ text }), 'utf8'));
         expect(answer.headers.get('content-length')).toBe(String(bytes.length));
+        const head = await fetch(url, { method: 'HEAD' });
+        expect([await head.text(), head.headers.get('content-length')]).toEqual(['', String(bytes.length)]);
       } finally {
         server.close();
       }

@@ -169,6 +169,8 @@ const ASCII = /^[\0-\x7f]*$/;
 export function sendJson(this: Response, body?: unknown): Response {
   this.setHeader('Content-Type', 'application/json; charset=utf-8');
   const text = JSON.stringify(body);
+  // Node states the length of what it writes, and to HEAD it writes nothing.
+  if (this.req.method === 'HEAD') this.setHeader('Content-Length', Buffer.byteLength(text));
   // Node writes Latin-1 with less work than UTF-8; of ASCII both make the same bytes.
   this.end(text, ASCII.test(text) ? 'latin1' : 'utf8');
   return this;

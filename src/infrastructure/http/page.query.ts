@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, Matches, Max, Min, ValidateBy } from 'class-validator';
 import { isDateTime } from '../../common/date-time.js';
@@ -12,6 +13,10 @@ export interface ListCursor {
 /** The rule of a parameter that names something by its id. */
 export const isUuidText = (name: string): PropertyDecorator =>
   Matches(UUID_PATTERN, { message: `${name} must be a UUID.` });
+
+/** A parameter that may be left out, and else is a UUID. */
+export const OptionalUuid = (name: string): PropertyDecorator =>
+  applyDecorators(ApiPropertyOptional({ format: 'uuid' }), IsOptional(), isUuidText(name));
 
 /** The query of every list that goes from new to old. */
 export class PageQuery {
@@ -33,9 +38,7 @@ export class PageQuery {
   before?: string;
 
   /** Together with `before`: the last entry of the previous page. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @isUuidText('before_id')
+  @OptionalUuid('before_id')
   @ValidateBy({
     name: 'requiresBefore',
     validator: {

@@ -3,14 +3,6 @@ import { Database } from '../database/database.js';
 import { NO_MARK } from './lane.repository.js';
 import { Sweeps, type AwaitedTime } from './sweeps.js';
 
-interface Round {
-  /** Of the clock that counts now. */
-  now: string;
-  /** How far it is behind the latest time that was seen. */
-  seconds: number;
-}
-
-const EVERY_MS = 1_000;
 /** Less is waited for. */
 const LEAST_STEP_SECONDS = 2;
 const BATCH = 20_000;
@@ -32,33 +24,35 @@ export class ClockSteps implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const waitsFor = [{ table: 'lane', column: 'paused_until' }];
     this.sweeps.add({
       name: 'clock',
-      everyMs: EVERY_MS,
-      waitsFor,
+      everyMs: 1_000,
+      waitsFor: [{ table: 'lane', column: 'paused_until' }],
       hasWork: STEPPED,
       run: (signal) => this.follow(signal),
     });
   }
 
   private async follow(signal: AbortSignal): Promise<number> {
-    const [round] = await this.database.query<Round>(LOOK);
-    if (round === undefined || round.seconds < LEAST_STEP_SECONDS) return 0;
+    const { now, seconds } = await this.database.row<{ now: string; seconds: number }>(LOOK);
+    if (seconds < LEAST_STEP_SECONDS) return 0;
     this.logger.warn(
-      `the database's clock stepped back by ${Math.round(round.seconds)} s: what waits for a time waits so much less`,
+      `the database's clock stepped back by ${Math.round(seconds)} s: what waits for a time waits so much less`,
     );
     // What is accepted now has times before the marks.
     await this.database.execute(`update lane set ${NO_MARK} where low_at > '-infinity'`);
     let corrected = 0;
     // A batch of each column in turn: a long queue keeps the others waiting for no more than that.
-    let open = this.sweeps.awaitedTimes.map((time) => ({ time, from: leastTime(time, round) }));
+    let open = this.sweeps.awaitedTimes.map((time) => ({
+      time,
+      from: `'${now}'::timestamptz + interval '${time.leaveSeconds ?? 0} seconds'`,
+    }));
     while (open.length > 0) {
       const more: typeof open = [];
       for (const { time, from } of open) {
         // The next round does the rest: the row `clock` still says so.
         if (signal.aborted) return corrected;
-        const { rows, last } = await this.correct(time, from, round);
+        const { rows, last } = await this.correct(time, from, seconds);
         corrected += rows;
         if (rows >= BATCH && last !== null) more.push({ time, from: `'${last}'::timestamptz` });
       }
@@ -69,9 +63,8 @@ export class ClockSteps implements OnModuleInit {
   }
 
   /** In the order of the times: one that was corrected is earlier than all that follow, and is not met again. */
-  private async correct(time: AwaitedTime, from: string, { seconds }: Round) {
-    const { table, column, where = 'true' } = time;
-    const [done] = await this.database.query<{ rows: number; last: string | null }>(
+  private correct({ table, column, where = 'true' }: AwaitedTime, from: string, seconds: number) {
+    return this.database.row<{ rows: number; last: string | null }>(
       `with found as materialized (
          select tableoid as part, ctid as place, ${column} as at from ${table} where ${where} and ${column} > ${from}
          order by ${column} fetch first ${BATCH} rows with ties
@@ -82,17 +75,13 @@ export class ClockSteps implements OnModuleInit {
        select count(*)::integer as rows, max(at)::text as last from found`,
       [seconds],
     );
-    return done ?? { rows: 0, last: null };
   }
-}
-
-function leastTime({ leaveSeconds = 0 }: AwaitedTime, { now }: Round): string {
-  return `'${now}'::timestamptz + interval '${leaveSeconds} seconds'`;
 }
 
 const STEPPED = `exists (select 1 from heartbeat
   where name = 'clock' and beat_at > now() + interval '${LEAST_STEP_SECONDS} seconds')`;
 
+// By the clock that counts now; `seconds` is how far it is behind the latest time that was seen.
 const LOOK = `
 insert into heartbeat as h (name, beat_at) values ('clock', clock_timestamp())
 on conflict (name) do update set beat_at = greatest(h.beat_at, excluded.beat_at)

@@ -93,19 +93,17 @@ export interface WaitingRows {
   lane: string;
   /** The state of rows that wait. */
   status: string;
-  /** SQL condition on `head.lane_id`: the lane can be drained at all. */
-  usable?: string;
   /** What is before the id in the lane's key. */
   prefix: string;
 }
 
 /** Skips from lane to lane in the index, never reads a backlog. */
 export function findDueLanes(database: Database, rows: WaitingRows): DueLanes {
-  const { prefix, usable = 'true' } = rows;
+  const { table, lane, status, prefix } = rows;
   const sql = `${laneHeads(rows, '$1', '$2')}
-    select lane_id, case when next_attempt_at <= clock_timestamp() and ${usable}
+    select lane_id, case when next_attempt_at <= clock_timestamp()
       then (extract(epoch from clock_timestamp() - next_attempt_at) * 1000)::double precision end as due_for_ms
-    from lane_head as head order by n`;
+    from lane_head order by n`;
   const dueLanes = async (limit: number, after: string | null): Promise<DuePage> => {
     const heads = await database.query<{ lane_id: string; due_for_ms: number | null }>(sql, [
       limit,
@@ -119,7 +117,6 @@ export function findDueLanes(database: Database, rows: WaitingRows): DueLanes {
       next: last !== undefined && heads.length === limit ? `${prefix}${last.lane_id}` : null,
     };
   };
-  const { table, lane, status } = rows;
   return Object.assign(dueLanes, {
     hasWork: hasRow(`from ${table} where status = '${status}'`, `${lane}, next_attempt_at`),
   });

@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { within } from '../../common/within.js';
 import type { CacheInvalidation } from '../access/cache-invalidation.js';
 import type { Counters } from '../operations/counters.js';
@@ -152,11 +152,7 @@ export class LaneHints {
 }
 
 function drainJob(laneKey: string) {
-  const deduplication = { id: deduplicationId(laneKey), keepLastIfActive: true };
+  // BullMQ uses ":" inside its keys.
+  const deduplication = { id: hash('sha1', laneKey, 'base64url'), keepLastIfActive: true };
   return { name: 'drain', data: { laneKey }, opts: { removeOnComplete: true, removeOnFail: true, deduplication } };
-}
-
-// BullMQ uses ":" inside its keys.
-function deduplicationId(laneKey: string): string {
-  return createHash('sha1').update(laneKey).digest('base64url');
 }

@@ -84,8 +84,6 @@ export const ASKED_LANES = `select * from unnest((select $1::text[]), $2::uuid[]
 interface LaneHoldOptions {
   /** Default: one lane, by `holdParams`. No lane may be asked for twice. */
   asked?: string;
-  /** More assignments for the lane's row (alias `l`) wherever it is written: `, low_seq = ...`. */
-  set?: string;
   /** More columns of `hold` (alias `l`): `, l.low_seq`. */
   returning?: string;
   /** The work can be done twice without harm: it goes on while lanes are held. Default: false. */
@@ -104,12 +102,7 @@ interface LaneHoldOptions {
  *
  * On another database than the one that was confirmed every lane rests: see `Restoration`.
  */
-export function laneHold({
-  asked = ASKED_LANE,
-  set = '',
-  returning = '',
-  evenWhereHeld = false,
-}: LaneHoldOptions = {}): string {
+export function laneHold({ asked = ASKED_LANE, returning = '', evenWhereHeld = false }: LaneHoldOptions = {}): string {
   const paused = '(coalesce(l.paused_until > clock_timestamp(), false) or (select held from lanes_held))';
   const goesOn = 'l.owner = a.owner and a.in_hand is not null';
   return `
@@ -140,7 +133,7 @@ lanes_held as materialized (
       from lane_free) as based) as measured
 ), lane_taken as (
   update lane l set owner = g.owner, owner_until = g.now + interval '${OWNER_MS} milliseconds',
-    next_slot_at = g.base + make_interval(secs => g.slots / g.rate)${set}
+    next_slot_at = g.base + make_interval(secs => g.slots / g.rate)
   from lane_granted g where l.key = g.key and not g.paused
   returning l.key, g.slots, false as paused, case when not g.goes_on then g.available end as available,
     ${OWNER_MS}::float8 as lasts_ms${returning}

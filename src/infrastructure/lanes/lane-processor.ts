@@ -1,6 +1,7 @@
 import { WorkerHost } from '@nestjs/bullmq';
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job, Queue } from 'bullmq';
+import { newId } from '../../common/ids.js';
 import type { Slots } from '../../common/slots.js';
 import { CacheInvalidation } from '../access/cache-invalidation.js';
 import { Config } from '../config/config.js';
@@ -12,9 +13,6 @@ import { LaneHints, type DrainJob } from './lane-hints.js';
 import { LaneRepository } from './lane.repository.js';
 import { QueueConnection } from './queue-connection.js';
 import { Sweeps, type AwaitedTime } from './sweeps.js';
-
-/** The id under which this process holds lanes; new at every start. */
-export const LANE_OWNER = Symbol('LANE_OWNER');
 
 /** Bound on requests to the messaging platform that this process keeps open at once. */
 export const PLATFORM_SLOTS = Symbol('PLATFORM_SLOTS');
@@ -58,6 +56,9 @@ export interface LaneOptions<T> {
 /** What every module's lanes need of the platform. */
 @Injectable()
 export class LaneParts {
+  /** The id under which this process holds lanes; new at every start. */
+  readonly owner = newId();
+
   constructor(
     readonly lanes: LaneRepository,
     readonly database: Database,
@@ -66,7 +67,6 @@ export class LaneParts {
     readonly config: Config,
     readonly connection: QueueConnection,
     readonly notices: CacheInvalidation,
-    @Inject(LANE_OWNER) readonly owner: string,
   ) {}
 }
 
@@ -109,7 +109,9 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     });
     this.local = new LocalDrains((laneKey) => this.drain(laneKey), config.queue.concurrency);
     this.hints = new LaneHints(queue, notices, connection, counters);
-    this.hints.listen((laneKey) => this.onHint(laneKey));
+    this.hints.listen((laneKey) => {
+      if (this.runner.holds(laneKey)) this.rescue(laneKey);
+    });
     sweeps.add(dueSweep(`${handler.name}_due`, database, this, dueLanes, waitsFor));
   }
 
@@ -140,19 +142,13 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     await this.drain(data.laneKey);
   }
 
-  /** Lets the work in flight end before the connections that record its outcomes are closed. */
+  /** Claims no more, and lets the work in flight end before the connections that record its outcomes are closed. */
   async beforeApplicationShutdown(): Promise<void> {
-    const left = await this.stop(this.config.process.shutdownTimeoutMs);
-    if (left > 0) this.logger.warn(this.options.leftAtStop(left));
-  }
-
-  /** Claims no more and waits for the work in flight, at most `timeoutMs`; returns how much of it is left. */
-  protected async stop(timeoutMs: number): Promise<number> {
     this.options.handler.stop();
     this.local.stop();
-    const left = await this.runner.stop(timeoutMs);
+    const left = await this.runner.stop(this.config.process.shutdownTimeoutMs);
     this.hints.stop();
-    return left;
+    if (left > 0) this.logger.warn(this.options.leftAtStop(left));
   }
 
   private async drain(laneKey: string): Promise<void> {
@@ -168,10 +164,6 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
   private putBehind(laneKey: string): void {
     if (this.hints.takesJobs) this.hints.enqueue(laneKey);
     else this.local.add(laneKey);
-  }
-
-  private onHint(laneKey: string): void {
-    if (this.runner.holds(laneKey)) this.rescue(laneKey);
   }
 }
 

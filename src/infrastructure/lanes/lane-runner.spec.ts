@@ -3,6 +3,7 @@ import { Slots } from '../../common/slots.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
+import { holdLane } from '../../../test/support/hold-lane.js';
 import { type Claim, type LaneHandler, LaneRunner, type LaneRunnerOptions } from './lane-runner.js';
 import type { HoldRequest, LanePace } from './lane-hold.js';
 import { LaneRepository } from './lane.repository.js';
@@ -46,7 +47,7 @@ class ListHandler implements LaneHandler<number> {
   async claim(request: HoldRequest): Promise<Claim<number>> {
     this.claims++;
     if (this.hang !== null) await this.hang;
-    const hold = await lanes.hold(request);
+    const hold = await holdLane(opened.database, request);
     if (hold !== null && !hold.paused) this.holds++;
     return { hold, items: (this.rows.get(request.laneKey) ?? []).splice(0, hold?.slots ?? 0) };
   }
@@ -440,7 +441,7 @@ describe('the row of a lane', () => {
     async (column) => {
       const handler = new ListHandler();
       const lane = newId();
-      await lanes.hold(claimRequest(lane, newId(), 1));
+      await holdLane(opened.database, claimRequest(lane, newId(), 1));
       await lanes.release(newId(), new Map([[lane, 0]]));
       await opened.database.execute(
         `update lane set ${column} = clock_timestamp() + interval '1 hour',

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { Prepared } from '../database/prepared.js';
-import { HOLD_COLUMNS, holdOf, holdParams, laneHold, type Hold, type HoldRequest, type HoldRow } from './lane-hold.js';
 
 const MAX_KEYS = 100_000;
 const MAX_PAUSE_SECONDS = 60;
@@ -29,12 +28,6 @@ export class LaneRepository {
   /** No row of the lane was free: the next `ensure` looks whether there is one at all, as after a restore. */
   missed(key: string): void {
     this.known.delete(key);
-  }
-
-  /** The hold alone, without a claim. */
-  async hold(request: HoldRequest): Promise<Hold | null> {
-    await this.ensure(request.laneKey);
-    return holdOf(await this.database.query<HoldRow>(HOLD, holdParams(request)));
   }
 
   /**
@@ -90,8 +83,6 @@ export class LaneRepository {
     );
   }
 }
-
-const HOLD: Prepared = { name: 'lane_hold', text: `with ${laneHold()} select ${HOLD_COLUMNS} from hold` };
 
 const EARLIER_PAUSES = `case when l.paused_until > clock_timestamp() - interval '5 minutes' then l.pause_count else 0 end`;
 

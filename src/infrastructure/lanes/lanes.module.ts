@@ -1,10 +1,9 @@
 import { Global, Module } from '@nestjs/common';
-import { newId } from '../../common/ids.js';
 import { Slots } from '../../common/slots.js';
 import { Config } from '../config/config.js';
 import { ClockSteps } from './clock-steps.js';
 import { LaneRepository } from './lane.repository.js';
-import { LANE_OWNER, LaneParts, PLATFORM_SLOTS } from './lane-processor.js';
+import { LaneParts, PLATFORM_SLOTS } from './lane-processor.js';
 import { Restoration } from './restoration.js';
 import { Retention } from './retention.js';
 import { Sweeps } from './sweeps.js';
@@ -21,13 +20,12 @@ import { VacuumWatch } from './vacuum-watch.js';
     ClockSteps,
     VacuumWatch,
     LaneParts,
-    { provide: LANE_OWNER, useFactory: () => newId() },
     {
       provide: PLATFORM_SLOTS,
       inject: [Config],
       useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 32, patienceMs: 4 }),
     },
   ],
-  exports: [LaneRepository, LaneParts, Sweeps, Restoration, Retention, ClockSteps, LANE_OWNER, PLATFORM_SLOTS],
+  exports: [LaneRepository, LaneParts, Sweeps, Restoration, Retention, PLATFORM_SLOTS],
 })
 export class LanesModule {}

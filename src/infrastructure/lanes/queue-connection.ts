@@ -18,13 +18,14 @@ const QUERY_TIMEOUT_MS = 10_000;
  */
 @Injectable()
 export class QueueConnection implements OnApplicationShutdown {
-  private lastError: string | null = null;
+  /** Why Redis could not be reached the last time; null where that never happened. */
+  error: string | null = null;
 
   private constructor(
     private readonly client: pg.Pool | Redis | Cluster,
     private readonly prefix: string,
   ) {
-    if (!(client instanceof pg.Pool)) client.on('error', (error: Error) => (this.lastError = describeError(error)));
+    if (!(client instanceof pg.Pool)) client.on('error', (error: Error) => (this.error = describeError(error)));
   }
 
   /** Connects, and on PostgreSQL brings BullMQ's schema up to date. */
@@ -59,11 +60,6 @@ export class QueueConnection implements OnApplicationShutdown {
   /** Resolves where the queue's server answers and has BullMQ's tables, rejects where it does not. */
   async ping(): Promise<void> {
     await (this.client instanceof pg.Pool ? assertSchemaCompatibility(this.client, SCHEMA) : this.client.ping());
-  }
-
-  /** Why Redis could not be reached the last time; null where that never happened. */
-  get error(): string | null {
-    return this.lastError;
   }
 
   /** What is to be known of the Redis behind the queues; null where they are in PostgreSQL. */

@@ -40,8 +40,7 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
    * @throws Error when a queue has no processor or two, or the pool is too small for the workers.
    */
   async start(): Promise<void> {
-    const hosts = this.instances().filter((instance) => instance instanceof WorkerHost);
-    this.hosts = hosts;
+    const hosts = (this.hosts = this.instances().filter((instance) => instance instanceof WorkerHost));
     const free = this.connection.statementConnections(hosts.length);
     if (free < LEAST_STATEMENT_CONNECTIONS) {
       const needed = hosts.length + LEAST_STATEMENT_CONNECTIONS;
@@ -52,7 +51,10 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
       worker.on('error', (error: Error) => this.report(error));
       worker.concurrency = this.config.queue.concurrency;
     }
-    this.requireOneWorkerEach(hosts);
+    for (const { name } of this.queues()) {
+      const workers = hosts.filter((host) => host.worker.name === name).length;
+      if (workers !== 1) throw new Error(`the queue "${name}" is served by ${workers} processors instead of one`);
+    }
     // An invalid schema stops the start. A server that is away does not: due rows are found in PostgreSQL.
     await within(READY_WITHIN_MS, Promise.all(hosts.map((host) => host.worker.waitUntilReady())));
   }
@@ -63,14 +65,6 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
    */
   async beforeApplicationShutdown(): Promise<void> {
     if (this.connection.isAway) await Promise.allSettled(this.hosts.map((host) => host.worker.close(true)));
-  }
-
-  private requireOneWorkerEach(hosts: WorkerHost[]): void {
-    const served = hosts.map((host) => host.worker.name);
-    for (const queue of this.queues()) {
-      const workers = served.filter((name) => name === queue.name).length;
-      if (workers !== 1) throw new Error(`the queue "${queue.name}" is served by ${workers} processors instead of one`);
-    }
   }
 
   /** A server that is away makes every worker complain several times a second; one line in ten seconds says it. */

@@ -1,9 +1,9 @@
+import { holdLane } from '../../../test/support/hold-lane.js';
 import { NO_AUDIT } from '../../../test/support/no-audit.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import type { GaugeSource, Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
 import { newId } from '../../common/ids.js';
-import { LaneRepository } from './lane.repository.js';
 import { Restoration } from './restoration.js';
 
 describe('Restoration', () => {
@@ -44,7 +44,7 @@ describe('Restoration', () => {
   async function slots(): Promise<number | undefined> {
     const pace = { ratePerSecond: 100, burstSeconds: 1 };
     const request = { laneKey: newId(), owner: newId(), limit: 5, pace, inHandSeconds: null };
-    return (await new LaneRepository(test.database).hold(request))?.slots;
+    return (await holdLane(test.database, request))?.slots;
   }
 
   it('knows cluster, timeline and database, with the rights of an ordinary role', async () => {

@@ -108,7 +108,7 @@ export class Restoration {
     before: Date | undefined,
     work: (doubtful: Doubtful, before: Date) => Promise<number>,
   ): Promise<RestorePlan> {
-    const plan: RestorePlan = { before: before ?? (await this.until()), counts: {} };
+    const plan: RestorePlan = { before: before ?? (await this.held())?.since ?? (await this.now()), counts: {} };
     for (const doubtful of this.doubtful) plan.counts[doubtful.name] = await work(doubtful, plan.before);
     return plan;
   }
@@ -170,10 +170,6 @@ export class Restoration {
     await this.database.execute(
       `update database_identity set identity = identity_of_database(), held_since = null, confirmed_at = clock_timestamp()`,
     );
-  }
-
-  private async until(): Promise<Date> {
-    return (await this.held())?.since ?? (await this.now());
   }
 
   /** A time after all that is queued: the server before this one may have had a clock that was ahead. */

@@ -53,7 +53,7 @@ export class VacuumWatch implements OnModuleInit {
 
 /** What keeps rows that are gone from being cleared away. `name`: of the program, the prepared transaction, the slot. */
 export interface Holder {
-  kind: 'session' | 'prepared' | 'slot';
+  kind: (typeof KINDS)[number];
   name: string;
   /** Of the session, or of the process that uses the slot; null where none does. */
   pid: number | null;

@@ -70,7 +70,7 @@ const KIND_OF_ACTION: Readonly<Record<PlatformAction, NotAcceptedOutcome['kind']
 };
 
 /** Refusals of the request's size: another try would be refused alike. */
-const TOO_LARGE_STATUSES: ReadonlySet<number> = new Set([413, 414, 431]);
+export const TOO_LARGE_STATUSES: ReadonlySet<number> = new Set([413, 414, 431]);
 
 /**
  * Says what one exchange means for its message. Total: every status, body and error has exactly one answer, and what is

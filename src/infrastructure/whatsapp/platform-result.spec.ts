@@ -1,4 +1,4 @@
-import { failure, isTokenRefused, platformError } from './platform-result.js';
+import { failure, isTokenRefused, platformError, toPlatformResult } from './platform-result.js';
 
 describe('platformError', () => {
   it.each([
@@ -18,5 +18,27 @@ describe('platformError', () => {
 
   it('knows a refused token', () => {
     expect([190, 0, 100, null].map((code) => isTokenRefused({ code }))).toEqual([true, true, false, false]);
+  });
+});
+
+describe('toPlatformResult', () => {
+  const resultOf = (status: number, body: string) =>
+    toPlatformResult({ kind: 'answered', status, headers: {}, body }, 'token');
+
+  it.each([413, 414, 431])(
+    'takes HTTP %d without a readable body for a refusal: the request is too large',
+    (status) => {
+      const message = `The request is too large for the platform (HTTP ${status}); send shorter texts.`;
+      expect(resultOf(status, '<html>Too Large</html>')).toMatchObject({
+        kind: 'rejected',
+        status,
+        code: null,
+        message,
+      });
+    },
+  );
+
+  it.each([400, 403, 404, 408, 500])('takes no other HTTP %d without a readable body for a refusal', (status) => {
+    expect(resultOf(status, '<html></html>')).toMatchObject({ kind: status === 408 ? 'timeout' : 'unavailable' });
   });
 });

@@ -3,13 +3,14 @@ import { commonErrors } from '../../common/common.errors.js';
 import { findPlatformError, presentable, readGraphError } from './graph-error.js';
 import type { Exchange } from './http-exchanger.js';
 import { parseJson } from './json-access.js';
+import { TOO_LARGE_STATUSES } from './outcome.js';
 
 /** The outcome of a call other than a send. */
 export type PlatformResult<T = unknown> =
   { readonly ok: true; readonly status: number; readonly body: T } | PlatformFailure;
 
 /**
- * `rejected`: the platform refused it in so many words. `timeout`: it was sent and no answer came in time, so it may
+ * `rejected`: the platform refused it in so many words, or for its size. `timeout`: it was sent and no answer came in time, so it may
  * have taken effect. `unavailable`: the platform was not reached, broke off, or answered nothing that can be read.
  */
 export interface PlatformFailure {
@@ -37,6 +38,10 @@ export function toPlatformResult(exchange: Exchange, token: string): PlatformRes
   if (status >= 200 && status < 300 && body !== undefined) return { ok: true, status, body };
   const error = readGraphError(body);
   if (error === null) {
+    if (TOO_LARGE_STATUSES.has(status)) {
+      const message = `The request is too large for the platform (HTTP ${status}); send shorter texts.`;
+      return failure('rejected', { status, message });
+    }
     return failure(status === 408 ? 'timeout' : 'unavailable', {
       status,
       message: `The platform answered HTTP ${status} without a readable body.`,

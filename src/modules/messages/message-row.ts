@@ -1,6 +1,6 @@
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import type { InboundContext } from '../../infrastructure/whatsapp/webhook-payload.js';
-import type { MessageStatus } from './message-state.js';
+import { isInQueue, type MessageStatus } from './message-state.js';
 import type { Attempt, Message } from './messages.types.js';
 
 /** A message as the driver returns it; its conversation is the surviving one. */
@@ -47,9 +47,9 @@ const isOutbound = "m.direction = 'outbound'";
  *
  * @param status of all of the messages, where it is known: no look-up is made where nothing can be found.
  */
-export function messageJoins(status: MessageStatus | null = null): string {
-  const waits = status === 'queued' || status === 'processing';
-  const hasOutcome = status !== null && status !== 'received' && !waits;
+export function messageJoins(status?: MessageStatus): string {
+  const waits = isInQueue(status);
+  const hasOutcome = status !== undefined && status !== 'received' && !waits;
   return [
     lookUp('q', `message_queue where ${hasOutcome ? 'false' : 'message_id = m.id'}`, isOutbound),
     // The message's own row says that there is nothing to look up.

@@ -103,6 +103,11 @@ export function nextStatus(status: OutboundStatus, event: MessageEvent): Outboun
   return TRANSITIONS[status][event] ?? null;
 }
 
+/** Whether messages in this state are rows of `message_queue`, or of `message_schedule`. */
+export function isInQueue(status: MessageStatus | undefined): boolean {
+  return status === 'queued' || status === 'processing';
+}
+
 /** Every legal move, for tests and the documentation. */
 export function legalMoves(): { from: OutboundStatus; on: MessageEvent; to: OutboundStatus }[] {
   return OUTBOUND_STATUSES.flatMap((from) =>
@@ -133,6 +138,6 @@ export function queueTakes(event: MessageEvent, alias = 'q'): string {
 
 /** Condition on rows of `message_state`: those that `event` moves. */
 export function stateTakes(event: MessageEvent, alias = 's'): string {
-  const statuses = statesThatTake(event).filter((status) => status !== 'queued' && status !== 'processing');
+  const statuses = statesThatTake(event).filter((status) => !isInQueue(status));
   return statuses.length === 0 ? 'false' : `${alias}.status in (${statuses.map((name) => `'${name}'`).join(', ')})`;
 }

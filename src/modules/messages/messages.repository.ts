@@ -14,11 +14,11 @@ import {
   type AttemptRow,
   type MessageRow,
 } from './message-row.js';
-import type { MessageStatus, OutboundStatus } from './message-state.js';
+import type { OutboundStatus } from './message-state.js';
 import type { DetailedMessage, Message } from './messages.types.js';
 
 /** `metaMessageId` is null of a message that was sent, and where the contact was erased. */
-export type ReadableMessage = Pick<Message, 'id' | 'connectionId' | 'direction' | 'metaMessageId' | 'readAt'>;
+type ReadableMessage = Pick<Message, 'id' | 'connectionId' | 'direction' | 'metaMessageId' | 'readAt'>;
 
 export interface MessageMarks {
   /** The time that its caller gave it, where it was not to go at once. */
@@ -98,21 +98,15 @@ export class MessagesRepository {
     return rows.map(messageOf);
   }
 
-  /**
-   * A message that may be answered: of the workspace and the contact's conversation, and not failed. Null where there
-   * is none.
-   */
-  async findReplyTarget(
-    organizationId: string,
-    id: string,
-    conversationId: string,
-  ): Promise<{ id: string; status: MessageStatus } | null> {
-    return this.database.find<{ id: string; status: MessageStatus }>(
-      `select m.id, m.status from message_view m left join conversation c on c.id = m.conversation_id
+  /** Whether a message may be answered: it is of the workspace and the contact's conversation, and has not failed. */
+  async canBeAnswered(organizationId: string, id: string, conversationId: string | null): Promise<boolean> {
+    const found = await this.database.find(
+      `select from message_view m left join conversation c on c.id = m.conversation_id
        where m.organization_id = $1 and m.id = $2 and m.status <> 'failed'
          and coalesce(c.merged_into, m.conversation_id) = coalesce((select merged_into from conversation where id = $3), $3)`,
       [organizationId, id, conversationId],
     );
+    return found !== null;
   }
 
   /** The newest failure of a conversation; null where none failed, or a message arrived since. */

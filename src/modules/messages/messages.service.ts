@@ -71,7 +71,11 @@ export class MessagesService {
       prepared = this.preparation.fromMemory(sender, input) ?? (await this.preparation.prepare(sender, input));
       reserved = this.backlog.check(sender.organizationId, input.sendAt === undefined ? 'queued' : 'scheduled');
     } catch (error) {
-      return this.replayInsteadOf(error, sender.organizationId, key, fingerprint);
+      if (!(error instanceof AppError)) throw error;
+      // A refusal that arose after the first request of a key must not reach its repeat, or its caller sends again.
+      const known = (await this.accepts.findByKeys(sender.organizationId, [key])).get(key);
+      if (known === undefined) throw error;
+      return replay(known, fingerprint);
     }
     const { connection } = prepared;
     const accepted = await this.accepts.accept(
@@ -137,7 +141,9 @@ export class MessagesService {
     if (known || (await this.isRepeat(organizationId, key, id))) return { message, replayed: true };
     const from = statesThatTake(options.confirmOutcomeUnknown ? 'retry_confirmed' : 'retry');
     if (!from.some((status) => status === message.status)) throw notRetryable(message.status);
-    if (isCleared(message)) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status: message.status, cleared: true });
+    // No kind of message is without content; only retention leaves it so.
+    const isCleared = Object.keys(message.content).length === 0;
+    if (isCleared) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status: message.status, cleared: true });
     const { body } = await this.preparation.prepareAgain(organizationId, message);
 
     const queued = await this.database.transaction(async () => {
@@ -189,19 +195,6 @@ export class MessagesService {
     return this.maintenance.unknown();
   }
 
-  /** A refusal that arose after the first request of a key must not reach its repeat, or its caller sends again. */
-  private async replayInsteadOf(
-    error: unknown,
-    organizationId: string,
-    key: string,
-    fingerprint: string,
-  ): Promise<SendResult> {
-    if (!(error instanceof AppError)) throw error;
-    const known = await this.accepts.findByKey(organizationId, key);
-    if (known === null) throw error;
-    return replay(known, fingerprint);
-  }
-
   private async isRepeat(organizationId: string, key: string | null, messageId: string): Promise<boolean> {
     const known = key === null ? null : await this.messages.findRetry(organizationId, key);
     if (known !== null && known !== messageId) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
@@ -212,11 +205,6 @@ export class MessagesService {
 function replay(known: Accepted, fingerprint: string): SendResult {
   if (known.fingerprint !== fingerprint) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
   return { messageId: known.messageId, replayed: true };
-}
-
-/** No kind of message is without content; only retention leaves it so. */
-function isCleared({ content }: Message): boolean {
-  return Object.keys(content).length === 0;
 }
 
 function notRetryable(status: string): AppError {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { originOf } from '../../common/public-address.js';
 import { systemClock, type Clock } from '../../common/clock.js';
 import { GuessLimiter } from '../../infrastructure/access/guess-limiter.js';
@@ -21,30 +22,28 @@ export interface Sender {
  * many addresses those that signed least recently are forgotten.
  */
 export class NotificationSenders {
-  private readonly proven = new Map<string, number>();
+  /** When each last gave a valid signature. */
+  private readonly proven: LRUCache<string, number>;
   private readonly failures: GuessLimiter;
 
   constructor(
     failuresPerMinute: number,
     private readonly clock: Clock = systemClock,
-    private readonly maxProven = MAX_PROVEN,
+    maxProven = MAX_PROVEN,
   ) {
+    this.proven = new LRUCache({ max: maxProven });
     this.failures = new GuessLimiter(failuresPerMinute, clock);
   }
 
   of(address: string): Sender {
     const origin = originOf(address);
-    const provenAt = this.proven.get(origin);
+    const provenAt = this.proven.peek(origin);
     return { origin, proven: provenAt !== undefined && this.clock.monotonic() - provenAt < PROVEN_MS };
   }
 
   /** Notes a valid signature. */
   prove({ origin }: Sender): void {
-    this.proven.delete(origin);
     this.proven.set(origin, this.clock.monotonic());
-    if (this.proven.size <= this.maxProven) return;
-    const oldest = this.proven.keys().next();
-    if (!oldest.done) this.proven.delete(oldest.value);
   }
 
   /**

@@ -43,16 +43,13 @@ export class NotificationsMaintenance implements Sweep, OnModuleInit {
       days: this.config.retention.notificationDays,
       clear: (before, limit) => this.notifications.removeBelow(lowestIdSince(before), limit),
     });
-    this.erasure.add({
-      name: 'notifications',
-      batch: (subject, cursor, erase) => this.erase(subject, cursor, erase),
-      busy: (subject) => this.waiting(subject),
-    });
+    const place = {
+      batch: (whose: Subject | string, cursor: string | null, erase: boolean) => this.erase(whose, cursor, erase),
+      busy: (whose: Subject | string) => this.waiting(whose),
+    };
+    this.erasure.add({ name: 'notifications', ...place });
     // Those about the workspace's numbers, and about codes of its projects, which a number of the service sent.
-    this.workspaces.add({
-      batch: (organizationId, cursor, erase) => this.erase(organizationId, cursor, erase),
-      busy: (organizationId) => this.waiting(organizationId),
-    });
+    this.workspaces.add(place);
   }
 
   async run(signal: AbortSignal): Promise<number> {

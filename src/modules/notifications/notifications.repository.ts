@@ -106,9 +106,8 @@ export class NotificationsRepository {
 
   /** Removes notifications that are done with. */
   async remove(ids: readonly string[]): Promise<void> {
-    await this.database.execute(`delete from platform_notification where id = any($1::uuid[]) and state <> 'stored'`, [
-      ids,
-    ]);
+    const sql = `delete from platform_notification where id = any($1::uuid[]) and state <> 'stored'`;
+    await this.database.execute(sql, [ids]);
   }
 
   /** How many notifications about a contact or a workspace are not applied yet. */

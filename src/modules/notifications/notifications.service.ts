@@ -129,11 +129,15 @@ export class NotificationsService implements BeforeApplicationShutdown {
   /** False where not everything in it could be applied: it must be stored, and tried again. */
   private async tryToApply(payload: WebhookPayload, row: Row, { expired, tries }: typeof FIRST): Promise<boolean> {
     try {
-      await this.apply(payload, row, expired).catch((error: unknown) => {
+      const unmatched = await this.apply(payload, row, expired).catch((error: unknown) => {
         // A database that is away or has too much to do is not asked for each item as well.
         if (tries === 0 && error instanceof AppError) throw error;
         return this.applyParts(payload, row, expired, error);
       });
+      if (expired && unmatched > 0) {
+        this.counters.increment('notifications_unmatched');
+        this.logger.warn(`notification ${row.id}: ${unmatched} of its items belong to no known number or message`);
+      }
       return true;
     } catch (error) {
       this.counters.increment('notifications_apply_failed');
@@ -168,16 +172,15 @@ export class NotificationsService implements BeforeApplicationShutdown {
     this.counters.increment('notifications_statuses', reports.statuses.length - applied.unmatched.size);
     this.counters.increment('notifications_messages', applied.created);
     this.counters.increment('notifications_unknown', payload.unknown.length);
-    if (row !== null && expired && unmatched > 0) this.countUnmatched(row.id, unmatched);
     return unmatched;
   }
 
   /**
-   * Applies each item of a notification by itself, so that one which can't be applied keeps no other waiting.
+   * As `apply`, each item by itself, so that one which can't be applied keeps no other waiting.
    *
    * @throws the first item's error, or `cause` where there is only one item.
    */
-  private async applyParts(payload: WebhookPayload, row: Row, expired: boolean, cause: unknown): Promise<void> {
+  private async applyParts(payload: WebhookPayload, row: Row, expired: boolean, cause: unknown): Promise<number> {
     const parts = partsOf(payload);
     if (parts.length < 2) throw cause;
     let unmatched = 0;
@@ -191,7 +194,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
     }
     if (errors.length > 0) throw errors[0];
     await this.notifications.store({ ...row, state: stateOf(unmatched, expired) });
-    if (expired && unmatched > 0) this.countUnmatched(row.id, unmatched);
+    return unmatched;
   }
 
   private async commit(work: Work[], statements: Statements): Promise<Outcome[]> {
@@ -251,11 +254,6 @@ export class NotificationsService implements BeforeApplicationShutdown {
       unknownItems: [...statuses, ...inbound].filter(({ phoneNumberId: id }) => !numbers.has(id) && !senders.has(id))
         .length,
     };
-  }
-
-  private countUnmatched(id: string, unmatched: number): void {
-    this.counters.increment('notifications_unmatched');
-    this.logger.warn(`notification ${id}: ${unmatched} of its items belong to no known number or message`);
   }
 
   private async storeUnreadable(row: Row): Promise<void> {

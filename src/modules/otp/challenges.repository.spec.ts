@@ -24,7 +24,8 @@ const ref = ({ id }: MadeCode): ChallengeRef => ({
   projectId: rows.projectId,
   id,
 });
-const admitSend = (recipient = NUMBER) => challenges.admitSend(rows.organizationId, rows.projectId, recipient);
+const admitSend = (recipient = NUMBER, projectId = rows.projectId) =>
+  challenges.admitSend({ organizationId: rows.organizationId, projectId, recipient });
 const atOnce = <T>(count: number, work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_each, n) => work(n)));
 const admitted = (answers: readonly unknown[]) => answers.filter((answer) => answer !== null).length;
@@ -110,7 +111,7 @@ describe('guesses', () => {
   it('a newer code and a right guess at once: one of the two wins, and nothing is between', async () => {
     for (let round = 0; round < 10; round++) {
       const code = await rows.make('sent', `49151999000${round}`);
-      await challenges.admitSend(rows.organizationId, rows.projectId, code.recipient);
+      await admitSend(code.recipient);
       await challenges.admitGuess(ref(code));
       const [verified] = await Promise.all([challenges.consume(ref(code)), rows.supersede(code)]);
       expect(await rows.statusOf(code)).toBe(verified === null ? 'expired' : 'verified');
@@ -154,17 +155,18 @@ describe('sends to a number', () => {
 
   it('of one project leave another project’s alone', async () => {
     await admitSend();
-    expect(await challenges.admitSend(rows.organizationId, newId(), NUMBER)).toBeNull();
+    expect(await admitSend(NUMBER, newId())).toBeNull();
   });
 });
 
 describe('the alarm on guessing', () => {
-  const count = (isRight: boolean) => challenges.count(rows.organizationId, rows.projectId, isRight);
+  const count = (isRight: boolean, projectId = rows.projectId) =>
+    challenges.count({ organizationId: rows.organizationId, projectId }, isRight);
 
   it('counts right and wrong codes for an hour, of one project', async () => {
     await count(false);
     await count(true);
-    expect(await challenges.count(rows.organizationId, newId(), false)).toEqual({ right: 0, wrong: 0 });
+    expect(await count(false, newId())).toEqual({ right: 0, wrong: 0 });
     expect(await count(false)).toEqual({ right: 1, wrong: 2 });
     await opened.database.execute(
       `update otp_project set guesses_since = guesses_since - interval '1 hour' where id = $1`,

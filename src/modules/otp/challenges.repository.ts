@@ -78,6 +78,11 @@ export interface NewChallenge extends ChallengeRef {
   templateLanguage: string;
 }
 
+type KeptChallenge = OtpChallengeResponse & Pick<NewChallenge, 'fingerprint'>;
+
+/** A number of a project, as everything is counted. */
+type ProjectNumber = Pick<NewChallenge, 'organizationId' | 'projectId' | 'recipient'>;
+
 /** What a statement says of the package of a challenge. */
 export interface MoveRow {
   package_id: string | null;
@@ -86,10 +91,12 @@ export interface MoveRow {
   released_now: boolean;
 }
 
-export function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
-  if (row === undefined || row.package_id === null) return null;
-  if (row.released_now) return { packageId: row.package_id, move: 'give_back', wasUsed: row.package_used };
-  return row.used_now ? { packageId: row.package_id, move: 'use', wasUsed: false } : null;
+export function movesOf(rows: readonly MoveRow[]): OtpPackageMove[] {
+  return rows.flatMap(({ package_id: packageId, ...row }): OtpPackageMove | [] => {
+    if (packageId === null) return [];
+    if (row.released_now) return { packageId, move: 'give_back', wasUsed: row.package_used };
+    return row.used_now ? { packageId, move: 'use', wasUsed: false } : [];
+  });
 }
 
 /** SQL: a code that ends or is on its way needs its plain text no more. */
@@ -140,13 +147,9 @@ export class ChallengesRepository {
     );
   }
 
-  /** The challenge that a key stands for already, with its fingerprint. */
-  findByKey(
-    organizationId: string,
-    projectId: string,
-    idempotencyKey: string,
-  ): Promise<(OtpChallengeResponse & { fingerprint: Buffer }) | null> {
-    return this.database.find<OtpChallengeResponse & { fingerprint: Buffer }>(
+  /** The challenge that the key stands for already, with its fingerprint. */
+  findByKey({ organizationId, projectId, idempotencyKey }: NewChallenge): Promise<KeptChallenge | null> {
+    return this.database.find<KeptChallenge>(
       `select ${CHALLENGE}, c.fingerprint from otp_challenge c
        where c.organization_id = $1 and c.project_id = $2 and c.idempotency_key = $3`,
       [organizationId, projectId, idempotencyKey],
@@ -167,7 +170,7 @@ export class ChallengesRepository {
   }
 
   /** Ends the account's other challenges; returns the sends of those that were not under way yet. */
-  async supersede(newer: ChallengeRef & { recipient: string }): Promise<OtpPackageMove[]> {
+  async supersede(newer: ChallengeRef & ProjectNumber): Promise<OtpPackageMove[]> {
     const rows = await this.database.query<MoveRow>(
       `with older as (
          select id, status, released_at from otp_challenge
@@ -178,16 +181,12 @@ export class ChallengesRepository {
        returning ${released('older')}`,
       [...valuesOf(newer), newer.recipient],
     );
-    return rows.flatMap((row) => moveOf(row) ?? []);
+    return movesOf(rows);
   }
 
   /** Lets a number be sent a code; says why not, and how long to wait, where it may not. In the ambient transaction. */
-  async admitSend(
-    organizationId: string,
-    projectId: string,
-    recipient: string,
-  ): Promise<{ hold: SendHold; seconds: number } | null> {
-    const values = [projectId, recipient, organizationId];
+  async admitSend(number: ProjectNumber): Promise<{ hold: SendHold; seconds: number } | null> {
+    const values = [number.projectId, number.recipient, number.organizationId];
     if (await this.database.changes(ADMIT_SEND, values)) return null;
     const [held] = await this.database.query<{ hold: SendHold; wait: number }>(SEND_WAIT, values);
     const { hold = 'resend_interval', wait = 1 } = held ?? {};
@@ -195,7 +194,7 @@ export class ChallengesRepository {
   }
 
   /** Forgets what was sent to a test number of a sandbox and tried for it; always null. In the ambient transaction. */
-  async resetRecipient(organizationId: string, projectId: string, recipient: string): Promise<null> {
+  async resetRecipient({ organizationId, projectId, recipient }: ProjectNumber): Promise<null> {
     await this.database.execute(RESET_RECIPIENT, [projectId, recipient, organizationId]);
     return null;
   }
@@ -246,8 +245,8 @@ export class ChallengesRepository {
   }
 
   /** Counts a code that was compared; an hour after the first one the count restarts. Returns the count. */
-  async count(organizationId: string, projectId: string, isRight: boolean): Promise<GuessCount> {
-    const [count] = await this.database.query<GuessCount>(COUNT_GUESS, [organizationId, projectId, isRight]);
+  async count({ organizationId, projectId }: Omit<ChallengeRef, 'id'>, isRight: boolean): Promise<GuessCount> {
+    const count = await this.database.find<GuessCount>(COUNT_GUESS, [organizationId, projectId, isRight]);
     return count ?? { right: 0, wrong: 0 };
   }
 

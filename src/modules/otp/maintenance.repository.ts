@@ -64,13 +64,8 @@ export class MaintenanceRepository {
    */
   async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
     const { organizationId, numbers } = subject;
-    const from = cursor ?? FIRST_ID;
-    const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, [
-      organizationId,
-      from,
-      ERASURE_PAGE,
-      numbers,
-    ]);
+    const params = [organizationId, cursor ?? FIRST_ID, ERASURE_PAGE, numbers];
+    const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, params);
     if (erase && ids.length > 0) {
       await this.database.execute(
         `delete from otp_challenge
@@ -79,10 +74,7 @@ export class MaintenanceRepository {
       );
     }
     const limits = cursor === null ? await this.limits(subject, erase) : 0;
-    return {
-      found: { one_time_codes: ids.length, one_time_code_limits: limits },
-      cursor: next,
-    };
+    return { found: { one_time_codes: ids.length, one_time_code_limits: limits }, cursor: next };
   }
 
   /** Codes of the workspace, or to these numbers, that are on their way; each is sent or has failed within half a minute. */

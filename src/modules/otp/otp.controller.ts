@@ -21,7 +21,6 @@ import { otpErrors } from './otp.errors.js';
 import { OtpService } from './otp.service.js';
 
 const KEY = /^[\x21-\x7e]{8,128}$/;
-const DEFAULT_TTL_SECONDS = 300;
 /** Seconds of the rate that may be used up at once. */
 const BURST_SECONDS = 5;
 /** Keys of one project together, as a multiple of one key. */
@@ -88,9 +87,7 @@ export class OtpController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<SingleOtpResponse> {
     await this.limit('otp_send', caller, this.config.limits.otpSendsPerSecond);
-    const idempotencyKey = requiredKey(key);
-    const { to, channel = 'whatsapp', ttl = DEFAULT_TTL_SECONDS } = body;
-    const { challenge, replayed } = await this.otp.send(caller, idempotencyKey, { to, channel, ttl });
+    const { challenge, replayed } = await this.otp.send(caller, requiredKey(key), body);
     if (replayed) response.status(200).setHeader('Idempotency-Replayed', 'true');
     return { data: challenge };
   }

@@ -77,13 +77,13 @@ export class OtpService {
    * @throws OTP_PROJECT_REQUIRED (403), OTP_RECIPIENT_INVALID (400), IDEMPOTENCY_KEY_REUSED (409), and where the key is
    * still free OTP_SENDER_NOT_READY (409), OTP_RESEND_TOO_SOON (429), OTP_PACKAGE_REQUIRED, OTP_PACKAGE_EXHAUSTED (402).
    */
-  async send(caller: OtpCaller, idempotencyKey: string, request: Required<SendOtpRequest>): Promise<OtpSendResult> {
+  async send(caller: OtpCaller, idempotencyKey: string, request: SendOtpRequest): Promise<OtpSendResult> {
     const { organizationId } = caller;
     const { id: projectId } = requireProject(caller);
     const project = await this.projects.find(organizationId, projectId);
     if (project === null) throw otpErrors.OTP_PROJECT_REQUIRED();
     const { digits: number, account: recipient, country } = readRecipient(request.to, project.allowedCountries);
-    const { channel, ttl } = request;
+    const { channel = 'whatsapp', ttl } = request;
     const fingerprint = createHash('sha256')
       .update(canonicalJson({ channel, to: number, ttl }))
       .digest();
@@ -154,7 +154,7 @@ export class OtpService {
         category: error === null || error.code === null ? 'unknown' : classifyPlatformError(error.code).category,
       })),
     );
-    await this.packages.apply(results.flatMap((result) => result?.move ?? []));
+    await this.packages.apply(results.flatMap((moves) => moves ?? []));
     return new Set(reports.filter((_report, index) => results[index] !== null));
   }
 
@@ -164,12 +164,11 @@ export class OtpService {
   }
 
   private async guess(ref: ChallengeRef, code: string): Promise<OtpChallengeResponse> {
-    const { organizationId, projectId } = ref;
     const stored = await this.challenges.admitGuess(ref);
     if (stored === null) {
       const refusal = await this.challenges.refusalOf(ref);
       // Guessing at ids is guessing too; and it takes about as long as a wrong code does.
-      if (refusal === 'unknown') this.watch(ref, await this.challenges.count(organizationId, projectId, false));
+      if (refusal === 'unknown') this.watch(ref, await this.challenges.count(ref, false));
       throw REFUSALS[refusal]();
     }
     if (!this.codes.matches(code, ref, stored)) {
@@ -180,18 +179,18 @@ export class OtpService {
     if (verified === null) throw REFUSALS[await this.challenges.refusalOf(ref)]();
     this.counters.increment('otp_verified');
     await this.challenges.refundGuess(ref);
-    await this.challenges.count(organizationId, projectId, true);
+    await this.challenges.count(ref, true);
     return verified;
   }
 
   /** In one transaction: all of it stands, or the key is still free. null: the key stands for a challenge already. */
   private async accept(fresh: NewChallenge, ready: boolean): Promise<OtpChallengeResponse | null> {
-    const { organizationId, projectId, recipient, country } = fresh;
+    const { organizationId, projectId, country } = fresh;
     const challenge = await this.challenges.insert(fresh);
     if (challenge === null) return null;
     const held = isTestNumber(fresh)
-      ? await this.challenges.resetRecipient(organizationId, projectId, recipient)
-      : await this.challenges.admitSend(organizationId, projectId, recipient);
+      ? await this.challenges.resetRecipient(fresh)
+      : await this.challenges.admitSend(fresh);
     if (held !== null) throw otpErrors.OTP_RESEND_TOO_SOON({ hold: held.hold, retryAfterSeconds: held.seconds });
     await this.packages.apply(await this.challenges.supersede(fresh));
     if (fresh.mode === 'live') {
@@ -202,14 +201,9 @@ export class OtpService {
     return challenge;
   }
 
-  private async replay({
-    organizationId,
-    projectId,
-    idempotencyKey,
-    fingerprint,
-  }: NewChallenge): Promise<OtpSendResult> {
-    const known = await this.challenges.findByKey(organizationId, projectId, idempotencyKey);
-    if (known?.fingerprint.equals(fingerprint) !== true) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
+  private async replay(fresh: NewChallenge): Promise<OtpSendResult> {
+    const known = await this.challenges.findByKey(fresh);
+    if (known?.fingerprint.equals(fresh.fingerprint) !== true) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
     const { fingerprint: _, ...challenge } = known;
     return { challenge, replayed: true };
   }
@@ -217,11 +211,8 @@ export class OtpService {
   private async noteWrong(ref: ChallengeRef): Promise<void> {
     this.counters.increment('otp_wrong');
     const count = await this.database.transaction(async () => {
-      if (await this.challenges.noteWrong(ref)) {
-        const move = await this.sending.end(ref.id);
-        if (move !== null) await this.packages.apply([move]);
-      }
-      return this.challenges.count(ref.organizationId, ref.projectId, false);
+      if (await this.challenges.noteWrong(ref)) await this.packages.apply(await this.sending.end(ref.id));
+      return this.challenges.count(ref, false);
     });
     this.watch(ref, count);
   }

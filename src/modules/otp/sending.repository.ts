@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, newId } from '../../common/ids.js';
-import { Database } from '../../infrastructure/database/database.js';
+import { Database, hasRow } from '../../infrastructure/database/database.js';
 import type { Claim } from '../../infrastructure/lanes/lane-runner.js';
 import {
   GRANTED_SLOTS,
@@ -14,12 +14,12 @@ import {
 import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import {
-  moveOf,
   OPEN_SQL,
   QUEUE_SECONDS,
   release,
   released,
   WIPE,
+  movesOf,
   type MoveRow,
   type NewChallenge,
 } from './challenges.repository.js';
@@ -56,13 +56,8 @@ export class SendingRepository {
    */
   async claim(request: HoldRequest, after: string | null): Promise<Claim<ClaimedCode>> {
     const attemptIds = Array.from({ length: request.limit }, () => newId());
-    const claiming = this.database.query<ClaimRow>(CLAIM, [
-      ...holdParams(request),
-      LEASE_MS / 1_000,
-      after,
-      attemptIds,
-    ]);
-    const rows = await claiming.catch(LostClaimError.of(attemptIds));
+    const params = [...holdParams(request), LEASE_MS / 1_000, after, attemptIds];
+    const rows = await this.database.query<ClaimRow>(CLAIM, params).catch(LostClaimError.of(attemptIds));
     return { hold: holdOf(rows), items: rows.filter((row) => row.id !== null) };
   }
 
@@ -77,11 +72,7 @@ export class SendingRepository {
 
   /** Milliseconds since the oldest code that can be sent was accepted; null where none waits. */
   async dueForMs(): Promise<number | null> {
-    const { due_ms } = await this.database.row<{ due_ms: number | null }>(
-      `select (extract(epoch from clock_timestamp() - min(created_at)) * 1000)::float8 as due_ms
-       from otp_challenge where status = 'queued'`,
-    );
-    return due_ms;
+    return (await this.database.row<{ due_ms: number | null }>(DUE)).due_ms;
   }
 
   /**
@@ -97,27 +88,24 @@ export class SendingRepository {
   }
 
   /** Records the outcome of a send, in the ambient transaction. The challenge's state may have changed meanwhile. */
-  async record(attemptId: string, outcome: CodeOutcome): Promise<OtpPackageMove | null> {
+  async record(attemptId: string, outcome: CodeOutcome): Promise<OtpPackageMove[]> {
     if (outcome.kind === 'unknown') {
       await this.database.execute(
         `update otp_challenge set status = 'outcome_unknown', ${WIPE}
          where attempt_id = $1 and status = 'sending'`,
         [attemptId],
       );
-      return null;
+      return [];
     }
-    const rows =
-      outcome.kind === 'sent'
-        ? await this.database.query<MoveRow>(SENT, [attemptId, outcome.metaMessageId])
-        : await this.database.query<MoveRow>(FAILED, [attemptId, outcome.error]);
-    return moveOf(rows[0]);
+    const [sql, detail] = outcome.kind === 'sent' ? [SENT, outcome.metaMessageId] : [FAILED, outcome.error];
+    return movesOf(await this.database.query<MoveRow>(sql, [attemptId, detail]));
   }
 
   /**
    * Applies reports of the platform, in the ambient transaction. One result a report, in the same order; null where it
    * names no challenge.
    */
-  async applyReports(reports: readonly CodeReport[]): Promise<({ move: OtpPackageMove | null } | null)[]> {
+  async applyReports(reports: readonly CodeReport[]): Promise<(OtpPackageMove[] | null)[]> {
     const rows = await this.database.query<{ id: string; attempt_id: string; meta_message_id: string | null }>(
       FIND_REPORTED,
       [
@@ -126,7 +114,7 @@ export class SendingRepository {
       ],
     );
     const byId = new Map(rows.flatMap((row) => [row.attempt_id, row.meta_message_id].map((id) => [id, row.id])));
-    const results = reports.map(() => null as { move: OtpPackageMove | null } | null);
+    const results = reports.map((): OtpPackageMove[] | null => null);
     // A statement changes a row once, so a code's second report is in the second one.
     const rounds: Map<string, number>[] = [];
     const seen = new Map<string, number>();
@@ -145,7 +133,7 @@ export class SendingRepository {
       ] as const) {
         if (those.length === 0) continue;
         for (const row of await this.database.query<MoveRow & { id: string }>(sql, [JSON.stringify(those)])) {
-          results[round.get(row.id) ?? -1] = { move: moveOf(row) };
+          results[round.get(row.id) ?? -1] = movesOf([row]);
         }
       }
     }
@@ -153,7 +141,7 @@ export class SendingRepository {
   }
 
   /** Ends one challenge before its time, in the ambient transaction. */
-  async end(id: string): Promise<OtpPackageMove | null> {
+  async end(id: string): Promise<OtpPackageMove[]> {
     const rows = await this.database.query<MoveRow>(
       `with ended as (
          select id, status, released_at from otp_challenge where id = $1 and status in ${OPEN_SQL} for update
@@ -162,13 +150,13 @@ export class SendingRepository {
        returning ${released('ended')}`,
       [id],
     );
-    return moveOf(rows[0]);
+    return movesOf(rows);
   }
 
   /** Marks what has expired, and gives up what waited too long; in the ambient transaction. */
   async endOverdue(limit: number): Promise<{ ended: number; moves: OtpPackageMove[] }> {
     const rows = await this.database.query<MoveRow>(END_OVERDUE, [limit, QUEUE_SECONDS]);
-    return { ended: rows.length, moves: rows.flatMap((row) => moveOf(row) ?? []) };
+    return { ended: rows.length, moves: movesOf(rows) };
   }
 
   /** Turns codes whose sender died or hangs into `outcome_unknown`; they are never sent again. Returns how many. */
@@ -184,48 +172,70 @@ export class SendingRepository {
   }
 }
 
-const CLAIMABLE = `status = 'queued' and code_ciphertext is not null
-      and expires_at > clock_timestamp() and created_at > clock_timestamp() - make_interval(secs => ${QUEUE_SECONDS})`;
+/**
+ * SQL condition: has not waited too long. No code is claimed that has; so what was sent before, and cannot be vacuumed
+ * beside a transaction that stays open, is not read. statement_timestamp() and not clock_timestamp(), by which no index
+ * is searched.
+ */
+const YOUNG = `created_at > statement_timestamp() - interval '${QUEUE_SECONDS} seconds'`;
+// As the index otp_challenge_turn has it, and no other. Since next to nothing waits all indexes of codes look equal to the
+// planner, and it would read one of all open codes for each project, with all that was removed.
+const WAITS = `status || '' = 'queued' and ${YOUNG}`;
+const CLAIMABLE = `${WAITS} and code_ciphertext is not null and expires_at > clock_timestamp()`;
+/** SQL: some code waits. */
+export const HAS_WAITING = hasRow(`from otp_challenge where ${WAITS}`, 'project_id, created_at, seq');
 const LAST = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
+
+/** SQL: of the projects behind one, up to another, the first with a code to send, and when its oldest was accepted. */
+const nextProject = (behind: string, upto = `${LAST}::uuid`): string => `
+  select project_id, created_at from otp_challenge
+  where project_id > ${behind} and project_id <= ${upto} and ${CLAIMABLE}
+  order by project_id, created_at, seq limit 1`;
+
+const DUE = `
+with recursive project as (
+  (${nextProject(`'${FIRST_ID}'`)})
+  union all
+  select next.* from project cross join lateral (${nextProject('project.project_id')}) as next
+)
+select (extract(epoch from clock_timestamp() - min(created_at)) * 1000)::float8 as due_ms from project`;
 
 // $1 to $6 the hold, $3 of it the limit, $7 lease seconds, $8 the project that had the last turn, $9 an attempt id for
 // each place. The projects behind $8 are walked, then those up to it, of each part as many as the claim takes: further ones
-// could not have a turn.
+// could not have a turn. Codes are met again by their place in the table alone: by columns the planner might read an
+// index of what waits, with all that was removed.
 const CLAIM = `
 with recursive ${laneHold()}, project as (
   select next.project_id, part.upto, 1 as n
   from (values (coalesce($8::uuid, '${FIRST_ID}'), ${LAST}::uuid), ('${FIRST_ID}', $8::uuid)) as part (behind, upto)
-  cross join lateral (
-    select project_id from otp_challenge where project_id > part.behind and project_id <= part.upto and ${CLAIMABLE}
-    order by project_id, seq limit 1) as next
+  cross join lateral (${nextProject('part.behind', 'part.upto')}) as next
   union all
-  select next.project_id, project.upto, project.n + 1 from project cross join lateral (
-    select project_id from otp_challenge
-    where project_id > project.project_id and project_id <= project.upto and ${CLAIMABLE}
-    order by project_id, seq limit 1) as next
+  select next.project_id, project.upto, project.n + 1
+  from project cross join lateral (${nextProject('project.project_id', 'project.upto')}) as next
   where project.n < $3
 ), head as (
-  select due.id, project.project_id, row_number() over (partition by project.project_id order by due.seq) as turn
+  select due.tid, project.project_id,
+    row_number() over (partition by project.project_id order by due.created_at, due.seq) as turn
   from project cross join lateral (
-    select id, seq from otp_challenge where project_id = project.project_id and ${CLAIMABLE}
-    order by seq limit $3) as due
-), picked as (
-  select id, (row_number() over turns)::integer as place from head
+    select ctid as tid, created_at, seq from otp_challenge where project_id = project.project_id and ${CLAIMABLE}
+    order by created_at, seq limit $3) as due
+), picked as materialized (
+  select tid, (row_number() over turns)::integer as place from head
   window turns as (order by turn, coalesce(project_id <= $8::uuid, false), project_id)
   order by place limit ${GRANTED_SLOTS}
 ), locked as (
-  select c.id, picked.place from otp_challenge c join picked on picked.id = c.id
-  where c.status = 'queued' and c.code_ciphertext is not null
+  select c.ctid as tid, c.status = 'queued' and c.code_ciphertext is not null as may from otp_challenge c
+  where c.ctid = any(array(select tid from picked))
   for update of c skip locked
 ), claimed as (
   update otp_challenge c set status = 'sending', sending_at = clock_timestamp(),
-    attempt_id = ($9::uuid[])[locked.place],
+    attempt_id = ($9::uuid[])[picked.place],
     lease_until = clock_timestamp() + make_interval(secs => $7)
-  from locked where c.id = locked.id
+  from locked join picked on picked.tid = locked.tid where c.ctid = locked.tid and locked.may
   returning c.id, c.organization_id as "organizationId", c.project_id as "projectId",
     coalesce(c.number, c.recipient) as recipient,
     c.attempt_id as "attemptId", c.code_ciphertext as "codeCiphertext", c.template_language as "templateLanguage",
-    locked.place
+    picked.place
 )
 select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true order by claimed.place`;
 

@@ -39,16 +39,11 @@ export class DeliveriesRepository {
       eventType?: EventType | undefined;
     },
   ): Promise<DeliveryResponse[]> {
-    const { limit, before, beforeId, status, eventType } = filter;
-    return this.database.query<DeliveryResponse>(LIST, [
-      organizationId,
-      endpointId,
-      eventType === undefined ? EVENT_TYPES : [eventType],
-      status === undefined ? DELIVERY_STATUSES : [status],
-      before ?? null,
-      beforeId ?? null,
-      limit,
-    ]);
+    const { limit, before = null, beforeId = null, status, eventType } = filter;
+    const types = eventType === undefined ? EVENT_TYPES : [eventType];
+    const statuses = status === undefined ? DELIVERY_STATUSES : [status];
+    const params = [organizationId, endpointId, types, statuses, before, beforeId, limit];
+    return this.database.query<DeliveryResponse>(LIST, params);
   }
 
   /**

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { Client, Pool, type buildConnector, type Dispatcher } from 'undici';
 import { parseRetryAfter } from '../../common/retry-after.js';
-import { checkTargetUrl, TargetAddresses, type TargetOptions } from './address/target-checker.js';
+import { checkTargetUrl, TargetChecker, type TargetOptions } from './address/target-checker.js';
 import { answerWord, Connector, DeliveryError, type Destination, type OpenSocket } from './delivery/connector.js';
 
 /** A receiver cannot ask for a longer rest; the retry schedule has its own limits. */
@@ -70,7 +70,7 @@ type Limits = typeof LIMITS & { notAfter: number };
  * deliveries are "at least once" anyway, and their ids make repeats known.
  */
 export class DeliveryClient {
-  private readonly addresses: TargetAddresses;
+  private readonly targets: TargetChecker;
   private readonly pools: EndpointPools;
   private readonly limits: typeof LIMITS;
   private readonly underWay = new Set<Promise<unknown>>();
@@ -78,12 +78,11 @@ export class DeliveryClient {
 
   constructor(private readonly options: DeliveryClientOptions) {
     this.limits = { ...LIMITS, ...options.limits };
-    this.addresses = new TargetAddresses(options);
+    this.targets = new TargetChecker(options);
     const connector = new Connector({
-      connectTimeoutMs: this.limits.connectMs,
-      tlsTimeoutMs: this.limits.tlsMs,
+      ...this.limits,
       ca: options.ca,
-      isAllowed: (address) => this.addresses.isAllowed(address),
+      isAllowed: (address) => this.targets.isAllowed(address),
     });
     this.pools = new EndpointPools(connector);
   }
@@ -120,7 +119,7 @@ export class DeliveryClient {
 
   private async attempt(request: DeliveryRequest, notAfter: number): Promise<Answer> {
     const { body, endpoint, signal } = request;
-    const form = checkTargetUrl(request.url, this.options.policy);
+    const form = checkTargetUrl(request.url, this.options);
     if (!form.ok) throw new DeliveryError(form.reason);
     const { url } = form;
     // One signal serves many deliveries at once.
@@ -140,7 +139,7 @@ export class DeliveryClient {
       }
     }
     // Over a connection of its own.
-    const pool = this.pools.single(url.origin, destination);
+    const { pool } = this.pools.make(url.origin, destination);
     try {
       return await post(pool, true);
     } finally {
@@ -150,7 +149,7 @@ export class DeliveryClient {
 
   private async find(url: URL, signal: AbortSignal | undefined, notAfter: number): Promise<Destination> {
     const timeoutMs = Math.min(this.limits.dnsMs, notAfter - performance.now());
-    const found = await this.addresses.find(url.hostname, timeoutMs, signal);
+    const found = await this.targets.find(url.hostname, timeoutMs, signal);
     if (signal?.aborted) throw new DeliveryError('aborted');
     if (!found.ok) throw new DeliveryError(found.failure);
     const secure = url.protocol === 'https:';
@@ -228,18 +227,14 @@ class EndpointPools {
     return made.pool;
   }
 
-  /** For one delivery; the caller destroys it. */
-  single(origin: string, destination: Destination): Pool {
-    return this.make(origin, destination).pool;
-  }
-
   /** Closes the connections; only when nothing is in flight any more. */
   close(): void {
     this.closing.abort();
     this.pools.clear();
   }
 
-  private make(origin: string, destination: Destination): EndpointPool {
+  /** One that is not kept: the caller closes it. */
+  make(origin: string, destination: Destination): EndpointPool {
     const pool = new Pool(origin, {
       factory: (url, options) => new EndpointClient(url, options),
       pipelining: 1,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
-import { Audit, type AuditAction } from '../../infrastructure/audit/audit.js';
+import { Audit } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { EndpointSecrets, type SealedSecret, type WebhookHeaders } from './webhook-secrets.js';
@@ -88,7 +88,7 @@ export class EndpointsRepository {
       }
       const endpoint = await this.find(organizationId);
       if (endpoint === null) throw new Error('the endpoint that was written is not there');
-      const { id: endpointId, url, events, active, connectionIds, headerNames } = endpoint;
+      const { id: target, url, events, active, connectionIds, headerNames } = endpoint;
       // The path may have a secret of the receiver's in it.
       const details = {
         origin: new URL(url).origin,
@@ -97,7 +97,8 @@ export class EndpointsRepository {
         ...(connectionIds.length > 0 && { connection_ids: connectionIds }),
         ...(headerNames.length > 0 && { header_names: headerNames }),
       };
-      await this.note(created ? 'webhook.created' : 'webhook.changed', organizationId, endpointId, details);
+      const action = created ? 'webhook.created' : 'webhook.changed';
+      await this.audit.record({ action, organizationId, target, details });
       return { created, endpoint };
     });
   }
@@ -114,7 +115,7 @@ export class EndpointsRepository {
       });
       if (endpointId === null) return null;
       await this.secrets.delete({ organizationId, endpointId });
-      await this.note('webhook.removed', organizationId, endpointId);
+      await this.audit.record({ action: 'webhook.removed', organizationId, target: endpointId });
       return endpointId;
     });
   }
@@ -134,13 +135,9 @@ export class EndpointsRepository {
         take: MOST_SECRETS,
       });
       await this.secrets.delete({ organizationId, endpointId, id: Not(In(kept.map(({ id }) => id))) });
-      await this.note('webhook.secret_rotated', organizationId, endpointId);
+      await this.audit.record({ action: 'webhook.secret_rotated', organizationId, target: endpointId });
       return true;
     });
-  }
-
-  private note(action: AuditAction, organizationId: string, target: string, details?: Record<string, unknown>) {
-    return this.audit.record({ action, organizationId, target, details });
   }
 
   private async create(

@@ -56,20 +56,11 @@ export class MaintenanceRepository {
    */
   async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
     const { organizationId, numbers, userIds, conversationIds } = subject;
-    const from = cursor ?? FIRST_ID;
-    const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, [
-      organizationId,
-      from,
-      ERASURE_PAGE,
-      numbers,
-      userIds,
-      conversationIds,
-    ]);
+    const params = [organizationId, cursor ?? FIRST_ID, ERASURE_PAGE, numbers, userIds, conversationIds];
+    const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, params);
     if (erase && ids.length > 0) {
-      await this.database.execute('delete from webhook_event where organization_id = $1 and id = any($2::uuid[])', [
-        organizationId,
-        ids,
-      ]);
+      const sql = 'delete from webhook_event where organization_id = $1 and id = any($2::uuid[])';
+      await this.database.execute(sql, [organizationId, ids]);
     }
     return { found: { webhook_events: ids.length }, cursor: next };
   }

@@ -79,7 +79,7 @@ export class WebhookController {
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
   async remove(@CurrentCaller() caller: Caller): Promise<void> {
-    await this.webhook.remove(caller.organizationId);
+    if (!(await this.webhook.remove(caller.organizationId))) throw webhookErrors.WEBHOOK_NOT_FOUND();
   }
 
   /**

@@ -44,7 +44,7 @@ export class WebhookMaintenance implements OnModuleInit {
       name: 'webhook events',
       batch: (subject, cursor, erase) => repository.eraseContact(subject, cursor, erase),
     });
-    this.workspaces.add({ stop: async (organizationId) => void (await this.webhook.removeIfAny(organizationId)) });
+    this.workspaces.add({ stop: async (organizationId) => void (await this.webhook.remove(organizationId)) });
     this.sweeps.add({ name: 'webhook_purge', everyMs: PURGE_EVERY_MS, run: (signal) => this.purge(signal) });
     this.backlogs.add('webhooks', () => repository.backlog());
     this.metrics.add({

@@ -22,7 +22,7 @@ import { WebhookMaintenance } from './webhook.maintenance.js';
 import { WebhookService } from './webhook.service.js';
 import { EndpointSecrets } from './webhook-secrets.js';
 
-const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webhook.allowPrivateTargets } });
+const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowPrivateTargets });
 
 @Module({
   imports: [TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity])],

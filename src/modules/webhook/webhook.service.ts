@@ -96,13 +96,8 @@ export class WebhookService {
     return WebhookWithSecretResponse.of(endpoint, [], plain);
   }
 
-  /** Deletes the webhook and the events that wait for it. @throws WEBHOOK_NOT_FOUND (404). */
-  async remove(organizationId: string): Promise<void> {
-    if (!(await this.removeIfAny(organizationId))) throw webhookErrors.WEBHOOK_NOT_FOUND();
-  }
-
-  /** As `remove`; false where there is none. */
-  async removeIfAny(organizationId: string): Promise<boolean> {
+  /** Deletes the webhook and the events that wait for it; false where there is none. */
+  async remove(organizationId: string): Promise<boolean> {
     const removed = await this.endpoints.remove(organizationId);
     if (removed !== null) await this.endpointChanged(organizationId);
     return removed !== null;

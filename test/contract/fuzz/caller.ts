@@ -17,7 +17,8 @@ export interface Answer {
   json: unknown;
 }
 
-const TIMEOUT_MS = 60_000;
+/** Program, simulator and this client share one thread, and creations of templates follow each other. */
+export const TIMEOUT_MS = 60_000;
 
 /** Sends anything that Node can put on a wire, a bounded number at a time. */
 export class Caller {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { newId } from '../../../src/common/ids.js';
 import * as sample from '../../media/samples.js';
 import { templateArbitrary } from '../../support/template-arbitrary.js';
+import { TIMEOUT_MS } from './caller.js';
 import type { Made, Request } from './request.js';
 import { FILES, nextPhone, type Stage, type Tenant } from './stage.js';
 import { batchedMessage, placedMessage } from './message-guide.js';
@@ -86,7 +87,7 @@ async function madeTemplate(stage: Stage, template: Json): Promise<string> {
   const name = freshName(template.name);
   const { workspace } = stage.own;
   const path = `/connections/${workspace.connection.id}/templates`;
-  const answer = await workspace.api.post(path, { ...template, name });
+  const answer = await workspace.api.post(path, { ...template, name }, { timeoutMs: TIMEOUT_MS });
   if (answer.status !== 201) throw new Error(`no template: ${JSON.stringify([template, answer.body])}`);
   return name;
 }

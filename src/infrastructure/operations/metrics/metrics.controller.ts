@@ -1,8 +1,8 @@
-import { timingSafeEqual, createHash } from 'node:crypto';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { commonErrors } from '../../../common/common.errors.js';
+import { isSameText } from '../../../common/same-text.js';
 import { Public } from '../../access/route-policy.js';
 import { Config } from '../../config/config.js';
 import { isLocal } from '../../http/public-url.js';
@@ -35,13 +35,7 @@ export class MetricsController {
   private mayRead(request: Request): boolean {
     const { metricsToken } = this.config.security;
     if (metricsToken === null && this.config.process.production) return false;
-    if (metricsToken !== null) return isSame(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
+    if (metricsToken !== null) return isSameText(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
     return isLocal(request);
   }
-}
-
-/** In constant time, whatever the lengths. */
-function isSame(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
 }

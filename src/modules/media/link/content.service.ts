@@ -108,7 +108,7 @@ export class ContentService {
   ) {}
 
   /**
-   * Answers a GET or HEAD with the file, or with the range of it that was asked for.
+   * Answers a GET or HEAD with the file, with the range of it that was asked for, or 304 where the caller has it.
    *
    * @throws MEDIA_LINK_INVALID, MEDIA_LINK_EXPIRED (403), MEDIA_NOT_FOUND (404) where the file is deleted or not fetched
    * yet, SERVICE_UNAVAILABLE (503).
@@ -119,6 +119,12 @@ export class ContentService {
     if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND({});
     const sizeBytes = media.sizeBytes ?? 0;
     const etag = `"${media.sha256}"`;
+    if (names(req.headers['if-none-match'], etag)) {
+      setHeaders(res, media);
+      res.setHeader('ETag', etag);
+      res.status(304).end();
+      return;
+    }
     const isSame = req.headers['if-range'] === undefined || req.headers['if-range'] === etag;
     const range = isSame ? readRange(req.headers.range, sizeBytes) : null;
     const isHead = req.method === 'HEAD';
@@ -163,6 +169,11 @@ function setHeaders(res: Response, media: MediaObjectEntity): void {
   res.setHeader('Cross-Origin-Resource-Policy', 'same-site');
   res.setHeader('Cache-Control', 'private, no-store');
   res.setHeader('Accept-Ranges', 'bytes');
+}
+
+/** Whether an `If-None-Match` names the file (RFC 9110, 13.1.2). */
+function names(header: string | undefined, etag: string): boolean {
+  return header?.split(',').some((item) => ['*', etag, `W/${etag}`].includes(item.trim())) ?? false;
 }
 
 function searchOf(url: string): string {

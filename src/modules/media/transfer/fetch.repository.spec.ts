@@ -1,4 +1,5 @@
 import { claimRequest } from '../../../../test/support/claim-request.js';
+import { holdLane } from '../../../../test/support/hold-lane.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { listenFor } from '../../../../test/support/webhook-events.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
@@ -117,7 +118,7 @@ describe('a claim', () => {
     const connection = await newConnection();
     await pending(connection);
     const laneKey = fetchLaneOf(connection.id);
-    await lanes.hold(claimRequest(laneKey, newId(), 1));
+    await holdLane(opened.database, claimRequest(laneKey, newId(), 1));
     expect(await fetches.claim(claimRequest(laneKey, OWNER, 10))).toEqual({ hold: null, items: [] });
     const other = await newConnection();
     await pending(other);

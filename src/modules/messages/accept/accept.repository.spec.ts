@@ -113,7 +113,7 @@ describe('a message into a window', () => {
     ]);
     expect(await contacts()).toHaveLength(3);
     for (const { organizationId, idempotencyKey } of messages) {
-      expect(await accepts.findByKey(organizationId, idempotencyKey)).toBeNull();
+      expect(await accepts.findByKeys(organizationId, [idempotencyKey])).toEqual(new Map());
     }
   });
 

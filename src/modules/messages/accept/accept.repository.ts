@@ -140,11 +140,6 @@ export class AcceptRepository {
     await Promise.all([this.batches.idle(), this.groups.idle()]);
   }
 
-  /** The message of a used key; null where the key is free. */
-  async findByKey(organizationId: string, idempotencyKey: string): Promise<Accepted | null> {
-    return (await this.findByKeys(organizationId, [idempotencyKey])).get(idempotencyKey) ?? null;
-  }
-
   /** The messages of those of the keys that are used, by key. */
   async findByKeys(organizationId: string, idempotencyKeys: readonly string[]): Promise<Map<string, Accepted>> {
     const rows = await this.database.query<Omit<KeyRow, 'organization_id'>>(

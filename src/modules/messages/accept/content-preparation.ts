@@ -39,7 +39,7 @@ export class ContentPreparation {
     const { mediaObjectId } = given;
     // It is no part of the message then, but must exist nevertheless.
     if (mediaObjectId !== null && !ownFilesIn(prepared.type, prepared.content).some(({ id }) => id === mediaObjectId)) {
-      await this.requireExisting(connection.organizationId, mediaObjectId);
+      await this.media.get(connection.organizationId, mediaObjectId).catch(asViolation);
     }
     return prepared;
   }
@@ -80,10 +80,6 @@ export class ContentPreparation {
       return file === undefined ? named : { ...defaultsOf(file, type), ...named, id: file.id };
     });
     return { ...given, content, mediaObjectId: given.mediaObjectId ?? references[0]?.id ?? null };
-  }
-
-  private async requireExisting(organizationId: string, id: string): Promise<void> {
-    await this.media.get(organizationId, id).catch(asViolation);
   }
 }
 

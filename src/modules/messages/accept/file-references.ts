@@ -7,10 +7,10 @@ import { MEDIA_TYPES, type MediaType } from '../../media/media.types.js';
 type Content = Readonly<Record<string, unknown>>;
 
 /** The object that names a file, by `id` or `link`, changed or as it is. */
-export type FileChange = (file: Content, type: MediaType) => Content;
+type FileChange = (file: Content, type: MediaType) => Content;
 
 /** A file of ours inside a message's content. */
-export interface FileReference {
+interface FileReference {
   id: string;
   /** As what the message sends it. */
   type: MediaType;
@@ -59,7 +59,7 @@ function changeComponent(component: Content, change: FileChange): Content {
 
 /** A parameter or header, such as `{type: 'image', image: {id}}`. */
 function changeShown(shown: Content, change: FileChange): Content {
-  const named = typeof shown.type === 'string' ? shown.type.toLowerCase() : null;
+  const named = lowered(shown.type);
   const type = HEADER_TYPES.find((each) => each === named);
   const file = type === undefined ? undefined : shown[type];
   return type === undefined || !isObject(file) ? shown : { ...shown, [type]: change(file, type) };
@@ -86,15 +86,19 @@ export function withHeaderFile(
 ): Record<string, unknown> {
   const components: unknown[] = Array.isArray(content.components) ? content.components : [];
   const shown = { type, [type]: { id: mediaObjectId } };
-  const index = components.findIndex(isHeader);
+  const index = components.findIndex((each) => isObject(each) && lowered(each.type) === 'header');
   const header = components[index];
   if (!isObject(header)) return { ...content, components: [{ type: 'header', parameters: [shown] }, ...components] };
   const parameters: unknown[] = Array.isArray(header.parameters) ? header.parameters : [];
   const [parameter] = parameters;
   const file = isObject(parameter) ? parameter[type] : undefined;
   if (isObject(parameter) && isObject(file)) {
-    if (sameFile(file.id, mediaObjectId)) return { ...content };
-    if (file.id !== undefined || file.link !== undefined) throw anotherFile(index, type);
+    if (lowered(file.id) === mediaObjectId) return { ...content };
+    if (file.id !== undefined || file.link !== undefined) {
+      const field = `template.components[${index}].parameters[0].${type}`;
+      const message = `media_object_id must be the file that ${field} names, where both are given.`;
+      throw commonErrors.VALIDATION_FAILED({ details: [violation('media_object_id', 'equal', message)] });
+    }
   } else if (parameters.length > 0) {
     // Not a file of this kind: the template's own check reports the violation.
     return { ...content };
@@ -104,16 +108,6 @@ export function withHeaderFile(
   return { ...content, components: components.map((component, i) => (i === index ? changed : component)) };
 }
 
-function isHeader(component: unknown): boolean {
-  return isObject(component) && typeof component.type === 'string' && component.type.toLowerCase() === 'header';
-}
-
-function sameFile(id: unknown, mediaObjectId: string): boolean {
-  return typeof id === 'string' && id.toLowerCase() === mediaObjectId;
-}
-
-function anotherFile(index: number, type: string): Error {
-  const field = `template.components[${index}].parameters[0].${type}`;
-  const message = `media_object_id must be the file that ${field} names, where both are given.`;
-  return commonErrors.VALIDATION_FAILED({ details: [violation('media_object_id', 'equal', message)] });
+function lowered(text: unknown): string | null {
+  return typeof text === 'string' ? text.toLowerCase() : null;
 }

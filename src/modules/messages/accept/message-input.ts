@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ErrorDetail } from '../../../common/app-error.js';
-import { canonicalJson } from '../../../common/json.js';
 import { commonErrors } from '../../../common/common.errors.js';
-import { isObject } from '../../../common/json.js';
+import { canonicalJson, isObject } from '../../../common/json.js';
 import { violation } from '../../../common/shape.js';
 import { MESSAGE_VARIANTS } from './variants/message-variants.js';
 import type { MessageContent, MessageVariant } from './variants/variant.js';
@@ -20,15 +19,9 @@ export interface MessageInput extends MessageContent {
   ttlSeconds?: number | undefined;
 }
 
-const BY_TYPE = new Map(
-  MESSAGE_VARIANTS.flatMap((variant) =>
-    variant.type === null || variant.kind !== undefined ? [] : [[variant.type, variant]],
-  ),
-);
-const BY_KIND = new Map(
-  MESSAGE_VARIANTS.flatMap((variant) => (variant.kind === undefined ? [] : [[variant.kind, variant]])),
-);
-const WITHOUT_TYPE = MESSAGE_VARIANTS.find((variant) => variant.type === null);
+const WITHOUT_TYPE = MESSAGE_VARIANTS.find(({ type }) => type === null);
+const BY_TYPE = new Map(MESSAGE_VARIANTS.flatMap((one) => (one.type && !one.kind ? [[one.type, one]] : [])));
+const BY_KIND = new Map(MESSAGE_VARIANTS.flatMap((one) => (one.kind ? [[one.kind, one]] : [])));
 
 /**
  * Reads the body of POST /messages.

@@ -19,13 +19,6 @@ export function requireTimeAhead(sendAt: string | undefined): void {
   const aheadMs = Date.parse(sendAt) - Date.now();
   if (aheadMs >= EARLIEST_SECONDS * 1_000 && aheadMs <= LATEST_DAYS * 86_400_000) return;
   const advice = aheadMs < EARLIEST_SECONDS * 1_000 ? '; leave it out to send at once' : '';
-  throw commonErrors.VALIDATION_FAILED({
-    details: [
-      violation(
-        'send_at',
-        'range',
-        `send_at must be ${EARLIEST_SECONDS} seconds to ${LATEST_DAYS} days ahead, by the time of Herald${advice}.`,
-      ),
-    ],
-  });
+  const message = `send_at must be ${EARLIEST_SECONDS} seconds to ${LATEST_DAYS} days ahead, by the time of Herald${advice}.`;
+  throw commonErrors.VALIDATION_FAILED({ details: [violation('send_at', 'range', message)] });
 }

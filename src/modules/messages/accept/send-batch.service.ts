@@ -70,9 +70,7 @@ export class SendBatchService {
     this.tracing.current?.setAttribute('herald.messages', messages.length);
     const entries = readEntries(messages);
     const { organizationId } = sender;
-    await mapAtOnce(entries, PREPARED_AT_ONCE, async (entry) => {
-      if (entry.request !== null) await this.prepare(sender, entry, entry.request.input);
-    });
+    await mapAtOnce(entries, PREPARED_AT_ONCE, (entry) => this.prepare(sender, entry));
     const reserved = this.checkBacklog(organizationId, entries);
     try {
       await this.requireStorable(organizationId, entries, strict);
@@ -80,7 +78,7 @@ export class SendBatchService {
       this.giveBack(reserved, () => false);
       throw error;
     }
-    await this.store({ entries, storable: entries.filter(isStorable), strict, reserved });
+    await this.store(entries, strict, reserved);
     return this.resultOf(entries);
   }
 
@@ -95,13 +93,14 @@ export class SendBatchService {
     if (entries.every(isRefused)) this.refuseWhole(entries);
   }
 
-  private async prepare(sender: Sender, entry: Entry, input: MessageInput): Promise<void> {
+  private async prepare(sender: Sender, entry: Entry): Promise<void> {
+    if (entry.request === null) return;
+    const { input } = entry.request;
     try {
       requireTimeAhead(input.sendAt);
       entry.prepared = this.preparation.fromMemory(sender, input) ?? (await this.preparation.prepare(sender, input));
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      entry.error = error;
+      refuse(entry, error);
     }
   }
 
@@ -114,8 +113,7 @@ export class SendBatchService {
         if (some.length === 0) continue;
         reserved.push({ entries: some, reservation: this.backlog.check(organizationId, kind, some.length) });
       } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        for (const entry of some) entry.error = error;
+        for (const entry of some) refuse(entry, error);
       }
     }
     return reserved;
@@ -145,12 +143,13 @@ export class SendBatchService {
     for (const entry of others.filter(isStorable)) {
       const { request, prepared } = entry;
       if (prepared.conversationId !== null || request.input.type === 'template') continue;
-      const window = await this.recipients.findOpen(prepared.connection.id, request.input.recipient);
-      if (window.open === null) entry.error = messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+      const open = this.recipients.requireOpen(prepared.connection.id, request.input.recipient);
+      await open.catch((error: unknown) => refuse(entry, error));
     }
   }
 
-  private async store({ entries, storable, strict, reserved }: Checked): Promise<void> {
+  private async store(entries: readonly Entry[], strict: boolean, reserved: readonly Reserved[]): Promise<void> {
+    const storable = entries.filter(isStorable);
     if (storable.length === 0) return;
     const traceContext = this.tracing.currentContext;
     const messages = storable.map(({ request, prepared }) =>
@@ -229,18 +228,15 @@ interface Reserved {
   reservation: Reservation;
 }
 
-/** A batch that is to be stored. */
-interface Checked {
-  entries: readonly Entry[];
-  storable: readonly StorableEntry[];
-  strict: boolean;
-  reserved: readonly Reserved[];
-}
-
 type StorableEntry = Entry & { request: NonNullable<Entry['request']>; prepared: PreparedSend };
 
 function isStorable(entry: Entry): entry is StorableEntry {
   return entry.prepared !== null && entry.error === null && entry.taken === null;
+}
+
+function refuse(entry: Entry, error: unknown): void {
+  if (!(error instanceof AppError)) throw error;
+  entry.error = error;
 }
 
 function isRefused({ error }: Entry): boolean {
@@ -268,8 +264,7 @@ function readEntries(messages: readonly unknown[]): Entry[] {
     try {
       entry.request = readRequest(message, index, firsts);
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      entry.error = error;
+      refuse(entry, error);
     }
     return entry;
   });

@@ -79,12 +79,9 @@ export class CheckMessageService {
       problems.push(messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
     }
     const conversationId = conversation?.id ?? null;
-    if (input.replyToMessageId !== null) {
-      const target =
-        conversationId === null
-          ? null
-          : await this.messages.findReplyTarget(organizationId, input.replyToMessageId, conversationId);
-      if (target === null) problems.push(messagesErrors.REPLY_TARGET_NOT_FOUND());
+    const { replyToMessageId: answered } = input;
+    if (answered !== null && !(await this.messages.canBeAnswered(organizationId, answered, conversationId))) {
+      problems.push(messagesErrors.REPLY_TARGET_NOT_FOUND());
     }
     const prepared = await passes(() => this.contents.prepare(connection, input, isUserId(input.recipient))).catch(
       (error: unknown) => {

@@ -34,24 +34,19 @@ export function renderContent(type: string, content: JsonObject, body: string | 
 
 function buttonsOf(kind: string, action: unknown): RenderedButtonResponse[] {
   const parameters = own(action, 'parameters');
+  const text = (of: unknown, key: string): string => ownText(of, key) ?? '';
   switch (kind) {
     case 'button':
       return ownList(action, 'buttons').map((button) => ({
         type: 'QUICK_REPLY',
-        text: ownText(own(button, 'reply'), 'title') ?? '',
+        text: text(own(button, 'reply'), 'title'),
       }));
     case 'list':
-      return [{ type: 'LIST', text: ownText(action, 'button') ?? '' }];
+      return [{ type: 'LIST', text: text(action, 'button') }];
     case 'cta_url':
-      return [
-        {
-          type: 'URL',
-          text: ownText(parameters, 'display_text') ?? '',
-          url: ownText(parameters, 'url') ?? '',
-        },
-      ];
+      return [{ type: 'URL', text: text(parameters, 'display_text'), url: text(parameters, 'url') }];
     case 'flow':
-      return [{ type: 'FLOW', text: ownText(parameters, 'flow_cta') ?? '' }];
+      return [{ type: 'FLOW', text: text(parameters, 'flow_cta') }];
     default: {
       const label = OWN_LABELS[kind];
       return label === undefined ? [] : [{ type: kind.toUpperCase(), text: label }];

@@ -80,16 +80,13 @@ export class ContactResolver {
 
   /** Enters one observation; null where it names no known contact and no identity to make one of. */
   see(observation: ContactObservation): { id: () => string } | null {
-    const named = {
-      phone: observation.phone ?? null,
-      waId: observation.waId ?? null,
-      userId: observation.userId ?? null,
-    };
-    const matches = this.matches(observation, named);
+    const { phone = null, waId = null, userId = null } = observation;
+    const named = { phone, waId, userId };
     let entry: Entry | null = null;
-    for (const match of matches) entry = entry === null ? match : this.merge(entry, match, named.waId);
+    for (const match of this.matches(observation, named))
+      entry = entry === null ? match : this.merge(entry, match, waId);
     if (entry === null) {
-      if (named.phone === null && named.waId === null && named.userId === null) return null;
+      if (phone === null && waId === null && userId === null) return null;
       entry = this.create(observation);
     }
     this.identify(entry, named);

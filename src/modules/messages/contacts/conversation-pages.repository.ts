@@ -132,8 +132,6 @@ function pageOf(found: readonly Place[], limit: number): Places {
   return { places, next: found.length > limit ? (places.at(-1) ?? null) : null };
 }
 
-/** Lower than every id. */
-
 /** The rows whose messages are a conversation's: its own, and those of conversations that were merged into it. */
 const same = (id: string): string =>
   `(select ${id} as id union all select g.id from conversation g where g.merged_into = ${id} and g.organization_id = $1) same`;

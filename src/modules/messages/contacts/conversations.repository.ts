@@ -20,6 +20,8 @@ export interface Adoption {
   userId: string | null;
 }
 
+type KnownConversation = Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>;
+
 const UNIQUE_VIOLATION = '23505';
 const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
 /** Nothing waits for it, and many make one transaction. */
@@ -92,12 +94,7 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
     statements: Statements,
   ): Promise<void> {
     const ids = adoptions.map((adoption) => adoption.conversationId);
-    const rows =
-      ids.length === 0
-        ? []
-        : await statements.query<Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>>(CONNECTIONS, [
-            ids,
-          ]);
+    const rows = ids.length === 0 ? [] : await statements.query<KnownConversation>(CONNECTIONS, [ids]);
     const byId = new Map(rows.map((row) => [row.id, row]));
     const known = adoptions.flatMap((adoption) => {
       const row = byId.get(adoption.conversationId);
@@ -126,14 +123,17 @@ export async function enterContactObservations(
   const rows = await statements.query<ConversationRecord>(READ, [keys]);
   let read = enterAll(observations, rows);
   let changes = read.book.changes();
-  if (changesIdentities(changes)) {
+  if (changes.created.length + changes.merged.length + changes.identified.length > 0) {
     read = enterAll(observations, await lockAndRead(observations, keys, rows, statements));
     changes = read.book.changes();
     await writeIdentities(changes, statements).catch((error: unknown) => {
       throw codeOf(error) === UNIQUE_VIOLATION ? new ConversationMovedError() : error;
     });
   }
-  await touch(changes.touched, statements);
+  const { touched } = changes;
+  if (touched.length > 0 && (await statements.execute(TOUCH, [JSON.stringify(touched)])) < touched.length) {
+    throw new ConversationMovedError();
+  }
   return read;
 }
 
@@ -172,12 +172,6 @@ async function writeIdentities(changes: BookChanges, statements: Statements): Pr
   if (known.length > 0) await statements.query(JOIN_LANES, [known.map(({ id }) => id)]);
 }
 
-async function touch(rows: readonly ConversationRecord[], statements: Statements): Promise<void> {
-  if (rows.length === 0) return;
-  const touched = await statements.execute(TOUCH, [JSON.stringify(rows)]);
-  if (touched < rows.length) throw new ConversationMovedError();
-}
-
 /** Has the code of a serialization failure, so that the transaction runs again and finds the row that is there. */
 class ConversationMovedError extends Error {
   readonly code = '40001';
@@ -194,10 +188,6 @@ function enterAll(
   const book = new ContactResolver(rows, newId);
   const found = observations.map((observation) => book.see(observation));
   return { ids: found.map((entry) => entry?.id() ?? null), book };
-}
-
-function changesIdentities(changes: BookChanges): boolean {
-  return changes.created.length + changes.merged.length + changes.identified.length > 0;
 }
 
 /**

@@ -3,9 +3,10 @@ import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { WINDOW_MS, windowClosesAt } from '../accept/windows.js';
+import { messagesErrors } from '../messages.errors.js';
 
 /** A contact whom an ordinary message may reach now. */
-export interface OpenConversation {
+interface OpenConversation {
   conversationId: string;
   /** Milliseconds since the epoch. */
   closesAt: number;
@@ -36,24 +37,22 @@ export class RecipientsService {
   }
 
   /**
-   * The open conversation with a recipient, or when its window closed (null where the contact never wrote).
+   * The open conversation with a recipient.
    *
    * @param recipient digits or a user id.
+   * @throws SERVICE_WINDOW_CLOSED (422).
    */
-  async findOpen(
-    connectionId: string,
-    recipient: string,
-  ): Promise<{ open: OpenConversation } | { open: null; expiredAt: Date | null }> {
+  async requireOpen(connectionId: string, recipient: string): Promise<OpenConversation> {
     const known = this.peekOpen(connectionId, recipient);
-    if (known !== null) return { open: known };
+    if (known !== null) return known;
     const conversation = await this.conversations.findByRecipient(connectionId, recipient);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
     if (conversation === null || closesAt === null || closesAt.getTime() <= Date.now()) {
-      return { open: null, expiredAt: closesAt };
+      throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt });
     }
     const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };
     this.open.set(`${connectionId}/${recipient}`, open);
-    return { open };
+    return open;
   }
 
   /** Keeps an open conversation that was read elsewhere. */

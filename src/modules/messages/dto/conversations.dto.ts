@@ -1,9 +1,7 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
-import { cursorOf, isUuidText, type ListCursor, PageQuery } from '../../../infrastructure/http/page.query.js';
-import { USER_ID } from '../accept/recipient.js';
-import { isPhoneText, PHONE } from './list-messages.query.js';
+import { cursorOf, type ListCursor, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { OptionalPhone, OptionalUserId } from './list-messages.query.js';
 import { ContactResponse, JournalPagination, MessageListItem } from './message.response.js';
 
 /** So many unread messages are counted; more are not looked at. */
@@ -13,21 +11,15 @@ const TIME = '2026-11-21T08:00:00.125Z';
 /** The query of GET /conversations. */
 export class ListConversationsQuery extends PageQuery {
   /** Only conversations of this number: an id from GET /connections. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @isUuidText('connection_id')
+  @OptionalUuid('connection_id')
   connection_id?: string;
 
   /** Only those with the contact who has this number. */
-  @ApiPropertyOptional({ pattern: PHONE.source })
-  @IsOptional()
-  @isPhoneText('to')
+  @OptionalPhone('to')
   to?: string;
 
   /** Only those with the contact who has this business-scoped user id, such as `DE.1795`. */
-  @ApiPropertyOptional({ pattern: USER_ID.source })
-  @IsOptional()
-  @Matches(USER_ID, { message: 'recipient must be a user id such as DE.1795.' })
+  @OptionalUserId()
   recipient?: string;
 }
 

@@ -1,30 +1,33 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
-import { cursorOf, isUuidText, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { cursorOf, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { USER_ID } from '../accept/recipient.js';
 import type { JournalQuery } from '../journal/journal-page.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '../message-state.js';
 
 const DIRECTIONS = ['outbound', 'inbound'] as const;
-export const PHONE = /^\+?[0-9]{8,16}$/;
-const PHONE_MEANING = 'a phone number of 8 to 16 digits, the + written as %2B or left out';
 
-/** The rule of a parameter that is a phone number. */
-export const isPhoneText = (name: string): PropertyDecorator =>
-  Matches(PHONE, { message: `${name} must be ${PHONE_MEANING}.` });
+const optionalText = (pattern: RegExp, message: string): PropertyDecorator =>
+  applyDecorators(ApiPropertyOptional({ pattern: pattern.source }), IsOptional(), Matches(pattern, { message }));
+
+export const OptionalPhone = (name: string): PropertyDecorator =>
+  optionalText(
+    /^\+?[0-9]{8,16}$/,
+    `${name} must be a phone number of 8 to 16 digits, the + written as %2B or left out.`,
+  );
+
+export const OptionalUserId = (): PropertyDecorator =>
+  optionalText(USER_ID, 'recipient must be a user id such as DE.1795.');
 
 /** The query of GET /messages. */
 export class ListMessagesQuery extends PageQuery {
   /** Only messages of this number: an id from GET /connections. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @isUuidText('connection_id')
+  @OptionalUuid('connection_id')
   connection_id?: string;
 
   /** Only messages of this conversation, in both directions. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @isUuidText('conversation_id')
+  @OptionalUuid('conversation_id')
   conversation_id?: string;
 
   /** `outbound`: sent here; `inbound`: written by customers. */
@@ -46,21 +49,15 @@ export class ListMessagesQuery extends PageQuery {
   client_message_id?: string;
 
   /** Outbound messages to this number. */
-  @ApiPropertyOptional({ pattern: PHONE.source })
-  @IsOptional()
-  @isPhoneText('to')
+  @OptionalPhone('to')
   to?: string;
 
   /** Messages from this number: a customer's, or one of yours. */
-  @ApiPropertyOptional({ pattern: PHONE.source })
-  @IsOptional()
-  @isPhoneText('from')
+  @OptionalPhone('from')
   from?: string;
 
   /** Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
-  @ApiPropertyOptional({ pattern: USER_ID.source })
-  @IsOptional()
-  @Matches(USER_ID, { message: 'recipient must be a user id such as DE.1795.' })
+  @OptionalUserId()
   recipient?: string;
 }
 

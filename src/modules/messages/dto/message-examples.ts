@@ -9,6 +9,9 @@ function example(summary: string, fields: Record<string, unknown>): Example {
   return { summary, value: { connection_id: EXAMPLE_CONNECTION_ID, to: '+15550001234', ...fields } };
 }
 
+const media = (summary: string, type: string, file: Record<string, unknown>): Example =>
+  example(summary, { type, media: file });
+
 const interactive = (summary: string, type: string, fields: Record<string, unknown>): Example =>
   example(summary, { type: 'interactive', interactive: { type, ...fields } });
 
@@ -42,20 +45,15 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
     },
   },
   legacy_text: example('Text, the older form', { body: 'Your table for two is ready.' }),
-  image: example('Image by link', {
-    type: 'image',
-    media: { link: 'https://example.com/menu.jpg', caption: 'Menu of the day' },
+  image: media('Image by link', 'image', { link: 'https://example.com/menu.jpg', caption: 'Menu of the day' }),
+  video: media('Video by link', 'video', { link: 'https://example.com/tour.mp4', caption: 'A look around' }),
+  voice: media('Voice note by id', 'audio', { id: '1037543291543636', voice: true }),
+  document: media('Document by link', 'document', {
+    link: 'https://example.com/invoice.pdf',
+    filename: 'invoice-4711.pdf',
+    caption: 'Your invoice',
   }),
-  video: example('Video by link', {
-    type: 'video',
-    media: { link: 'https://example.com/tour.mp4', caption: 'A look around' },
-  }),
-  voice: example('Voice note by id', { type: 'audio', media: { id: '1037543291543636', voice: true } }),
-  document: example('Document by link', {
-    type: 'document',
-    media: { link: 'https://example.com/invoice.pdf', filename: 'invoice-4711.pdf', caption: 'Your invoice' },
-  }),
-  sticker: example('Sticker by id', { type: 'sticker', media: { id: '1037543291543636' } }),
+  sticker: media('Sticker by id', 'sticker', { id: '1037543291543636' }),
   template: example('Template with two values', {
     type: 'template',
     template: {
@@ -64,10 +62,7 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
       components: [
         {
           type: 'body',
-          parameters: [
-            { type: 'text', text: 'Ana' },
-            { type: 'text', text: '4711' },
-          ],
+          parameters: ['Ana', '4711'].map((text) => ({ type: 'text', text })),
         },
       ],
     },
@@ -102,10 +97,7 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
     header: { type: 'image', image: { link: 'https://example.com/menu.jpg' } },
     body: { text: 'The menu for tonight is here.' },
     footer: { text: 'Kitchen closes at ten' },
-    action: {
-      name: 'cta_url',
-      parameters: { display_text: 'See the menu', url: 'https://example.com/menu' },
-    },
+    action: { name: 'cta_url', parameters: { display_text: 'See the menu', url: 'https://example.com/menu' } },
   }),
   flow: interactive('Flow', 'flow', {
     header: { type: 'text', text: 'Book a table' },
@@ -150,9 +142,7 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
   }),
   carousel: interactive('Carousel of link buttons', 'carousel', {
     body: { text: 'Two tables are free tonight.' },
-    action: {
-      cards: [card(0, 'By the window', 'window'), card(1, 'In the garden', 'garden')],
-    },
+    action: { cards: [card(0, 'By the window', 'window'), card(1, 'In the garden', 'garden')] },
   }),
   address_request: interactive('Request for an address (India)', 'address_message', {
     body: { text: 'Where shall we send your order?' },
@@ -160,12 +150,7 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
   }),
   location: example('Place on the map', {
     type: 'location',
-    location: {
-      latitude: 53.3498,
-      longitude: -6.2603,
-      name: 'Lighthouse Coffee',
-      address: '1 Harbour Road, Dublin',
-    },
+    location: { latitude: 53.3498, longitude: -6.2603, name: 'Lighthouse Coffee', address: '1 Harbour Road, Dublin' },
   }),
   contacts: example('Contact card', {
     type: 'contacts',

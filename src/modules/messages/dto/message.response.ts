@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
-import type { Attempt, Contact, Message } from '../messages.types.js';
+import type { Attempt, Message } from '../messages.types.js';
 import { WAITING_REASONS, type Waiting } from '../send/queue-estimate.js';
 
 const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
@@ -277,11 +277,8 @@ export class JournalResponse {
   pagination!: JournalPagination;
 }
 
-export function contactOf({ phone, userId, name }: Contact): ContactResponse {
-  return { phone, user_id: userId, name };
-}
-
 export function listItemOf(message: Message): MessageListItem {
+  const { phone, userId, name } = message.contact;
   return {
     id: message.id,
     connection_id: message.connectionId,
@@ -290,7 +287,7 @@ export function listItemOf(message: Message): MessageListItem {
     from: message.sender,
     to: message.recipient,
     recipient: message.recipientUserId,
-    contact: contactOf(message.contact),
+    contact: { phone, user_id: userId, name },
     type: message.type,
     body: message.body,
     status: message.status,
@@ -320,17 +317,14 @@ export function responseOf(message: Message & { attempts?: Attempt[]; waiting?: 
     read_at: time(message.readAt),
     failed_at: time(message.failedAt),
   };
-  if (message.waiting) Object.assign(response, waitingOf(message.waiting));
+  if (message.waiting) {
+    const { reason, until, ahead, estimatedSendAt, expiresAt } = message.waiting;
+    response.waiting = { reason, until: time(until), ahead };
+    response.estimated_send_at = time(estimatedSendAt);
+    response.expires_at = expiresAt.toISOString();
+  }
   if (message.attempts !== undefined) response.attempts = message.attempts.map(attemptResponseOf);
   return response;
-}
-
-function waitingOf({ reason, until, ahead, estimatedSendAt, expiresAt }: Waiting) {
-  return {
-    waiting: { reason, until: time(until), ahead },
-    estimated_send_at: time(estimatedSendAt),
-    expires_at: expiresAt.toISOString(),
-  };
 }
 
 function attemptResponseOf(attempt: Attempt): AttemptResponse {

@@ -31,32 +31,25 @@ const ITEM_SCHEMAS = MESSAGE_VARIANTS.map(({ name, shape }) => ({
   schema: withKey(shape.schema),
 }));
 
-const messages = (itemSchema: Shape['schema']): Shape =>
-  array(free(itemSchema), {
-    min: 1,
-    max: MOST_MESSAGES,
-    description: 'In the order in which they go to one recipient.',
-  });
 const validation = oneOf(['strict', 'permissive'], {
   description:
     'strict: one message that cannot be sent, and none is taken. permissive: the others are taken. Default: strict.',
 });
 
-const bodyOf = (itemSchema: Shape['schema']): Shape =>
-  object({ required: { messages: messages(itemSchema) }, optional: { validation } });
+function bodyOf(itemSchema: Shape['schema']): Shape {
+  const description = 'In the order in which they go to one recipient.';
+  const messages = array(free(itemSchema), { min: 1, max: MOST_MESSAGES, description });
+  return object({ required: { messages }, optional: { validation } });
+}
 const BODY = bodyOf({});
 
-/** A well-formed envelope; its messages are not looked at yet. */
-export interface SendBatchRequest {
-  messages: unknown[];
-  strict: boolean;
-}
-
 /**
+ * Reads the envelope; its messages are not looked at yet.
+ *
  * @param most messages that the caller's limit lets through at once.
  * @throws VALIDATION_FAILED (422).
  */
-export function readBatch(body: unknown, most: number): SendBatchRequest {
+export function readBatch(body: unknown, most: number): { messages: unknown[]; strict: boolean } {
   const details: ErrorDetail[] = [];
   BODY.check(body, '', details);
   if (details.length > 0) throw commonErrors.VALIDATION_FAILED({ details });

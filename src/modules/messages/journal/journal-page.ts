@@ -1,7 +1,8 @@
 import type { ListCursor } from '../../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
-import type { MessageStatus } from '../message-state.js';
+import { isInQueue, type MessageStatus } from '../message-state.js';
 import type { Message } from '../messages.types.js';
+import { BY_TIME } from '../send/claim-sql.js';
 
 /** What is left out does not filter. */
 export interface JournalQuery extends Partial<ListCursor> {
@@ -97,7 +98,7 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   }
   if (contacts !== null)
     conditions.push('q.connection_id = k.connection_id', `q.recipient = any(${namesOf(contacts, bind)})`);
-  const waiting = list('message_queue q', 'q.message_id', [...conditions, 'q.attempt_id is null']);
+  const waiting = list('message_queue q', 'q.message_id', [...conditions, BY_TIME, 'q.attempt_id is null']);
   return `${each(waiting)} union all ${each(list('message_schedule q', 'q.message_id', conditions))}`;
 }
 
@@ -149,8 +150,6 @@ function namesOf(contacts: readonly NamedContact[], bind: Bind): string {
     select name from conversation c cross join unnest(array[c.phone, c.wa_id, c.user_id]) as name
     where c.id = any(${bind(contacts.map(({ id }) => id))}::uuid[]) and name is not null)`;
 }
-
-const isInQueue = (status: MessageStatus | undefined): boolean => status === 'queued' || status === 'processing';
 
 /** Condition on rows `m` of `message` where few are left to look at. */
 function inStatus(status: MessageStatus, bind: Bind): string {

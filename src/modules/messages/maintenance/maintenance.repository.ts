@@ -8,6 +8,7 @@ import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js'
 import { queueTakes, scheduleTakes } from '../message-state.js';
 import type { LaneStatus } from '../messages.types.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
+import { READY } from '../send/claim-sql.js';
 
 /** One contact's messages on one page of the workspace's journal. */
 export interface MessagePage {
@@ -127,14 +128,15 @@ export class MaintenanceRepository {
     );
   }
 
-  /** Removes contents of messages with ids below this one, but of those that wait; returns how many. */
-  removeContents(below: string, limit: number): Promise<number> {
-    return this.remove(CONTENTS, below, limit);
-  }
-
-  /** Removes closed attempts with ids below this one; returns how many. */
-  removeAttempts(below: string, limit: number): Promise<number> {
-    return this.remove(ATTEMPTS, below, limit);
+  /** Removes contents of messages, but of those that wait, or closed attempts, with ids below this one; returns how many. */
+  async remove(what: keyof typeof REMOVE, below: string, limit: number): Promise<number> {
+    const from = this.places.get(what) ?? FIRST_ID;
+    const removal = this.database.row<{ removed: number; last: string | null }>(REMOVE[what], [from, below, limit]);
+    const { removed, last } = await removal;
+    // The next round begins at the start again, for what waited.
+    if (removed < limit || last === null) this.places.delete(what);
+    else this.places.set(what, last);
+    return removed;
   }
 
   /** When the newest message that waits or is under way was queued. Reads all of `message_queue`. */
@@ -196,16 +198,6 @@ export class MaintenanceRepository {
   /** Since when the oldest message is due whose number can send; seconds, 0 where none is. Never scans a backlog. */
   async oldestDueSeconds(): Promise<number> {
     return (await this.database.row<{ seconds: number }>(OLDEST_DUE)).seconds;
-  }
-
-  private async remove(sql: string, below: string, limit: number): Promise<number> {
-    const from = this.places.get(sql) ?? FIRST_ID;
-    const removal = this.database.row<{ removed: number; last: string | null }>(sql, [from, below, limit]);
-    const { removed, last } = await removal;
-    // The next round begins at the start again, for what waited.
-    if (removed < limit || last === null) this.places.delete(sql);
-    else this.places.set(sql, last);
-    return removed;
   }
 }
 
@@ -324,25 +316,23 @@ with decided as materialized (
 )
 ${blankJournal('own', 'id')}`;
 
-const CONTENTS = `
-with gone as (
-  delete from message_content where message_id = any(array(
-    select c.message_id from message_content c
-    where c.message_id > $1 and c.message_id < $2
-      and not exists (select from message_queue q where q.message_id = c.message_id)
-      and not exists (select from message_schedule t where t.message_id = c.message_id)
-    order by c.message_id limit $3))
-  returning message_id as id
-)
-select count(*)::integer as removed, max(id::text) as last from gone`;
+const removal = (removed: string): string =>
+  `with gone as (${removed}) select count(*)::integer as removed, max(id::text) as last from gone`;
 
-const ATTEMPTS = `
-with gone as (
-  delete from message_attempt where id = any(array(
-    select id from message_attempt where id > $1 and id < $2 and status <> 'started' order by id limit $3))
-  returning id
-)
-select count(*)::integer as removed, max(id::text) as last from gone`;
+export const REMOVE = {
+  contents: removal(`
+    delete from message_content where message_id = any(array(
+      select c.message_id from message_content c
+      where c.message_id > $1 and c.message_id < $2
+        and not exists (select from message_queue q where q.message_id = c.message_id)
+        and not exists (select from message_schedule t where t.message_id = c.message_id)
+      order by c.message_id limit $3))
+    returning message_id as id`),
+  attempts: removal(`
+    delete from message_attempt where id = any(array(
+      select id from message_attempt where id > $1 and id < $2 and status <> 'started' order by id limit $3))
+    returning id`),
+};
 
 // By their ids, going on behind the last batch: the rows left behind are dead until the commit.
 const mark = (table: string, found: string): string => `
@@ -387,10 +377,9 @@ select greatest(max(extract(epoch from clock_timestamp() - least(fresh.due_at, l
 from (select id from connection where status in ('connected', 'restricted')) as c
 left join lane on lane.key = c.id::text
 left join lateral (
-  select queued_at as due_at from message_queue
-  where connection_id = c.id and created_at >= coalesce(lane.low_at, '-infinity') and attempt_id is null
-    and next_attempt_at is null
-  order by connection_id, created_at limit 1) as fresh on true
+  select queued_at as due_at from message_queue q
+  where q.connection_id = c.id and q.created_at >= coalesce(lane.low_at, '-infinity') and ${READY}
+  order by q.connection_id, q.created_at limit 1) as fresh on true
 left join lateral (
   select next_attempt_at as due_at from message_queue where connection_id = c.id and next_attempt_at is not null
   order by next_attempt_at limit 1) as later on true`;

@@ -69,16 +69,13 @@ export class MessagesMaintenance implements OnModuleInit {
   /** Removes the content of old messages; the journal keeps their rows and statuses. */
   private addRetention(): void {
     const { messageContentDays, attemptDays } = this.config.retention;
-    this.retention.add({
-      name: 'message contents',
-      days: messageContentDays,
-      clear: (before, limit) => this.repository.removeContents(lowestIdSince(before), limit),
-    });
-    this.retention.add({
-      name: 'attempts',
-      days: attemptDays,
-      clear: (before, limit) => this.repository.removeAttempts(lowestIdSince(before), limit),
-    });
+    for (const [what, name, days] of [
+      ['contents', 'message contents', messageContentDays],
+      ['attempts', 'attempts', attemptDays],
+    ] as const) {
+      const clear = (before: Date, limit: number) => this.repository.remove(what, lowestIdSince(before), limit);
+      this.retention.add({ name, days, clear });
+    }
   }
 
   private addGauges(): void {

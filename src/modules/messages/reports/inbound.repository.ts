@@ -2,7 +2,8 @@ import { newId } from '../../../common/ids.js';
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { MediaService } from '../../media/media.service.js';
-import { MEDIA_TYPES, type MediaType, type PendingMedia } from '../../media/media.types.js';
+import type { PendingMedia } from '../../media/media.types.js';
+import { isMediaType } from '../accept/file-references.js';
 import type { ContactObservation } from '../contacts/contact-resolver.js';
 import { enterContactObservations } from '../contacts/conversations.repository.js';
 import { insertReceivedEvents } from './message-event-sql.js';
@@ -118,18 +119,14 @@ function keyOf({ connectionId, metaMessageId }: Pick<InboundReport, 'connectionI
   return `${connectionId}/${metaMessageId}`;
 }
 
-/** Types of a customer's message that have a file, and the file's kind. A voice message is `audio`. */
-const FILE_TYPES: ReadonlyMap<string, MediaType> = new Map(MEDIA_TYPES.map((type) => [type, type]));
-
 /**
- * The file of a customer's message, to be fetched in the background; null where it has none that can be fetched. Every
- * field is a stranger's.
+ * The file of a customer's message, to be fetched in the background; null where it has none that can be fetched. A voice
+ * message is `audio`. Every field is a stranger's.
  */
 function pendingFileOf(report: InboundReport): PendingMedia | null {
-  const type = FILE_TYPES.get(report.type);
-  const { content } = report;
+  const { type, content } = report;
   const platformMediaId = textOf(content.id);
-  if (type === undefined || platformMediaId === null) return null;
+  if (!isMediaType(type) || platformMediaId === null) return null;
   return {
     id: newId(),
     organizationId: report.organizationId,

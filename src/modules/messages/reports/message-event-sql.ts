@@ -33,6 +33,23 @@ export function insertStatusEvents(relation: string, condition = 'true', journal
 }
 
 /**
+ * The CTEs `moved` and `announced` of a statement that fails messages before anything of them was sent.
+ *
+ * @param gone rows that were just deleted where they waited, with the columns of `message_queue`.
+ * @param reason expressions of category, code and message.
+ */
+export const failUnsent = (gone: string, reason: string): string => `moved as (
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
+    event_count, queued_at, failed_at, attempt_number, failure_category, error_code, error_message)
+  select message_id, organization_id, connection_id, conversation_id, created_at, 'failed', event_count + 1, queued_at,
+    greatest(clock_timestamp(), queued_at), attempt_number, ${reason}
+  from ${gone}
+  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
+), announced as (
+  ${insertStatusEvents('moved')}
+)`;
+
+/**
  * As `insertStatusEvents`: one `message.received` for each new inbound message.
  *
  * @param relation a CTE with the columns of `message` and of `message_content`, just inserted, whose conversations stand

@@ -57,7 +57,14 @@ export class MessageEventsService {
     const received = await receiveMessages(messages, statements, this.media);
     const next = { status: applied.values(), message: received.values() };
     const results = notifications.map(({ statuses, inbound }) => {
-      const result = nothingApplied();
+      const result: AppliedReports = {
+        unmatched: new Set(),
+        created: 0,
+        organizationIds: new Set(),
+        fetchFor: new Set(),
+        adoptions: [],
+        traced: [],
+      };
       for (const report of statuses) this.noteStatus(result, report, next.status.next().value ?? null);
       for (const report of inbound) noteMessage(result, report, next.message.next().value);
       return result;
@@ -99,17 +106,6 @@ export class MessageEventsService {
     const adoption = { conversationId: applied.conversationId, waId: isNumber ? recipientId : null, userId };
     if (this.conversations.isNews(adoption)) result.adoptions.push(adoption);
   }
-}
-
-function nothingApplied(): AppliedReports {
-  return {
-    unmatched: new Set(),
-    created: 0,
-    organizationIds: new Set(),
-    fetchFor: new Set(),
-    adoptions: [],
-    traced: [],
-  };
 }
 
 function noteMessage(result: AppliedReports, report: InboundReport, received: ReceivedMessage | undefined): void {

@@ -1,7 +1,7 @@
 import { isUuid } from '../../../common/ids.js';
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
-import type { OutboundStatus } from '../message-state.js';
+import { isInQueue, type OutboundStatus } from '../message-state.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 import { MessageProgress, type AttemptEvidence, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
@@ -194,10 +194,6 @@ function sentAlong({ callbackData }: StatusReport): { messageId: string | null; 
 function targetOf(report: StatusReport): Target | null {
   const { messageId = null, attemptId = '' } = sentAlong(report) ?? {};
   return messageId === null ? null : { messageId, attemptId };
-}
-
-function isInQueue(status: OutboundStatus): boolean {
-  return status === 'queued' || status === 'processing';
 }
 
 function isChanged({ row, progress }: Reported): boolean {

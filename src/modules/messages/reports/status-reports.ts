@@ -1,5 +1,5 @@
 import { classifyPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
-import { nextStatus, type MessageEvent, type OutboundStatus } from '../message-state.js';
+import { isInQueue, nextStatus, type MessageEvent, type OutboundStatus } from '../message-state.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 
 /** What the column of an attempt's code takes. */
@@ -85,9 +85,10 @@ export class MessageProgress {
     const event: MessageEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
     // Once an attempt has failed, only its delivery changes anything: a late or repeated "sent" must not withdraw a
     // retry.
-    const to = hasFailed && !isProof(report.status) ? null : nextStatus(this.status, event);
+    const isProof = report.status === 'delivered' || report.status === 'read';
+    const to = hasFailed && !isProof ? null : nextStatus(this.status, event);
     // The earlier attempt replaces the retry that it makes unnecessary, so that its failure would count.
-    const replaces = !isCurrent && to !== null && (this.status === 'queued' || this.status === 'processing');
+    const replaces = !isCurrent && to !== null && isInQueue(this.status);
     if (replaces) this.adoptedAttemptId = attempt.id;
     this.adopt(report.metaMessageId, isCurrent || replaces);
     if (to === null) return false;
@@ -116,10 +117,6 @@ export class MessageProgress {
     if (!isNews) return;
     this.attempts.set(attempt.id, { taken: failure === null, failure, metaMessageId: report.metaMessageId });
   }
-}
-
-function isProof(status: StatusReport['status']): boolean {
-  return status === 'delivered' || status === 'read';
 }
 
 function failureOf(report: StatusReport): ReportedFailure {

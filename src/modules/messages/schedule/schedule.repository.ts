@@ -8,7 +8,7 @@ import { laneRecipient } from '../contacts/conversations.repository.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message-row.js';
 import { queueTakes, scheduleTakes } from '../message-state.js';
 import type { Message } from '../messages.types.js';
-import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
+import { failUnsent } from '../reports/message-event-sql.js';
 
 export interface DueMessage {
   message: Message;
@@ -126,9 +126,6 @@ select found.*, statement_timestamp()::text as "lookedAt" from (values (1)) as l
 ) as found on true
 order by found."releaseAt", found.id`;
 
-const INTO_STATE = `insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at,
-    status, event_count, queued_at, failed_at, failure_category, error_code, error_message, attempt_number)`;
-
 // $1 the decisions, $2 ttl hours. A message gets its place in its recipient's order now.
 // It was due since its time: next_attempt_at is how it is found, for created_at is from before the lane's low-water mark.
 const RELEASE = `
@@ -155,15 +152,9 @@ with decided as materialized (
 ), shown as (
   update message_content c set body = due.body from due
   where c.message_id = due.message_id and due.category is null and c.body is distinct from due.body
-), moved as (
-  ${INTO_STATE}
-  select message_id, organization_id, connection_id, conversation_id, created_at, 'failed', 1, created_at,
-    greatest(clock_timestamp(), created_at), category, code, message, 0
-  from due where category is not null
-  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)
+), refused as (
+  select *, 0 as event_count, created_at as queued_at, 0 as attempt_number from due where category is not null
+), ${failUnsent('refused', 'category, code, message')}
 select connection_id as "connectionId", organization_id as "organizationId", category is null as "isQueued" from due`;
 
 const CANCEL = `
@@ -183,14 +174,5 @@ with waiting as (
   select * from unsent
   union all
   select *, 0, created_at, 0 from unscheduled
-), moved as (
-  ${INTO_STATE}
-  select message_id, organization_id, connection_id, conversation_id, created_at, 'failed', event_count + 1, queued_at,
-    greatest(clock_timestamp(), queued_at), 'canceled', 'CANCELED', 'The message was canceled before it was sent.',
-    attempt_number
-  from gone
-  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)
+), ${failUnsent('gone', `'canceled', 'CANCELED', 'The message was canceled before it was sent.'`)}
 select message_id from moved`;

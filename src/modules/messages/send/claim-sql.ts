@@ -42,10 +42,14 @@ const PROBE = 128;
 /** Recipients that one statement walks over in a lane, those in flight, deferred or expired among them. */
 const WALK = 1_000;
 
+/** SQL condition that holds for every row `q`: with it, and only with it, a statement may use the index by time. */
+export const BY_TIME = `q.created_at > '-infinity'`;
+
 /** SQL condition: due since it was accepted. Such rows are found by the lane's low-water mark. */
-export const READY = 'q.attempt_id is null and q.next_attempt_at is null';
+export const READY = `q.attempt_id is null and q.next_attempt_at is null and ${BY_TIME}`;
 
 // What of a recipient's messages is on the wire, else the one whose turn it is: the low-water mark plays no part in it.
+// Without BY_TIME, so that only the index by recipient is left: by time all dead rows of the lane would be read.
 const headOf = (recipient: string): string => `
   select q.ctid as place, q.attempt_id, q.next_attempt_at, q.queued_at, q.expires_at from message_queue q
   where q.connection_id = asked.connection_id and q.recipient = ${recipient}

@@ -335,8 +335,11 @@ describe('beside a transaction that stays open, behind 100,000 messages that wer
     ['a report', async () => [LOCK, [[(await factories.message({ connection, status: 'processing' })).id]]]],
     ['the sweep for leases', async () => [EXPIRE_LEASES, [1_000, new Date(Date.now() + 60_000)]]],
     ['the sweep for what waited too long', async () => [EXPIRE_QUEUED, [24, 1_000]]],
-  ])('%s touches few pages', async (_name, prepare) => {
+  ])('%s touches few pages, whatever the planner believes', async (_name, prepare) => {
     for (let n = 0; n < 20; n++) await factories.message({ connection, recipient: `15550${n}` });
+    expect(await pages(...(await prepare()))).toBeLessThan(FEW_PAGES);
+    // As autovacuum may do at any time: now the planner knows how many rows wait, and nothing of what is in them.
+    await opened.database.execute('vacuum message_queue');
     expect(await pages(...(await prepare()))).toBeLessThan(FEW_PAGES);
   });
 

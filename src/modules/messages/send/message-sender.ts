@@ -231,17 +231,14 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   private async traced(input: SendMessageInput, span: Span): Promise<SendOutcome> {
-    const attributes = { 'http.request.method': 'POST', 'server.address': this.platformHost };
+    const { hostname } = new URL(this.config.whatsapp.apiUrl ?? '');
+    const attributes = { 'http.request.method': 'POST', 'server.address': hostname };
     const call = this.tracing.start('POST /messages', { kind: 'client', parent: span, attributes });
     const outcome = await this.client.sendMessage(input);
     call?.setAttribute('herald.outcome', outcome.kind);
     const failure = outcome.kind === 'accepted' ? null : outcome.category;
     this.tracing.end(call, { status: outcome.httpStatus, failure });
     return outcome;
-  }
-
-  private get platformHost(): string {
-    return new URL(this.config.whatsapp.apiUrl ?? '').hostname;
   }
 
   /** What the message's place waits for; null, as with nearly every message: nothing. */
@@ -264,11 +261,7 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */
-  private adopt(
-    { conversationId, recipient, recipientUserId }: ClaimedMessage,
-    name: AcceptedOutcome,
-  ): Promise<void> | null {
-    const { waId, userId } = name;
+  private adopt({ conversationId, recipient, recipientUserId }: ClaimedMessage, { waId, userId }: AcceptedOutcome) {
     const isKnown = (waId === null || waId === recipient) && (userId === null || userId === recipientUserId);
     if (conversationId === null || isKnown) return null;
     return this.quietly(this.conversations.adopt({ conversationId, waId, userId }));

@@ -1,4 +1,5 @@
 import { claimRequest } from '../../../../test/support/claim-request.js';
+import { holdLane } from '../../../../test/support/hold-lane.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
@@ -255,7 +256,7 @@ describe('the reason', () => {
       [id],
     );
     expect(await waitingOf(id)).toMatchObject({ reason: 'due', ahead: 0, estimatedSendAt: null });
-    await lanes.hold(claimRequest(connection.id, OWNER, 1));
+    await holdLane(opened.database, claimRequest(connection.id, OWNER, 1));
     expect((await waitingOf(id)).estimatedSendAt).not.toBeNull();
   });
 

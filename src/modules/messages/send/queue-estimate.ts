@@ -5,7 +5,7 @@ import { LANES_HELD, isHeld } from '../../../infrastructure/lanes/lane-hold.js';
 import { laneRecipient } from '../contacts/conversations.repository.js';
 import { queueTakes } from '../message-state.js';
 import type { ClaimedMessage } from './claim-sql.js';
-import { SendRepository } from './send.repository.js';
+import { SendRepository, type MovedMessage } from './send.repository.js';
 
 /** Why a queued message has not left yet. */
 export const WAITING_REASONS = [
@@ -70,23 +70,22 @@ export class QueueEstimates {
   ) {}
 
   /** Null where the message is not queued (any more). */
-  async ofMessage(message: { id: string; organizationId: string; connectionId: string }): Promise<Waiting | null> {
-    const params = [this.sends.cursorOf(message.connectionId), message.id, message.organizationId];
-    const [row] = await this.database.query<LaneRow>(OF_MESSAGE, params);
+  async ofMessage({ id, organizationId, connectionId }: MovedMessage & { id: string }): Promise<Waiting | null> {
     const { messageTtlHours } = this.config.limits;
-    if (row !== undefined) return waitingOf(row, messageTtlHours);
-    const [scheduled] = await this.database.query<ScheduledRow>(OF_SCHEDULED, [
-      message.id,
-      message.organizationId,
-      messageTtlHours,
-    ]);
-    if (scheduled === undefined) return null;
+    const row = await this.database.find<LaneRow>(OF_MESSAGE, [this.sends.cursorOf(connectionId), id, organizationId]);
+    if (row !== null) return waitingOf(row, messageTtlHours);
+    const scheduled = await this.database.find<ScheduledRow>(OF_SCHEDULED, [id, organizationId, messageTtlHours]);
+    if (scheduled === null) return null;
     const { until, now, allHeld, expiresAt } = scheduled;
-    if (until > now)
-      return { reason: 'scheduled', until, ahead: 0, estimatedSendAt: until, expiresAt, pauseReason: null };
+    const waiting = { ahead: 0, expiresAt, pauseReason: null };
+    if (until > now) return { ...waiting, reason: 'scheduled', until, estimatedSendAt: until };
     // Its time has come, and a sweep is about to put it into the queue.
-    const reason = allHeld ? 'number_paused' : 'due';
-    return { reason, until: null, ahead: 0, estimatedSendAt: allHeld ? null : now, expiresAt, pauseReason: null };
+    return {
+      ...waiting,
+      reason: allHeld ? 'number_paused' : 'due',
+      until: null,
+      estimatedSendAt: allHeld ? null : now,
+    };
   }
 
   /** Of a message that would be queued at this moment; null where the workspace has no such number. */
@@ -94,8 +93,8 @@ export class QueueEstimates {
     const { organizationId, connectionId, recipient, recipientUserId, conversationId } = message;
     const cursor = this.sends.cursorOf(connectionId);
     const params = [cursor, organizationId, connectionId, recipient, recipientUserId, conversationId];
-    const [row] = await this.database.query<LaneRow>(OF_NEW, params);
-    return row === undefined ? null : estimateOf(row);
+    const row = await this.database.find<LaneRow>(OF_NEW, params);
+    return row && estimateOf(row);
   }
 }
 
@@ -123,12 +122,7 @@ interface LaneRow {
   isCut: boolean;
 }
 
-interface ScheduledRow {
-  until: Date;
-  now: Date;
-  allHeld: boolean;
-  expiresAt: Date;
-}
+type ScheduledRow = Record<'until' | 'now' | 'expiresAt', Date> & { allHeld: boolean };
 
 const later = (a: Date, b: Date | null): Date => (b !== null && b > a ? b : a);
 const future = (time: Date | null, now: Date): Date | null => (time !== null && time > now ? time : null);

@@ -42,7 +42,7 @@ const CLAIM_EVERY_MS = 30;
 @Processor(SEND_QUEUE, LANE_WORKER_OPTIONS)
 export class SendProcessor extends LaneProcessor<SendTask> {
   constructor(
-    private readonly sends: SendRepository,
+    sends: SendRepository,
     sender: MessageSender,
     private readonly webhook: WebhookService,
     @InjectQueue(SEND_QUEUE) queue: Queue<DrainJob>,
@@ -80,7 +80,10 @@ export class SendProcessor extends LaneProcessor<SendTask> {
       name: 'send_expiry',
       everyMs: 10_000,
       run: async (signal) => {
-        const expired = await inBatches(signal, SWEEP_BATCH, (limit) => this.sweepExpired(limit));
+        const { messageTtlHours } = this.config.limits;
+        const expired = await inBatches(signal, SWEEP_BATCH, async (limit) =>
+          this.announce(await sends.expireQueued(messageTtlHours, limit)),
+        );
         await sends.moveMarks();
         return expired;
       },
@@ -92,10 +95,6 @@ export class SendProcessor extends LaneProcessor<SendTask> {
     const moved = await moving;
     for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.wake(connectionId);
     return this.announce(moved);
-  }
-
-  private async sweepExpired(limit: number): Promise<number> {
-    return this.announce(await this.sends.expireQueued(this.config.limits.messageTtlHours, limit));
   }
 
   private announce(moved: readonly MovedMessage[]): number {

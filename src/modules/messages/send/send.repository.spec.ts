@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { claimRequest } from '../../../../test/support/claim-request.js';
+import { holdLane } from '../../../../test/support/hold-lane.js';
 import { newId } from '../../../common/ids.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../../test/messages/platform-reports.js';
@@ -173,15 +174,15 @@ describe('claiming', () => {
   it('stops where another process holds the lane', async () => {
     const lane = newId();
     await queue(lane, '111');
-    await lanes.hold(claimRequest(lane, newId(), 1));
-    expect(await lanes.hold(claimRequest(lane, OWNER, 1))).toBeNull();
+    await holdLane(opened.database, claimRequest(lane, newId(), 1));
+    expect(await holdLane(opened.database, claimRequest(lane, OWNER, 1))).toBeNull();
     expect(await claim(lane, 5)).toEqual([]);
   });
 
   it('stops where the lane was paused after it was held', async () => {
     const lane = newId();
     await queue(lane, '111');
-    await lanes.hold(claimRequest(lane, OWNER, 1));
+    await holdLane(opened.database, claimRequest(lane, OWNER, 1));
     await lanes.pause(lane, 'rate_limited', 60_000);
     expect(await claim(lane, 5)).toEqual([]);
   });
@@ -189,7 +190,7 @@ describe('claiming', () => {
   it('never hands one message to two claimers at once', async () => {
     const lane = newId();
     await queue(lane, ...Array.from({ length: 40 }, (_unused, index) => `9${String(index).padStart(3, '0')}`));
-    await lanes.hold(claimRequest(lane, OWNER, 1));
+    await holdLane(opened.database, claimRequest(lane, OWNER, 1));
     const rounds = await Promise.all(
       Array.from({ length: 8 }, () => new SendRepository(opened.database).claim(claimRequest(lane, OWNER, 10), LIMITS)),
     );
@@ -475,8 +476,9 @@ describe('accepting', () => {
     ]);
     expect(first).toEqual({ kind: 'inserted', messageId: message.id, fingerprint: message.fingerprint });
     expect(second).toEqual({ kind: 'known', messageId: message.id, fingerprint: message.fingerprint });
-    expect(await accepts.findByKey(lane, message.idempotencyKey)).toEqual(second);
-    expect(await accepts.findByKey(newId(), message.idempotencyKey)).toBeNull();
+    const { idempotencyKey } = message;
+    expect(await accepts.findByKeys(lane, [idempotencyKey])).toEqual(new Map([[idempotencyKey, second]]));
+    expect(await accepts.findByKeys(newId(), [idempotencyKey])).toEqual(new Map());
   });
 
   it('lets a poisoned message fail alone', async () => {

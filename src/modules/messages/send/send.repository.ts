@@ -18,7 +18,7 @@ import {
   type ClaimedMessage,
   type ClaimRow,
 } from './claim-sql.js';
-import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
+import { failUnsent, insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 import { queueTakes } from '../message-state.js';
 
 export interface ClaimLimits {
@@ -265,15 +265,6 @@ union all
 select message_id, attempt_id from message_state
 where connection_id = $1 and status = 'outcome_unknown' and attempt_id = any($2)`;
 
-// From connection to connection and not from row to row: removed rows that cannot be vacuumed cost nothing.
-/** INSERT of the messages in the CTE `gone`, just deleted from the queue; the columns that follow differ. */
-const intoState = (columns: string, values: string): string => `
-  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, event_count,
-    queued_at, processing_at, attempt_id, attempt_number, ${columns})
-  select message_id, organization_id, connection_id, conversation_id, created_at, event_count + 1,
-    queued_at, claimed_at, attempt_id, attempt_number, ${values}
-  from gone`;
-
 // By statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all that was claimed.
 export const EXPIRE_LEASES = `
 with place as (
@@ -284,7 +275,11 @@ with place as (
 ), gone as (
   delete from message_queue q using place p where q.ctid = p.place returning q.*
 ), moved as (
-  ${intoState('status, attempt_status, attempt_finished_at', `'outcome_unknown', 'unknown', clock_timestamp()`)}
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
+    event_count, queued_at, processing_at, attempt_id, attempt_number, attempt_status, attempt_finished_at)
+  select message_id, organization_id, connection_id, conversation_id, created_at, 'outcome_unknown', event_count + 1,
+    queued_at, claimed_at, attempt_id, attempt_number, 'unknown', clock_timestamp()
+  from gone
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
 ), announced as (
   ${insertStatusEvents('moved')}
@@ -298,16 +293,7 @@ const EXPIRE = `, place as (
   where ${queueTakes('expired')} and not (${LANES_HELD}) for update of q skip locked
 ), gone as (
   delete from message_queue q using place p where q.ctid = p.place returning q.*
-), moved as (
-  ${intoState(
-    'status, failed_at, failure_category, error_code, error_message',
-    `'failed', greatest(clock_timestamp(), queued_at), 'expired', 'EXPIRED',
-    'The message stayed in the queue for too long.'`,
-  )}
-  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)`;
+), ${failUnsent('gone', `'expired', 'EXPIRED', 'The message stayed in the queue for too long.'`)}`;
 
 export const EXPIRE_TIMED = `
 with candidate as (
@@ -318,6 +304,7 @@ with candidate as (
 select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
 
+// From connection to connection and not from row to row: removed rows that cannot be vacuumed cost nothing.
 // A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
 export const EXPIRE_QUEUED = `
 with candidate as (

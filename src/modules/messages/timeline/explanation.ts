@@ -16,7 +16,9 @@ export interface Explained extends Omit<MessageMarks, 'sendAt' | 'isRetried'> {
   waiting: Waiting | null;
 }
 
-const NO_RETRY = { advised: false, not_before: null };
+function withoutRetry(summary: string, responsible: Responsible | null = null): ExplanationResponse {
+  return { summary, responsible, retry: { advised: false, not_before: null } };
+}
 
 /** What a failure means, by its category and where the platform's code says more by that. */
 export function meaningOfFailure(category: string | null, code: number | null): FailureMeaning {
@@ -34,37 +36,34 @@ const SILENT_MS = 86_400_000;
 
 export function explanationOf(explained: Explained): ExplanationResponse {
   const { message, waiting, now } = explained;
-  const fine = (summary: string, responsible: Responsible | null = null): ExplanationResponse => ({
-    summary,
-    responsible,
-    retry: NO_RETRY,
-  });
   switch (message.status) {
     case 'received':
-      return fine(
+      return withoutRetry(
         message.readAt === null
           ? 'A customer wrote this message. You have not marked it as read.'
           : 'A customer wrote this message, and you marked it as read.',
       );
     case 'queued':
-      return waiting === null ? fine('It is queued.') : waitingOf(waiting);
+      return waiting === null ? withoutRetry('It is queued.') : waitingOf(waiting);
     case 'processing':
-      return fine('It is being sent at this moment. If no answer comes, its outcome becomes unknown.');
+      return withoutRetry('It is being sent at this moment. If no answer comes, its outcome becomes unknown.');
     case 'accepted':
-      return fine('WhatsApp took it; whether it has left is not reported yet.');
+      return withoutRetry('WhatsApp took it; whether it has left is not reported yet.');
     case 'sent': {
       const isSilent = message.sentAt !== null && now.getTime() - message.sentAt.getTime() > SILENT_MS;
       return isSilent
-        ? fine(
+        ? withoutRetry(
             'WhatsApp sent it, and the phone has not taken it for more than a day: it is probably off or offline.',
             'recipient',
           )
-        : fine("WhatsApp sent it. It is not on the recipient's phone yet.");
+        : withoutRetry("WhatsApp sent it. It is not on the recipient's phone yet.");
     }
     case 'delivered':
-      return fine("It arrived on the recipient's phone. Whether it was read is reported only where receipts are on.");
+      return withoutRetry(
+        "It arrived on the recipient's phone. Whether it was read is reported only where receipts are on.",
+      );
     case 'read':
-      return fine('It arrived, and the recipient opened it.');
+      return withoutRetry('It arrived, and the recipient opened it.');
     case 'outcome_unknown':
       return doubtful(message);
     case 'failed':
@@ -77,11 +76,10 @@ function doubtful({ errorCode }: Message): ExplanationResponse {
     errorCode === 'RESTORED'
       ? 'The database was restored from a backup, and it is not known whether the message had been sent before.'
       : 'It may have been sent: its request left, and no clear answer came. The first report of WhatsApp settles it.';
-  return {
-    summary: `${summary} A retry needs confirm_outcome_unknown, and the recipient may then get it twice.`,
-    responsible: errorCode === 'RESTORED' ? 'operator' : 'whatsapp',
-    retry: NO_RETRY,
-  };
+  return withoutRetry(
+    `${summary} A retry needs confirm_outcome_unknown, and the recipient may then get it twice.`,
+    errorCode === 'RESTORED' ? 'operator' : 'whatsapp',
+  );
 }
 
 /** Refusals of Herald at the time of a scheduled message, where the category alone would tell of WhatsApp. */
@@ -93,16 +91,16 @@ const REFUSED_AT_ITS_TIME: Readonly<Record<string, string>> = {
 function failed({ message, isErased, isCleared, now }: Explained): ExplanationResponse {
   if (message.errorCode === 'ERASED') {
     const summary = 'It was withdrawn before it was sent, because all that is known of the recipient was erased.';
-    return { summary, responsible: 'operator', retry: NO_RETRY };
+    return withoutRetry(summary, 'operator');
   }
   const meaning = meaningOfFailure(message.failureCategory, codeOf(message.errorCode));
   const { responsible, retryAfterMinutes } = meaning;
   const summary = REFUSED_AT_ITS_TIME[message.errorCode ?? ''] ?? meaning.summary;
   if (isErased || isCleared) {
     const gone = isErased ? 'its contact was erased' : 'its content is no longer kept';
-    return { summary: `${summary} It cannot be retried: ${gone}.`, responsible, retry: NO_RETRY };
+    return withoutRetry(`${summary} It cannot be retried: ${gone}.`, responsible);
   }
-  if (retryAfterMinutes === null) return { summary, responsible, retry: NO_RETRY };
+  if (retryAfterMinutes === null) return withoutRetry(summary, responsible);
   const from = new Date((message.failedAt ?? now).getTime() + retryAfterMinutes * 60_000);
   return { summary, responsible, retry: { advised: true, not_before: from > now ? from : null } };
 }
@@ -137,5 +135,5 @@ function waitingOf(waiting: Waiting): ExplanationResponse {
     estimatedSendAt === null ? '' : `It leaves at about ${estimatedSendAt.toISOString()}.`,
     `It expires at ${expiresAt.toISOString()}.`,
   ].filter((text) => text !== '');
-  return { summary: [summary, ...details].join(' '), responsible, retry: NO_RETRY };
+  return withoutRetry([summary, ...details].join(' '), responsible);
 }

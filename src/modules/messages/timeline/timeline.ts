@@ -1,6 +1,7 @@
 import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
 import { TIMELINE_EVENTS, type TIMELINE_SOURCES, type TimelineEntryResponse } from '../dto/timeline.response.js';
 import type { MessageStatus, OutboundStatus } from '../message-state.js';
+import type { MessageMarks } from '../messages.repository.js';
 import type { Attempt, DetailedMessage } from '../messages.types.js';
 import { codeOf, meaningOfFailure } from './explanation.js';
 
@@ -19,12 +20,8 @@ export const MOST_ATTEMPTS = 100;
 export const MOST_ENTRIES = 500;
 
 /** All that is kept of a message. */
-export interface MessageHistory {
+export interface MessageHistory extends Pick<MessageMarks, 'sendAt' | 'isRetried'> {
   message: DetailedMessage;
-  /** When it was to be sent, where that was not at once. */
-  sendAt: Date | null;
-  /** It was scheduled, and a retry put it into the queue last. */
-  isRetried: boolean;
   /** When all that named the contact was erased, where that is known. */
   erasedAt: Date | null;
   events: MessageEventDelivery[];

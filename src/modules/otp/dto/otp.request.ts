@@ -22,7 +22,7 @@ export class SendOtpRequest {
   @Min(60)
   @Max(600)
   @ApiPropertyOptional({ type: 'integer', minimum: 60, maximum: 600, default: 300 })
-  ttl?: number;
+  ttl = 300;
 }
 
 export class VerifyOtpRequest {

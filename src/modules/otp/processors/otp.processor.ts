@@ -6,7 +6,7 @@ import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { Database, hasRow } from '../../../infrastructure/database/database.js';
+import { Database } from '../../../infrastructure/database/database.js';
 import type { DuePage } from '../../../infrastructure/lanes/due-lanes.js';
 import type { Claim, LaneHandler } from '../../../infrastructure/lanes/lane-runner.js';
 import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
@@ -25,7 +25,7 @@ import { OtpPackagesService } from '../../billing/otp-packages.service.js';
 import { HAS_OVERDUE } from '../challenges.repository.js';
 import { codePlace } from '../otp-code.js';
 import { OTP_LANE, OtpSenderService, type OtpSenderWithToken } from '../otp-sender.service.js';
-import { LEASE_MS, SendingRepository, type ClaimedCode, type CodeOutcome } from '../sending.repository.js';
+import { HAS_WAITING, LEASE_MS, SendingRepository, type ClaimedCode, type CodeOutcome } from '../sending.repository.js';
 
 export const OTP_QUEUE = 'otp';
 const SWEEP_BATCH = 1_000;
@@ -168,10 +168,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask>, OnApplicationShutdo
   }
 
   private async record(attemptId: string, outcome: CodeOutcome): Promise<void> {
-    await this.database.transaction(async () => {
-      const move = await this.sending.record(attemptId, outcome);
-      if (move !== null) await this.packages.apply([move]);
-    });
+    await this.database.transaction(async () => this.packages.apply(await this.sending.record(attemptId, outcome)));
     this.counters.increment(`otp_${outcome.kind}`);
   }
 
@@ -214,9 +211,7 @@ export class OtpProcessor extends LaneProcessor<CodeTask> {
         handler: dispatcher,
         slots: new Slots(PLACES, { batch: 1, patienceMs: 0 }),
         queue,
-        dueLanes: Object.assign(() => this.dueLanes(), {
-          hasWork: hasRow(`from otp_challenge where status = 'queued'`, 'created_at'),
-        }),
+        dueLanes: Object.assign(() => this.dueLanes(), { hasWork: HAS_WAITING }),
         // A queued code is due at once; a number's next code is not, nor its next guesses.
         waitsFor: [
           { table: 'otp_recipient', column: 'last_sent_at' },

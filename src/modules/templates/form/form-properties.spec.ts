@@ -216,7 +216,7 @@ describe('anything at all', () => {
   };
 
   it.each(Object.entries(giants))('is answered quickly and shortly: %s', (_name, components) => {
-    const started = performance.now();
+    const before = process.cpuUsage();
     const violations = checkTemplate({
       name: 'a',
       language: 'en',
@@ -226,7 +226,7 @@ describe('anything at all', () => {
     });
     everything(components, components, 'UTILITY');
     // Each takes far less than a second; a search that is not linear takes minutes.
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(process.cpuUsage(before).user).toBeLessThan(10_000_000);
     expect(violations.length).toBeGreaterThan(0);
     expect(violations.length).toBeLessThanOrEqual(20);
     expect(JSON.stringify(violations).length).toBeLessThan(20_000);

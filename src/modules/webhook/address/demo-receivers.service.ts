@@ -36,7 +36,7 @@ export class DemoReceivers {
   /** What delivers to it; null: as to every other address. */
   clientFor(organizationId: string, url: string): DeliveryClient | null {
     if (!this.isAllowed(organizationId, url)) return null;
-    this.client ??= new DeliveryClient({ policy: { allowPrivate: true } });
+    this.client ??= new DeliveryClient({ allowPrivate: true });
     return this.client;
   }
 

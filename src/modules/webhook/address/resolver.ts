@@ -16,8 +16,8 @@ export interface HostResolver {
   resolve(host: string): Promise<string[]>;
 }
 
-/** `unresolvable`: the name has no address. The others may pass. */
-export type ResolveFailure = 'unresolvable' | 'dns_timeout' | 'dns_failed' | 'too_many_addresses';
+/** Why a host has no addresses that may be connected to. `unresolvable`: the name has none. */
+export type ResolveFailure = 'unresolvable' | 'dns_timeout' | 'dns_failed' | 'too_many_addresses' | 'private_address';
 
 export class HostUnresolved extends Error {
   constructor(readonly failure: ResolveFailure) {
@@ -42,9 +42,6 @@ export async function answeredWithin<T>(question: Promise<T>, timeoutMs: number,
   }
 }
 
-/** A stop for a name server that hangs; the question itself can't be called back. */
-const TIMEOUT_MS = 4_000;
-
 /**
  * For development, where private targets are allowed: an IP address stands for itself, `localhost` and what ends in
  * `.localhost` for both loopbacks (RFC 6761), and any other name for what the machine itself knows, `/etc/hosts` and a
@@ -55,12 +52,10 @@ export class DevelopmentResolver implements HostResolver {
     const literal = host.startsWith('[') ? host.slice(1, -1) : host;
     if (isIP(literal) !== 0) return [literal];
     if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1'];
-    try {
-      const found = await answeredWithin(lookup(host, { all: true }), TIMEOUT_MS);
-      return found.map(({ address }) => address);
-    } catch (error) {
-      throw error instanceof HostUnresolved ? error : new HostUnresolved('unresolvable');
-    }
+    const found = await lookup(host, { all: true }).catch(() => {
+      throw new HostUnresolved('unresolvable');
+    });
+    return found.map(({ address }) => address);
   }
 }
 

@@ -9,7 +9,7 @@ function checkerFor(addresses: readonly string[] | ResolveFailure | Error, allow
     if (addresses instanceof Error) throw addresses;
     return [...addresses];
   };
-  return new TargetChecker({ policy: { allowPrivate }, resolver: { resolve } });
+  return new TargetChecker({ allowPrivate, resolver: { resolve } });
 }
 
 describe('TargetChecker', () => {
@@ -66,7 +66,7 @@ describe('TargetChecker', () => {
       asked.push(host);
       return Promise.resolve(['1.1.1.1']);
     };
-    const checker = new TargetChecker({ policy: { allowPrivate: false }, resolver: { resolve } });
+    const checker = new TargetChecker({ allowPrivate: false, resolver: { resolve } });
     for (const url of ['http://a.com/', 'https://a.com:80/', 'https://u@a.com/', 'https://127.1/', 'https://', 'x']) {
       expect(await checker.check(url)).toMatchObject({ ok: false });
     }
@@ -76,12 +76,12 @@ describe('TargetChecker', () => {
   it.each(['http://localhost:3000/x', 'http://a.localhost/x', 'http://127.0.0.1:3000/x', 'http://[::1]:3000/x'])(
     'takes %s in development, without a name server',
     async (url) => {
-      expect(await new TargetChecker({ policy: { allowPrivate: true } }).check(url)).toEqual({ ok: true, url });
+      expect(await new TargetChecker({ allowPrivate: true }).check(url)).toEqual({ ok: true, url });
     },
   );
 
   it('wants a host that exists in development too', async () => {
-    const checker = new TargetChecker({ policy: { allowPrivate: true } });
+    const checker = new TargetChecker({ allowPrivate: true });
     expect(await checker.check('http://unknown.invalid/')).toMatchObject({ ok: false, reason: 'unresolvable' });
   });
 });

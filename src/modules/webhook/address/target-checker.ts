@@ -10,9 +10,14 @@ import {
   type ResolveFailure,
 } from './resolver.js';
 
-/** What a webhook may point to. `allowPrivate` opens private addresses, plain HTTP and any port, for development. */
-export interface TargetPolicy {
+/** What a webhook may point to. */
+export interface TargetOptions {
+  /** Opens private addresses, plain HTTP and any port, for development. */
   readonly allowPrivate: boolean;
+  /** Default: the name servers of the machine; with `allowPrivate`, all that the machine itself would ask. */
+  readonly resolver?: HostResolver | undefined;
+  /** Networks (CIDR) that are good besides the public ones. For tests, which own no public address; no setting feeds it. */
+  readonly extraNetworks?: readonly string[] | undefined;
 }
 
 /** `malformed` is no well-formed URL (INVALID_REQUEST); the others are reasons of WEBHOOK_URL_NOT_ALLOWED. */
@@ -26,8 +31,6 @@ export interface RefusedUrl {
   readonly message: string;
 }
 
-type UrlCheck = { readonly ok: true; readonly url: URL } | RefusedUrl;
-
 const LONGEST_URL = 2_048;
 
 /** A parser drops or turns these; a URL that needs it reads otherwise to a human than to the machine. */
@@ -38,10 +41,10 @@ const UNCLEAN = /[\s\p{Cc}\\]/u;
  * that comes back is canonical: lower-case punycode host, no last dot, no default port. It is the one to store and use,
  * for only that one was checked.
  */
-export function checkTargetUrl(raw: string, policy: TargetPolicy): UrlCheck {
+export function checkTargetUrl(raw: string, { allowPrivate }: TargetOptions): { ok: true; url: URL } | RefusedUrl {
   const url = parse(raw);
   if (typeof url === 'string') return refuse('malformed', url);
-  const plain = policy.allowPrivate && url.protocol === 'http:';
+  const plain = allowPrivate && url.protocol === 'http:';
   if (url.protocol !== 'https:' && !plain) return refuse('not_https', 'Use an address that starts with https://.');
   if (url.username !== '' || url.password !== '') {
     return refuse(
@@ -49,7 +52,7 @@ export function checkTargetUrl(raw: string, policy: TargetPolicy): UrlCheck {
       'Leave user name and password out of the address; verify the signature instead.',
     );
   }
-  if (policy.allowPrivate) return { ok: true, url };
+  if (allowPrivate) return { ok: true, url };
   if (url.port !== '') return refuse('port', 'Leave the port out: deliveries go to port 443.');
   // Any spelling of an IPv4 address is four decimal parts by now, and IPv6 is in brackets.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
@@ -119,28 +122,33 @@ function refusalOfName(host: string): RefusedUrl | null {
   return refuse('unresolvable', 'No host exists under this name; use one that is known on the public internet.');
 }
 
-export interface TargetOptions {
-  readonly policy: TargetPolicy;
-  /** Default: the name servers of the machine; with `allowPrivate`, all that the machine itself would ask. */
-  readonly resolver?: HostResolver | undefined;
-  /** Networks (CIDR) that are good besides the public ones. For tests, which own no public address; no setting feeds it. */
-  readonly extraNetworks?: readonly string[] | undefined;
-}
-
 /** A name with more is no web server's, but an attempt to keep Herald busy. */
 const MOST_ADDRESSES = 32;
 
-/** As long as the resolvers take at the most. */
-const LOOKUP_MS = 5_000;
+const LOOKUP_MS = 4_000;
 
-/** Resolves a host and judges what it resolves to. */
-export class TargetAddresses {
+/** Checks a webhook's address before it is stored. Every delivery checks again, on the address it connects to. */
+export class TargetChecker {
   private readonly resolver: HostResolver;
   private readonly isExtra: (address: string) => boolean;
 
   constructor(private readonly options: TargetOptions) {
-    this.resolver = options.resolver ?? (options.policy.allowPrivate ? new DevelopmentResolver() : new CaresResolver());
+    this.resolver = options.resolver ?? (options.allowPrivate ? new DevelopmentResolver() : new CaresResolver());
     this.isExtra = memberOf(options.extraNetworks ?? []);
+  }
+
+  /**
+   * Checks the form of the URL and every address of its host; what comes back is the canonical URL, the one to store.
+   * Never rejects. `malformed` is INVALID_REQUEST on the field `url`; every other reason is one of
+   * WEBHOOK_URL_NOT_ALLOWED.
+   */
+  async check(raw: string): Promise<{ ok: true; url: string } | RefusedUrl> {
+    const form = checkTargetUrl(raw, this.options);
+    if (!form.ok) return form;
+    const found = await this.find(form.url.hostname);
+    if (found.ok) return { ok: true, url: form.url.href };
+    const reason = found.failure === 'private_address' ? found.failure : 'unresolvable';
+    return refuse(reason, NOT_FOUND[found.failure]);
   }
 
   /** The addresses of a host, where every single one of them may be connected to. Never rejects. */
@@ -148,7 +156,7 @@ export class TargetAddresses {
     host: string,
     timeoutMs = LOOKUP_MS,
     signal?: AbortSignal,
-  ): Promise<{ ok: true; addresses: readonly string[] } | { ok: false; failure: ResolveFailure | 'private_address' }> {
+  ): Promise<{ ok: true; addresses: readonly string[] } | { ok: false; failure: ResolveFailure }> {
     let addresses: string[];
     try {
       addresses = await answeredWithin(this.resolver.resolve(host), timeoutMs, signal);
@@ -163,39 +171,13 @@ export class TargetAddresses {
 
   /** Whether this address may be connected to. */
   isAllowed(address: string): boolean {
-    return this.options.policy.allowPrivate || isPublicAddress(address) || this.isExtra(address);
-  }
-}
-
-/** Checks a webhook's address before it is stored. Every delivery checks again, on the address it connects to. */
-export class TargetChecker {
-  private readonly addresses: TargetAddresses;
-
-  constructor(private readonly options: TargetOptions) {
-    this.addresses = new TargetAddresses(options);
-  }
-
-  /**
-   * Checks the form of the URL and every address of its host; what comes back is the canonical URL, the one to store.
-   * Never rejects. `malformed` is INVALID_REQUEST on the field `url`; every other reason is one of
-   * WEBHOOK_URL_NOT_ALLOWED.
-   */
-  async check(raw: string): Promise<{ ok: true; url: string } | RefusedUrl> {
-    const form = checkTargetUrl(raw, this.options.policy);
-    if (!form.ok) return form;
-    const found = await this.addresses.find(form.url.hostname);
-    if (found.ok) return { ok: true, url: form.url.href };
-    return found.failure === 'private_address'
-      ? refuse(
-          'private_address',
-          'Every address of the host must be public; at least one is private, local or reserved.',
-        )
-      : refuse('unresolvable', UNRESOLVED[found.failure]);
+    return this.options.allowPrivate || isPublicAddress(address) || this.isExtra(address);
   }
 }
 
 const NO_ANSWER = 'The name servers of the host gave no answer; check them, then try again.';
-const UNRESOLVED: Readonly<Record<ResolveFailure, string>> = {
+const NOT_FOUND: Readonly<Record<ResolveFailure, string>> = {
+  private_address: 'Every address of the host must be public; at least one is private, local or reserved.',
   unresolvable: 'The host has no address; check the name and its A and AAAA records.',
   too_many_addresses: 'The host has more addresses than a web server would; use another name.',
   dns_timeout: NO_ANSWER,

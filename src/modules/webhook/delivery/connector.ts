@@ -84,8 +84,8 @@ export function answerWord(error: unknown): string {
 
 export interface ConnectorOptions {
   /** For TCP with one address, in milliseconds. */
-  readonly connectTimeoutMs: number;
-  readonly tlsTimeoutMs: number;
+  readonly connectMs: number;
+  readonly tlsMs: number;
   /** Certificate authorities to trust instead of Node's (PEM). */
   readonly ca: string | undefined;
   /** Whether an address may be spoken to; asked again of the address that the socket says it reached. */
@@ -134,7 +134,7 @@ export class Connector {
       secureContext: createSecureContext({ ca: options.ca, minVersion: 'TLSv1.2' }),
       // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
       rejectUnauthorized: true,
-      timeout: options.tlsTimeoutMs,
+      timeout: options.tlsMs,
     };
     this.handshake = buildConnector(this.tlsOptions);
   }
@@ -164,7 +164,7 @@ export class Connector {
       const socket = connectTcp({ host: address, port, noDelay: true, lookup: refuseLookup });
       const give = (word: string): void => void socket.destroy(new DeliveryError(word));
       const onAbort = (): void => give('aborted');
-      const timeoutMs = Math.max(0, Math.min(this.options.connectTimeoutMs, notAfter - performance.now()));
+      const timeoutMs = Math.max(0, Math.min(this.options.connectMs, notAfter - performance.now()));
       const timer = setTimeout(() => give('connect_timeout'), timeoutMs);
       signal?.addEventListener('abort', onAbort);
       const settle = (): void => {
@@ -173,11 +173,8 @@ export class Connector {
       };
       socket.on('error', (error) => {
         settle();
-        reject(
-          error instanceof DeliveryError
-            ? error
-            : new DeliveryError(CONNECTION[codeOf(error) ?? ''] ?? 'connection_failed'),
-        );
+        const word = CONNECTION[codeOf(error) ?? ''] ?? 'connection_failed';
+        reject(error instanceof DeliveryError ? error : new DeliveryError(word));
       });
       socket.once('connect', () => {
         settle();

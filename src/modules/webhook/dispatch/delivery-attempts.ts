@@ -70,18 +70,18 @@ export class DeliveryAttempts {
     await this.record(outcome);
   }
 
-  private open(event: ClaimedEvent): readonly string[] | null {
-    const opened: string[] = [];
-    for (const [index, { id, sealed }] of event.secrets.entries()) {
+  /** @throws Error where the current one cannot be opened. */
+  private secretsOf(event: ClaimedEvent): string[] {
+    return event.secrets.flatMap(({ id, sealed }, index) => {
       try {
-        opened.push(this.secrets.open(event.organizationId, id, sealed));
+        return this.secrets.open(event.organizationId, id, sealed);
       } catch (error) {
-        this.unreadable(event, error);
         // A replaced one only signs beside the current one, which a rotation has made readable again.
-        if (index === 0) return null;
+        if (index === 0) throw error;
+        this.unreadable(event, error);
+        return [];
       }
-    }
-    return opened;
+    });
   }
 
   private spanOf({ traceContext: parent, eventId, eventType, endpointId, attempt }: ClaimedEvent): Span | undefined {
@@ -98,9 +98,8 @@ export class DeliveryAttempts {
 
   /** The signed request; null where it cannot be signed. */
   private requestOf(task: ClaimedEvent, span: Span | undefined): DeliveryRequest | null {
-    const signing = this.open(task);
-    if (signing === null) return null;
     try {
+      const signing = this.secretsOf(task);
       const body = deliveryBody(task);
       const own = this.secrets.openHeaders(task.organizationId, task.endpointId, task.headers);
       const headers: Record<string, string> = { ...own, ...deliveryHeaders(task.eventId, body, signing) };

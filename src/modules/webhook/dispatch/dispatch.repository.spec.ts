@@ -1,10 +1,12 @@
+import { jest } from '@jest/globals';
+import pg from 'pg';
 import { newId } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { insertWebhookEvents } from '../webhook.types.js';
 import { MaintenanceRepository } from '../maintenance.repository.js';
-import { DispatchRepository, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
+import { DispatchRepository, RECORD, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
 
 const BACKLOG = 20_000;
 
@@ -121,7 +123,7 @@ describe('claim', () => {
     expect(await claim(id, 10)).toHaveLength(3);
     expect(await claim(id, 10)).toHaveLength(0);
     await database.execute(
-      `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 hour'
+      `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 second'
        where endpoint_id = $1 and current_attempt_id is not null`,
       [id],
     );
@@ -211,6 +213,75 @@ describe('claim', () => {
       expect(await rowsReadIn(() => new MaintenanceRepository(database).dropHeld(1_000))).toBeLessThan(1_000);
     },
   );
+});
+
+describe('beside a transaction that stays open, behind 100,000 delivered events', () => {
+  let foreign: pg.Client;
+
+  beforeAll(async () => {
+    await database.execute('truncate webhook_event');
+    foreign = new pg.Client({ connectionString: open.url });
+    await foreign.connect();
+    await foreign.query('begin isolation level repeatable read');
+    await foreign.query('select count(*) from webhook_event');
+  });
+  afterAll(() => foreign.end());
+
+  /** Leaves as many removed rows as events leave that were delivered minutes ago. */
+  async function deliver({ id, organizationId }: { id: string; organizationId: string }, count: number): Promise<void> {
+    await database.execute(
+      `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at)
+       select $1, $2, 'message.received', '{}', clock_timestamp(), clock_timestamp() - interval '3 minutes'
+       from generate_series(1, $3::integer)`,
+      [organizationId, id, count],
+    );
+    await database.execute(
+      `update webhook_event set attempt_count = 1, current_attempt_id = gen_random_uuid(),
+         next_attempt_at = clock_timestamp() - interval '2 minutes' where endpoint_id = $1 and status = 'pending'`,
+      [id],
+    );
+    await database.execute(
+      `update webhook_event set status = 'delivered', current_attempt_id = null, next_attempt_at = null
+       where endpoint_id = $1 and status = 'pending'`,
+      [id],
+    );
+  }
+
+  it.each([
+    ['', 'analyze webhook_event'],
+    [', vacuumed since,', 'vacuum webhook_event'],
+  ])('a claim%s, an outcome and the search for due endpoints read a few rows', async (_when, statement) => {
+    const target = await endpoint();
+    await deliver(target, 100_000);
+    await database.execute(statement);
+    await write(target.organizationId, 30);
+    // It sees where the events begin; until then all must be read.
+    const [first] = await claim(target.id, 2);
+    const read = [
+      await rowsReadIn(() => claim(target.id, 5)),
+      await rowsReadIn(() => database.query(RECORD, [JSON.stringify([outcomeOf(first as ClaimedEvent, {})])])),
+      await rowsReadIn(() => dispatches.dueEndpoints(1_000, null)),
+    ];
+    expect(read.map((rows) => (rows < 1_000 ? 'few' : rows))).toEqual(['few', 'few', 'few']);
+  });
+
+  it('an event whose time is before those that were delivered is found a minute later', async () => {
+    const target = await endpoint({ events: 2 });
+    expect(await claim(target.id, 1)).toHaveLength(1);
+    await database.execute(
+      `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 hour'
+       where endpoint_id = $1 and current_attempt_id is null`,
+      [target.id],
+    );
+    expect(await claim(target.id, 1)).toEqual([]);
+    const now = performance.now();
+    jest.spyOn(performance, 'now').mockImplementation(() => now + 60_001);
+    try {
+      expect(await claim(target.id, 1)).toHaveLength(1);
+    } finally {
+      jest.restoreAllMocks();
+    }
+  });
 });
 
 describe('an outcome', () => {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
-import { Database, type Statements } from '../../../infrastructure/database/database.js';
+import { Database, hasRow, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
+import { ALL_EVERY_MS, SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import type { DisabledReason } from '../webhook.types.js';
 import { healthAfter, MOST_IN_FLIGHT, restAfter, type Health, type Rest } from './endpoint-health.js';
@@ -37,14 +38,11 @@ export interface ClaimedEvent {
   claimedAt: number;
 }
 
-/** Which attempt it was, under which revision of the endpoint's settings. */
-type Attempted = Pick<
+/** The outcome of one attempt, as it is recorded. */
+export interface DeliveryOutcome extends Pick<
   ClaimedEvent,
   'attemptId' | 'eventId' | 'organizationId' | 'endpointId' | 'revision' | 'eventType' | 'attempt' | 'claimedAt'
->;
-
-/** The outcome of one attempt, as it is recorded. */
-export interface DeliveryOutcome extends Attempted {
+> {
   /** `released`: given up for a reason of our own; nothing is logged and no try is counted. */
   kind: 'succeeded' | 'failed' | 'released';
   /** Against the event's tries and the endpoint's health; false for what the receiver has no part in. */
@@ -74,6 +72,12 @@ const CLAIM_LOCK = 720_411;
 @Injectable()
 export class DispatchRepository {
   private readonly batches: GroupCommit<DeliveryOutcome, DisabledReason | null>;
+  /**
+   * When the last event that was claimed of each endpoint became due: see SweepPlace. Claims go by that time, so no event
+   * waits that became due before.
+   */
+  private readonly places = new Map<string, string>();
+  private placesSince = -Infinity;
 
   constructor(private readonly database: Database) {
     this.batches = new GroupCommit(database, {
@@ -87,14 +91,21 @@ export class DispatchRepository {
     });
   }
 
+  /** SQL of a condition without which no endpoint has due events. What was claimed a moment ago is seldom the last. */
+  get hasWork(): string {
+    return this.places.size > 0 ? 'true' : HAS_WAITING;
+  }
+
   /**
-   * Looks at up to `limit` endpoints with waiting events behind the endpoint `after` (null: from the first), and returns
-   * those that have due events and take them now. Skips from endpoint to endpoint, never reads a backlog.
+   * Looks at up to `limit` endpoints that take events behind the endpoint `after` (null: from the first), and returns
+   * those that have due ones. Never reads a backlog.
    *
    * @returns `next`: the last endpoint that was looked at where more may follow, else null.
    */
   async dueEndpoints(limit: number, after: string | null): Promise<{ endpoints: string[]; next: string | null }> {
-    const rows = await this.database.query<{ id: string; due: boolean }>(DUE, [limit, after ?? FIRST_ID]);
+    const places = this.placesOfMinute();
+    const params = [limit, after ?? FIRST_ID, [...places.keys()], [...places.values()]];
+    const rows = await this.database.query<{ id: string; due: boolean }>(DUE, params);
     const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
     return { endpoints: rows.flatMap(({ id, due }) => (due ? [id] : [])), next };
   }
@@ -109,10 +120,16 @@ export class DispatchRepository {
   async claim(wanted: ReadonlyMap<string, number>): Promise<ClaimedEvent[]> {
     const capacities = [...wanted.values()];
     const most = capacities.reduce((sum, capacity) => sum + capacity, 0);
-    const params = [[...wanted.keys()], capacities, most, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK];
+    const ids = [...wanted.keys()];
+    const known = this.placesOfMinute();
+    const places = ids.map((id) => known.get(id) ?? null);
+    const params = [ids, capacities, most, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK, places];
     const claimedAt = performance.now();
-    const claimed = await this.database.query<ClaimedEvent>(CLAIM, params);
-    for (const event of claimed) event.claimedAt = claimedAt;
+    const claimed = await this.database.query<ClaimedEvent & { place: string }>(CLAIM, params);
+    for (const event of claimed) {
+      event.claimedAt = claimedAt;
+      this.places.set(event.endpointId, event.place);
+    }
     return claimed;
   }
 
@@ -124,6 +141,16 @@ export class DispatchRepository {
    */
   record(outcome: DeliveryOutcome): Promise<DisabledReason | null> {
     return this.batches.submit(outcome);
+  }
+
+  /** Once a minute all events are looked at, in case that a place hides some. */
+  private placesOfMinute(): ReadonlyMap<string, string> {
+    const now = performance.now();
+    if (now - this.placesSince > ALL_EVERY_MS) {
+      this.places.clear();
+      this.placesSince = now;
+    }
+    return this.places;
   }
 
   private async commit(outcomes: DeliveryOutcome[], statements: Statements): Promise<(DisabledReason | null)[]> {
@@ -172,39 +199,41 @@ function healthChanges(outcomes: readonly DeliveryOutcome[], endpoints: readonly
 export const TAKES_EVENTS = `e.active and e.disabled_reason is null and e.deleted_at is null
   and (e.rests_until is null or e.rests_until <= clock_timestamp())`;
 
-const headBehind = (endpoint: string, n: string): string => `
-  select endpoint_id, next_attempt_at, ${n} as n from webhook_event
-  where status = 'pending' and endpoint_id > ${endpoint} order by endpoint_id, next_attempt_at limit 1`;
+const HAS_WAITING = hasRow(`from webhook_event where status = 'pending'`, 'endpoint_id, next_attempt_at');
 
+// $1 limit, $2 the endpoint behind which to look, $3 and $4 the places of endpoints. With a limit, so that each endpoint is
+// looked up by itself: to join them the planner would read all that waits, with what was removed.
 const DUE = `
-with recursive head as (
-  (${headBehind('$2::uuid', '1')})
-  union all
-  select next.* from head cross join lateral (${headBehind('head.endpoint_id', 'head.n + 1')}) as next where head.n < $1
-)
-select head.endpoint_id as id, head.next_attempt_at <= clock_timestamp()
-  and exists (select 1 from webhook_endpoint e where e.id = head.endpoint_id and ${TAKES_EVENTS}) as due
-from head order by n`;
+select e.id, due.due is not null as due
+from (select e.id from webhook_endpoint e where e.id > $2 and ${TAKES_EVENTS} order by e.id limit $1) as e
+left join unnest($3::uuid[], $4::text[]) as known (id, place) on known.id = e.id
+left join lateral (
+  select true as due from webhook_event v
+  where v.endpoint_id = e.id and v.status = 'pending'
+    and v.next_attempt_at between ${SweepPlace.from('known.place')} and statement_timestamp()
+  order by v.next_attempt_at limit 1) as due on true
+order by e.id`;
 
 // $1 endpoints, $2 how many events of each, $3 how many events in all, $4 lease seconds, $5 most in flight in all
-// processes, $6 class of the locks, by which two claims at once do not both fill an endpoint's places. "numbered"
-// repeats the limit for the planner alone: of one that must be computed it expects a tenth of the backlog, and would
+// processes, $6 class of the locks, by which two claims at once do not both fill an endpoint's places, $7 from where on
+// the events of each are looked at. "numbered" repeats the limit for the planner alone: of one that must be computed it expects a tenth of the backlog, and would
 // read the whole table to update ten rows. statement_timestamp() and not clock_timestamp(), by which no index is
 // searched: the claim would walk on through all events that are not due yet. An event that still has an attempt became
 // due because that attempt's process died: it is recorded as such, in the partition of the attempt's day, which is
 // certain to exist for the least days that the log is kept.
 const CLAIM = `
 with wanted as materialized (
-  select w.endpoint_id, e.url, e.revision, e.headers_ciphertext, w.capacity, (
+  select w.endpoint_id, e.url, e.revision, e.headers_ciphertext, w.capacity, ${SweepPlace.from('w.place')} as due_from, (
     select count(*) from webhook_event f where f.endpoint_id = w.endpoint_id
-      and f.current_attempt_id is not null and f.next_attempt_at > clock_timestamp()) as in_flight
-  from unnest($1::uuid[], $2::integer[]) as w (endpoint_id, capacity)
+      and f.current_attempt_id is not null and f.next_attempt_at > statement_timestamp()) as in_flight
+  from unnest($1::uuid[], $2::integer[], $7::text[]) as w (endpoint_id, capacity, place)
   join webhook_endpoint e on e.id = w.endpoint_id and ${TAKES_EVENTS}
   where pg_try_advisory_xact_lock($6, hashtext(w.endpoint_id::text))
 ), due as (
   select found.* from wanted cross join lateral (
     select v.id, v.current_attempt_id, v.next_attempt_at from webhook_event v
-    where v.endpoint_id = wanted.endpoint_id and v.status = 'pending' and v.next_attempt_at <= statement_timestamp()
+    where v.endpoint_id = wanted.endpoint_id and v.status = 'pending'
+      and v.next_attempt_at between wanted.due_from and statement_timestamp()
     order by v.next_attempt_at limit least(wanted.capacity, greatest(0, $5 - wanted.in_flight))
     for update of v skip locked) as found
 ), numbered as (
@@ -214,13 +243,13 @@ with wanted as materialized (
     next_attempt_at = clock_timestamp() + make_interval(secs => $4)
   from numbered where v.id = numbered.id
   returning v.id, v.organization_id, v.endpoint_id, v.type, v.data, v.occurred_at, v.tries, v.attempt_count,
-    v.trace_context, v.transaction_id, v.current_attempt_id, numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as lost_at
+    v.trace_context, v.transaction_id, v.current_attempt_id, numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as due_at
 ), interrupted as (
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, error,
     next_attempt_at, created_at)
   select lost_attempt_id, organization_id, endpoint_id, id, type, attempt_count - 1, 'failed', 'interrupted',
-    clock_timestamp(), date_trunc('milliseconds', lost_at - make_interval(secs => $4))
-  from claimed where lost_attempt_id is not null and lost_at > clock_timestamp() - interval '4 days'
+    clock_timestamp(), date_trunc('milliseconds', due_at - make_interval(secs => $4))
+  from claimed where lost_attempt_id is not null and due_at > clock_timestamp() - interval '4 days'
   on conflict (id) do nothing
 ), target as materialized (
   select wanted.endpoint_id, wanted.url, wanted.revision, encode(wanted.headers_ciphertext, 'base64') as headers, (
@@ -234,18 +263,22 @@ select claimed.id as "eventId", claimed.organization_id as "organizationId", end
   claimed.data::text as data, claimed.occurred_at as "occurredAt", claimed.tries,
   claimed.transaction_id::text as transaction, (select identity_of_database()) as identity,
   claimed.attempt_count as attempt, claimed.current_attempt_id as "attemptId",
-  target.url, target.revision, target.secrets, target.headers, encode(claimed.trace_context, 'hex') as "traceContext"
+  target.url, target.revision, target.secrets, target.headers, encode(claimed.trace_context, 'hex') as "traceContext",
+  (max(claimed.due_at) over (partition by endpoint_id))::text as place
 from claimed join target using (endpoint_id)`;
 
 const milliseconds = (time: string): string => `trunc(extract(epoch from ${time}) * 1000)::double precision`;
 
-const RECORD = `
+// What is checked of an event is checked as it is locked: in the update's own condition it would let the planner read an
+// index of what waits, with all its removed rows, in place of the events by their ids.
+export const RECORD = `
 with outcome as (
   select * from json_to_recordset($1) as o ("attemptId" uuid, "eventId" uuid, "organizationId" uuid, "endpointId" uuid,
     "eventType" text, attempt integer, kind text, counted boolean, "httpStatus" integer, error text,
     "durationMs" double precision, "delayMs" double precision)
 ), locked as (
-  select v.id from webhook_event v join outcome o on o."eventId" = v.id order by v.id for update of v
+  select v.id, o."attemptId", v.status = 'pending' and v.current_attempt_id = o."attemptId" as is_last
+  from webhook_event v join outcome o on o."eventId" = v.id order by v.id for update of v
 ), moved as (
   update webhook_event v set
     status = case when o.kind = 'succeeded' then 'delivered'
@@ -254,9 +287,9 @@ with outcome as (
     attempt_count = v.attempt_count - (o.kind = 'released')::integer,
     current_attempt_id = null,
     next_attempt_at = case when o.kind <> 'succeeded' then clock_timestamp() + make_interval(secs => o."delayMs" / 1000) end
-  from outcome o join locked on locked.id = o."eventId"
-  where v.id = o."eventId" and v.current_attempt_id = o."attemptId" and v.status = 'pending'
-  returning v.current_attempt_id, o."attemptId" as attempt_id, v.next_attempt_at
+  from outcome o join locked on locked."attemptId" = o."attemptId"
+  where v.id = locked.id and locked.is_last
+  returning o."attemptId" as attempt_id, v.next_attempt_at
 ), logged as (
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, http_status,
     error, duration_ms, next_attempt_at, created_at)

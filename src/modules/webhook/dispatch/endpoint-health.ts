@@ -40,17 +40,17 @@ export function healthAfter(
   if (attempt.succeeded) {
     return health.failingSince === null ? health : { failingSince: null, lastFailureAt: null, disabledReason: null };
   }
-  if (attempt.httpStatus === GONE) {
-    return { failingSince: health.failingSince ?? now, lastFailureAt: now, disabledReason: 'gone' };
-  }
+  const failing = (since: number, disabledReason: DisabledReason | null = null): Health => ({
+    failingSince: since,
+    lastFailureAt: now,
+    disabledReason,
+  });
   const { failingSince, lastFailureAt } = health;
-  if (failingSince === null || lastFailureAt === null || now - lastFailureAt > QUIET_STARTS_ANEW_AFTER_MS) {
-    return { failingSince: now, lastFailureAt: now, disabledReason: null };
-  }
-  if (now - failingSince >= FAILING_DISABLES_AFTER_MS) {
-    return { failingSince, lastFailureAt: now, disabledReason: 'failing' };
-  }
-  return now - lastFailureAt < WRITE_EVERY_MS ? health : { failingSince, lastFailureAt: now, disabledReason: null };
+  if (attempt.httpStatus === GONE) return failing(failingSince ?? now, 'gone');
+  if (failingSince === null || lastFailureAt === null) return failing(now);
+  if (now - lastFailureAt > QUIET_STARTS_ANEW_AFTER_MS) return failing(now);
+  if (now - failingSince >= FAILING_DISABLES_AFTER_MS) return failing(failingSince, 'failing');
+  return now - lastFailureAt < WRITE_EVERY_MS ? health : failing(failingSince);
 }
 
 /** A time in which nothing is delivered to an endpoint that hangs, or that asked for it. */
@@ -142,14 +142,10 @@ export class DeliveryWindows {
   answered(endpointId: string, succeeded: boolean, durationMs: number): boolean {
     const window = this.windowOf(endpointId);
     const slow = durationMs >= SLOW_MS;
-    if (!succeeded && slow) {
-      window.allowed = 1;
-      window.slowFailures++;
-      return window.slowFailures >= HANGING_AFTER;
-    }
     if (!succeeded) {
-      window.allowed = Math.max(1, window.allowed - 1);
-      return false;
+      window.allowed = slow ? 1 : Math.max(1, window.allowed - 1);
+      if (slow) window.slowFailures++;
+      return slow && window.slowFailures >= HANGING_AFTER;
     }
     window.slowFailures = 0;
     window.allowed = slow ? Math.max(FIRST, window.allowed - 1) : Math.min(MOST_IN_FLIGHT, window.allowed + 1);

@@ -4,7 +4,6 @@ import { describeError } from '../../../common/describe-error.js';
 import { Signal } from '../../../common/signal.js';
 import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { hasRow } from '../../../infrastructure/database/database.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
@@ -80,7 +79,7 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
   }
 
   onModuleInit(): void {
-    const { invalidation } = this;
+    const { dispatches, invalidation } = this;
     if (this.isWorker) {
       invalidation.on(HINT, (ids) => {
         for (const endpointId of ids?.split(' ') ?? []) this.ready.add(endpointId);
@@ -94,7 +93,9 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
       get everywhere() {
         return !invalidation.connected;
       },
-      hasWork: hasRow(`from webhook_event where status = 'pending'`, 'endpoint_id, next_attempt_at'),
+      get hasWork() {
+        return dispatches.hasWork;
+      },
       // Of leases and retries alike: what is made again was not recorded, as after any lost lease.
       waitsFor: [
         { table: 'webhook_event', column: 'next_attempt_at', where: `status = 'pending'` },

@@ -165,17 +165,6 @@ const media = (status: string, sizeBytes: number | null): Described =>
     created_at: is(time, TIME),
   });
 
-const READY = object({ media: media('stored', 48_213) });
-
-const FAILED = object({
-  media: media('failed', null),
-  reason: is(
-    nullable(text),
-    'The file was not fetched before the platform deleted it.',
-    'Why it will not come, in words.',
-  ),
-});
-
 const ATTRIBUTES = {
   phone_number: is(text, OWN_PHONE),
   verified_name: is(nullable(text), 'Lighthouse Coffee'),
@@ -201,8 +190,6 @@ const CONNECTION = object({
 });
 
 interface EventDocs {
-  /** Of the schema. */
-  name: string;
   summary: string;
   description: string;
   data: Described & { example: Record<string, unknown> };
@@ -213,14 +200,12 @@ interface EventDocs {
 
 const EVENTS: Readonly<Record<EventType, EventDocs>> = {
   'message.received': {
-    name: 'MessageReceivedEvent',
     summary: 'A customer wrote',
     description: 'Sent for each inbound message, once it stands in the journal.',
     data: RECEIVED,
     as: 'text',
   },
   'message.status.updated': {
-    name: 'MessageStatusUpdatedEvent',
     summary: 'A sent message came to another state',
     description: 'Sent for accepted, sent, delivered, read, failed and outcome_unknown.',
     data: STATUS,
@@ -235,7 +220,6 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
     },
   },
   'template.status.updated': {
-    name: 'TemplateStatusUpdatedEvent',
     summary: 'A template came to another status',
     description:
       'Sent for each language of a template whose status becomes another one: by the review of the platform, by a change of yours, or because it is new or deleted. Herald reports what it learns from notifications at once, and what it learns from its hourly look at the list then.',
@@ -243,28 +227,31 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
     as: 'approved',
   },
   'media.ready': {
-    name: 'MediaReadyEvent',
     summary: "A customer's file can be downloaded",
     description: 'Sent for each file that came with a message, once Herald has fetched it from WhatsApp.',
-    data: READY,
+    data: object({ media: media('stored', 48_213) }),
     as: 'ready',
   },
   'media.failed': {
-    name: 'MediaFailedEvent',
     summary: "A customer's file will not come",
     description: 'Sent once Herald has given up fetching it; until then it tries for seven days.',
-    data: FAILED,
+    data: object({
+      media: media('failed', null),
+      reason: is(
+        nullable(text),
+        'The file was not fetched before the platform deleted it.',
+        'Why it will not come, in words.',
+      ),
+    }),
     as: 'failed',
   },
   'connection.updated': {
-    name: 'ConnectionUpdatedEvent',
     summary: 'A number changed',
     description: 'Sent where anything changes of what GET /connections shows of it: status, quality, limits, name.',
     data: CONNECTION,
     as: 'quality',
   },
   [TEST_EVENT]: {
-    name: 'WebhookTestEvent',
     summary: 'A test',
     description: 'Sent by POST /webhook/test, whatever kinds the webhook has chosen.',
     data: object({ note: is(text, 'This is a test event. It reports no change.') }),
@@ -319,6 +306,12 @@ function envelopeOf(type: EventType) {
   });
 }
 
+/** Of `message.received`: MessageReceivedEvent. */
+function schemaNameOf(type: EventType): string {
+  const words = type.split('.').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${words.join('')}Event`;
+}
+
 /** As a webhook delivery brings it. */
 export const EXAMPLE_EVENT = envelopeOf('message.status.updated').example;
 
@@ -326,10 +319,10 @@ export const EXAMPLE_EVENT = envelopeOf('message.status.updated').example;
 export const EVENT_SCHEMAS: { $ref: string }[] = [];
 
 for (const type of EVENT_TYPES) {
-  const { name, summary, description, data, as, further } = EVENTS[type];
+  const { summary, description, data, as, further } = EVENTS[type];
   const envelope = envelopeOf(type);
   const examples = Object.entries({ [as]: data.example, ...further });
-  const schema = namedSchema(name, envelope.schema);
+  const schema = namedSchema(schemaNameOf(type), envelope.schema);
   EVENT_SCHEMAS.push(schema);
   documentedWebhooks[type] = {
     post: {

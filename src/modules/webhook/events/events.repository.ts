@@ -60,11 +60,8 @@ export class EventsRepository {
   /** Whether exactly this event is in this database: its history goes at least so far then. */
   async has(organizationId: string, { kind, transaction, id }: EventCursor): Promise<boolean> {
     if (kind !== 'event') return false;
-    const rows = await this.database.query(
-      'select from webhook_event where organization_id = $1 and transaction_id = $2::xid8 and id = $3',
-      [organizationId, transaction, id],
-    );
-    return rows.length > 0;
+    const sql = 'select from webhook_event where organization_id = $1 and transaction_id = $2::xid8 and id = $3';
+    return (await this.database.find(sql, [organizationId, transaction, id])) !== null;
   }
 
   /**

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invalidField } from '../../../common/common.errors.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { webhookErrors } from '../webhook.errors.js';
-import { cursorText, parseCursor, timeOf, type CursorPlace, type EventCursor } from './event-cursor.js';
+import { cursorText, parseCursor, timeOf, type EventCursor } from './event-cursor.js';
 import { EventsRepository, type ReadingState, type RecordedEvent } from './events.repository.js';
 import { typesOf, type EventsResponse, type ListEventsRequest } from './events.dto.js';
 
@@ -33,7 +33,8 @@ export class EventsService {
     const { after: text, limit } = query;
     const state = await this.events.state(organizationId);
     const place = { organizationId, identity: state.identity };
-    const given = text === undefined || text === 'now' ? text : this.parsed(text, place);
+    const given = text === undefined || text === 'now' ? text : parseCursor(text, place);
+    if (given === null) throw invalidField('after', 'cursor', AFTER_MESSAGE);
     const noted = state.stale || text === 'now' ? await this.events.note(organizationId) : null;
     const after = await this.placeOf(given, noted, state, organizationId);
     const request = { after, types: typesOf(query), limit };
@@ -61,12 +62,6 @@ export class EventsService {
       next: cursorText(next, place),
       done: !cut && !page.full && !page.held,
     };
-  }
-
-  private parsed(text: string, place: CursorPlace): Given {
-    const cursor = parseCursor(text, place);
-    if (cursor !== null) return cursor;
-    throw invalidField('after', 'cursor', AFTER_MESSAGE);
   }
 
   private async placeOf(

@@ -67,9 +67,10 @@ export class ReplaysRepository {
 // $1 workspace, $2 id, $3 kinds, $4 outcomes, $5 since, $6 until, $7 only failed, $8 most events, $9 most attempts. The
 // log has an index by endpoint, kind, outcome and time; events have none, as they are written with every message. "offset"
 // has each event looked up by its id: of a workspace without statistics the planner expects one event, and would go
-// through all of them for each attempt.
+// through all of them for each attempt. "each" is recursive in form only: so PostgreSQL hands on an event when it first
+// meets it, where "distinct" would read all attempts first; one event too many ends the search.
 const START = `
-with endpoint as materialized (
+with recursive endpoint as materialized (
   select id, exists (select from webhook_replay r where r.endpoint_id = e.id and r.finished_at is null) as busy
   from webhook_endpoint e where organization_id = $1 and deleted_at is null
 ), attempt as materialized (
@@ -80,26 +81,29 @@ with endpoint as materialized (
       and d.status = outcome.status and d.created_at >= $5 and d.created_at < $6
     limit $9::integer + 1) as d
   where not endpoint.busy limit $9::integer + 1
+), each as (
+  select event_id from attempt union select event_id from each where false
 ), found as materialized (
-  select v.id from (select distinct event_id from attempt) as each cross join lateral (
+  select v.id from each cross join lateral (
     select id, organization_id, endpoint_id, status from webhook_event where id = each.event_id offset 0) as v
   where v.organization_id = $1 and v.endpoint_id in (select id from endpoint)
     and not ($7::boolean and v.status = 'delivered')
   limit $8::integer + 1
-), counted as (
-  select (select count(*) from found)::integer as events, (select count(*) from attempt) as attempts
+), counted as materialized (
+  select events, case when events > $8 then true else (select count(*) from attempt) > $9 end as too_many
+  from (select count(*)::integer as events from found) as found
 ), made as (
   insert into webhook_replay (id, organization_id, endpoint_id, only_failed, total, finished_at)
   select $2, $1, endpoint.id, $7, counted.events,
     case when counted.events = 0 then date_trunc('milliseconds', clock_timestamp()) end
-  from endpoint, counted where not endpoint.busy and counted.events <= $8 and counted.attempts <= $9
+  from endpoint, counted where not endpoint.busy and not counted.too_many
   on conflict (endpoint_id) where finished_at is null do nothing
   returning id
 ), listed as (
   insert into webhook_replay_event (replay_id, organization_id, event_id)
   select made.id, $1, found.id from made, found
 )
-select (select id from made) as id, counted.events > $8 or counted.attempts > $9 as "tooMany" from endpoint, counted`;
+select (select id from made) as id, counted.too_many as "tooMany" from endpoint, counted`;
 
 const FIND = `
 select r.id, r.total, r.done, r.created_at, r.finished_at, case when r.finished_at is not null then 'done'

@@ -12,7 +12,7 @@ import {
   violation,
   type Shape,
 } from '../../../../common/shape.js';
-import { bodyShape, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
+import { bodyShape, either, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
 
 /*
  * Interactive messages beside reply buttons and lists, in the platform's form. Limits are those of its reference; what
@@ -35,19 +35,20 @@ const ID_MAX = 256;
 
 const id = (description: string, example: string): Shape => string({ min: 1, max: ID_MAX, description, example });
 const SHORT_TEXT = string({ min: 1, max: 60 });
-const shortText = object({ required: { text: SHORT_TEXT } });
-const bodyText = object({ required: { text: string({ min: 1, max: BODY_MAX, description: 'The text.' }) } });
-/** A file by exactly one of `id` and `link`. */
-function file(extra: Record<string, Shape> = {}): Shape {
-  const rule = (value: { id?: string; link?: string }, field: string, violations: ErrorDetail[]): void => {
-    if ((value.id === undefined) === (value.link === undefined)) {
-      violations.push(violation(field, 'exactly_one', `${field} must hold either id or link.`));
-    }
+const footer = object({ required: { text: SHORT_TEXT } });
+const body = object({ required: { text: string({ min: 1, max: BODY_MAX, description: 'The text.' }) } });
+
+/** An object with exactly one of two fields; `suffix` names the one whose place a violation has, else it is the object's. */
+function withOneOf(shape: Shape, [first, second]: [string, string], suffix = ''): Shape {
+  const rule = (value: Record<string, unknown>, field: string, violations: ErrorDetail[]): void => {
+    if ((value[first] === undefined) !== (value[second] === undefined)) return;
+    violations.push(violation(field + suffix, 'exactly_one', `${field} must hold either ${first} or ${second}.`));
   };
-  return refined(object({ optional: { ...fileSource, ...extra } }), rule, {
-    oneOf: [{ required: ['id'] }, { required: ['link'] }],
-  });
+  return refined(shape, rule, { oneOf: [{ required: [first] }, { required: [second] }] });
 }
+
+const file = (extra: Record<string, Shape> = {}): Shape =>
+  withOneOf(object({ optional: { ...fileSource, ...extra } }), ['id', 'link']);
 
 const HEADERS = {
   text: object({ required: { type: oneOf(['text']), text: SHORT_TEXT } }),
@@ -58,7 +59,7 @@ const HEADERS = {
   }),
 };
 
-const anyHeader = tagged('type', HEADERS);
+const header = tagged('type', HEADERS);
 
 type Fields = Readonly<Record<string, Shape>>;
 
@@ -98,7 +99,7 @@ const urlButton = named('cta_url', {
   }),
 });
 
-const flowParameters = refined(
+const flowParameters = withOneOf(
   object({
     required: {
       flow_message_version: string({ min: 1, max: 8, description: 'Version of the message: 3.', example: '3' }),
@@ -117,13 +118,8 @@ const flowParameters = refined(
       }),
     },
   }),
-  (value: { flow_id?: string; flow_name?: string }, field, violations) => {
-    if ((value.flow_id === undefined) === (value.flow_name === undefined)) {
-      const message = `${field} must hold either flow_id or flow_name.`;
-      violations.push(violation(`${field}.flow_id`, 'exactly_one', message));
-    }
-  },
-  { oneOf: [{ required: ['flow_id'] }, { required: ['flow_name'] }] },
+  ['flow_id', 'flow_name'],
+  '.flow_id',
 );
 
 const catalogId = id('Id of the catalog that is connected to the account.', '194836987003835');
@@ -208,13 +204,7 @@ const quickReplies = object({
   },
 });
 
-const cardAction: Shape = {
-  check(value, field, violations) {
-    const hasButtons = typeof value === 'object' && value !== null && 'buttons' in value;
-    (hasButtons ? quickReplies : urlButton).check(value, field, violations);
-  },
-  schema: { anyOf: [urlButton.schema, quickReplies.schema] },
-};
+const cardAction = either(urlButton, quickReplies, (value) => isObject(value) && 'buttons' in value);
 
 const mediaCard = object({
   required: {
@@ -231,13 +221,7 @@ const mediaCard = object({
 
 const productCard = object({ required: { card_index: cardIndex, type: oneOf(['product']), action: product } });
 
-const card: Shape = {
-  check(value, field, violations) {
-    const isProduct = typeof value === 'object' && value !== null && 'type' in value && value.type === 'product';
-    (isProduct ? productCard : mediaCard).check(value, field, violations);
-  },
-  schema: { anyOf: [mediaCard.schema, productCard.schema] },
-};
+const card = either(mediaCard, productCard, (value) => isObject(value) && value.type === 'product');
 
 interface Card {
   card_index: number;
@@ -292,7 +276,6 @@ const addressParameters = object({
 });
 
 const thumbnail = object({ optional: { thumbnail_product_retailer_id: retailerId } });
-const [body, footer, header] = [bodyText, shortText, anyHeader];
 
 const kinds: readonly MessageVariant[] = [
   kind('cta_url', 'SendCtaUrl', { body, action: urlButton }, { header, footer }),
@@ -352,10 +335,7 @@ const frame = object({
   optional: { header: openHeader, footer: openFooter },
 });
 
-const TEXT_HEADER = object({
-  required: { type: oneOf(['text']), text: SHORT_TEXT },
-  open: true,
-});
+const TEXT_HEADER = object({ required: { type: oneOf(['text']), text: SHORT_TEXT }, open: true });
 
 const MEDIA_HEADER = {
   type: 'object',
@@ -369,30 +349,24 @@ const MEDIA_HEADER = {
 /** The schema of one kind, exact where JSON Schema can be. */
 function schemaOf(type: Interactive['type']): Record<string, unknown> {
   const headers = type === 'list' ? TEXT_HEADER.schema : { anyOf: [TEXT_HEADER.schema, MEDIA_HEADER] };
-  const exact = object({
+  return object({
     required: { type: oneOf([type]), body: openText, action: openAction },
     optional: { header: free(headers), footer: openFooter },
-  });
-  return exact.schema;
+  }).schema;
 }
-
-const checked = refined(frame, checkHeader);
 
 const buttonOrList: Shape = {
+  ...refined(frame, ({ type, header }: Interactive, field, violations) => {
+    if (!isObject(header)) return;
+    const path = `${field}.header`;
+    if (type === 'list' && header.type !== 'text') {
+      violations.push(violation(`${path}.type`, 'one_of', `${path}.type must be text: a list takes no other header.`));
+    } else if (header.type === 'text') {
+      SHORT_TEXT.check(header.text, `${path}.text`, violations);
+    }
+  }),
   schema: { oneOf: [schemaOf('button'), schemaOf('list')] },
-  check: (value, field, violations) => checked.check(value, field, violations),
 };
-
-function checkHeader(value: Interactive, field: string, violations: ErrorDetail[]): void {
-  const { header } = value;
-  if (!isObject(header)) return;
-  const path = `${field}.header`;
-  if (value.type === 'list' && header.type !== 'text') {
-    violations.push(violation(`${path}.type`, 'one_of', `${path}.type must be text: a list takes no other header.`));
-  } else if (header.type === 'text') {
-    SHORT_TEXT.check(header.text, `${path}.text`, violations);
-  }
-}
 
 export const interactiveVariants: readonly MessageVariant[] = [
   {

@@ -11,7 +11,7 @@ import {
   type Shape,
 } from '../../../../common/shape.js';
 import { interactiveVariants } from './interactive-variants.js';
-import { bodyShape, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
+import { bodyShape, either, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
 
 const messageText = string({ min: 1, max: 4096, description: 'The text.', example: 'Your table is ready.' });
 
@@ -85,21 +85,16 @@ const mediaVariants: readonly MessageVariant[] = Object.entries(EXTRA).map(([typ
       type: oneOf([type]),
       media: refined(object({ optional: { ...fileSource, ...extra, ...common } }), () => undefined, ONE_SOURCE),
     }),
-    (body: MediaBody, _field, violations) => {
-      const { id, link } = body.media;
-      const objectId = body.media_object_id;
+    ({ media: { id, link }, media_object_id: objectId }: MediaBody, _field, violations) => {
+      const refuse = (field: string, rule: string, message: string) => violations.push(violation(field, rule, message));
       if (id !== undefined && link !== undefined) {
-        violations.push(violation('media', 'exactly_one', 'media must hold either id or link, not both.'));
+        refuse('media', 'exactly_one', 'media must hold either id or link, not both.');
       } else if (link !== undefined && objectId !== undefined) {
-        violations.push(
-          violation('media_object_id', 'exactly_one', 'media_object_id and media.link exclude each other.'),
-        );
+        refuse('media_object_id', 'exactly_one', 'media_object_id and media.link exclude each other.');
       } else if (id === undefined && link === undefined && objectId === undefined) {
-        violations.push(violation('media', 'exactly_one', 'media must hold either id or link.'));
+        refuse('media', 'exactly_one', 'media must hold either id or link.');
       } else if (id !== undefined && objectId !== undefined && id.toLowerCase() !== objectId.toLowerCase()) {
-        violations.push(
-          violation('media_object_id', 'equal', 'media_object_id must equal media.id where both are given.'),
-        );
+        refuse('media_object_id', 'equal', 'media_object_id must equal media.id where both are given.');
       }
     },
   ),
@@ -126,10 +121,7 @@ const templateVariant: MessageVariant = {
       },
       optional: {
         components: array(
-          object({
-            required: { type: string({ description: 'header, body, button, carousel ...' }) },
-            open: true,
-          }),
+          object({ required: { type: string({ description: 'header, body, button, carousel ...' }) }, open: true }),
           { max: 20, description: "Values of the template's variables, as the platform takes them." },
         ),
       },
@@ -147,11 +139,8 @@ const MOST_CONTACTS = 257;
 function degrees(most: number, text: RegExp, description: string, example: number): Shape {
   const asNumber = number({ min: -most, max: most });
   const asText = string({ pattern: text, meaning: `degrees from -${most} to ${most}, as a number such as ${example}` });
-  return {
-    check: (value, field, violations) =>
-      (typeof value === 'string' ? asText : asNumber).check(value, field, violations),
-    schema: { description, anyOf: [asNumber.schema, asText.schema], examples: [example] },
-  };
+  const shape = either(asNumber, asText, (value) => typeof value === 'string');
+  return { ...shape, schema: { description, ...shape.schema, examples: [example] } };
 }
 
 const LATITUDE = /^-?(?:90(?:\.0{1,15})?|[1-8]?[0-9](?:\.[0-9]{1,15})?)$/;

@@ -35,21 +35,7 @@ export interface MessageVariant {
   normalize(body: Record<string, unknown>): NormalizedContent;
 }
 
-const COMMON_REQUIRED = {
-  connection_id: uuid({ description: 'The sending number, from GET /connections.' }),
-};
-
-const dateTime = (description: string): Shape =>
-  refined(
-    string({ description, format: 'date-time', example: '2026-11-24T09:00:00.000Z' }),
-    (value: string, field, violations) => {
-      if (isDateTime(value)) return;
-      const like = '2026-11-24T09:00:00.000Z or 2026-11-24T10:00:00+01:00';
-      violations.push(
-        violation(field, 'format', `${field} must be an ISO 8601 date-time with its zone, such as ${like}.`),
-      );
-    },
-  );
+const CONNECTION_ID = uuid({ description: 'The sending number, from GET /connections.' });
 
 const COMMON_OPTIONAL = {
   to: string({
@@ -73,8 +59,19 @@ const COMMON_OPTIONAL = {
   media_object_id: uuid({
     description: 'A file of the workspace: the one to send, the one in the header of a template, or one to refer to.',
   }),
-  send_at: dateTime(
-    'When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.',
+  send_at: refined(
+    string({
+      description:
+        'When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.',
+      format: 'date-time',
+      example: '2026-11-24T09:00:00.000Z',
+    }),
+    (value: string, field, violations) => {
+      if (isDateTime(value)) return;
+      const like = '2026-11-24T09:00:00.000Z or 2026-11-24T10:00:00+01:00';
+      const message = `${field} must be an ISO 8601 date-time with its zone, such as ${like}.`;
+      violations.push(violation(field, 'format', message));
+    },
   ),
   ttl_seconds: integer({
     ...TTL_SECONDS,
@@ -84,10 +81,10 @@ const COMMON_OPTIONAL = {
 };
 
 /** The shape of a whole body: a variant's own fields beside those that every variant takes. */
-export function bodyShape(required: Record<string, Shape>, optional: Record<string, Shape> = {}): Shape {
+export function bodyShape(required: Record<string, Shape>): Shape {
   // A field that the variant requires is not optional as well.
-  const common = Object.fromEntries(Object.entries(COMMON_OPTIONAL).filter(([key]) => !(key in required)));
-  const fields = object({ required: { ...COMMON_REQUIRED, ...required }, optional: { ...common, ...optional } });
+  const optional = Object.fromEntries(Object.entries(COMMON_OPTIONAL).filter(([key]) => !(key in required)));
+  const fields = object({ required: { connection_id: CONNECTION_ID, ...required }, optional });
   return {
     check(body, field, violations) {
       fields.check(body, field, violations);
@@ -99,11 +96,18 @@ export function bodyShape(required: Record<string, Shape>, optional: Record<stri
         wrong.message = `${empty} must not be null: leave it out where ${other} is given.`;
         return;
       }
-      violations.push(
-        violation('to', 'exactly_one', `Give exactly one of to (a phone number) and recipient (a user id).`),
-      );
+      const message = 'Give exactly one of to (a phone number) and recipient (a user id).';
+      violations.push(violation('to', 'exactly_one', message));
     },
     schema: { ...fields.schema, oneOf: [{ required: ['to'] }, { required: ['recipient'] }] },
+  };
+}
+
+/** One of two shapes: the second where the test on the value holds. */
+export function either(first: Shape, second: Shape, isSecond: (value: unknown) => boolean): Shape {
+  return {
+    check: (value, field, violations) => (isSecond(value) ? second : first).check(value, field, violations),
+    schema: { anyOf: [first.schema, second.schema] },
   };
 }
 
