@@ -1,83 +1,108 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openTestDatabase, type OpenTestDatabase } from '../support/test-database.js';
-import { MAPPED, TABLES_WITHOUT_WORKSPACE, WITHOUT_WORKSPACE } from './exceptions.js';
-import { mappedSources, statementsOf } from './statements.js';
+import { Caller } from '../contract/fuzz/caller.js';
+import { Checks } from '../contract/fuzz/checks.js';
+import { publishedDescription } from '../contract/fuzz/description.js';
+import { sendExamples } from '../contract/fuzz/examples.js';
+import { Fuzzer, inParallel } from '../contract/fuzz/fuzzer.js';
+import { Ledger } from '../contract/fuzz/ledger.js';
+import { startStage, type Stage } from '../contract/fuzz/stage.js';
+import { namesWorkspace, noteRequestStatements, tablesOf } from './request-statements.js';
 
-const ROOT = process.cwd();
+/** Tables without a workspace, each with the reason. A new one must be put here, or get the column. */
+const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
+  organization: 'the workspaces themselves',
+  otp_sender: "the service's own number; its codes belong to projects, which belong to workspaces",
+  platform_notification: 'as it came in: one may be about several workspaces; never shown',
+  lane: 'the state of a queue, by connection or endpoint; never shown',
+  heartbeat: 'when the sweeps ran',
+  database_identity: 'one row: the server that was confirmed last',
+  rate_bucket: 'token buckets by key, project or address',
+  message_content: 'parts of messages, by their ids; they go with the message',
+  schema_migration: 'which migrations have run',
+};
 
-describe('every table and every statement', () => {
-  let database: OpenTestDatabase;
-  let owned: string[];
+/** Statements of requests that reach rows by another id than the workspace's: a part of their text, and the reason. */
+const BY_ANOTHER_ID: Readonly<Record<string, string>> = {
+  'from conversation c where c.connection_id = $1':
+    'the connection was found with its workspace just before, in the same request',
+  'FROM "connection" "connection" WHERE "connection"."id" = any($1)':
+    'fills the cache of connections, from which each caller gets those of its own workspace only',
+};
 
-  beforeAll(async () => {
-    database = await openTestDatabase(1);
-    const rows = await database.database.query<{ name: string }>(
-      `select table_name::text as name from information_schema.columns
-       where table_schema = 'public' and column_name = 'organization_id' order by 1`,
+let stage: Stage;
+let statements: ReturnType<typeof noteRequestStatements>;
+/** Tables with a workspace. */
+let owned: string[];
+let without: string[];
+let optional: string[];
+
+beforeAll(async () => {
+  statements = noteRequestStatements();
+  stage = await startStage();
+  const tables = await stage.test.database.query<{ name: string; nullable: string | null }>(
+    `select t.table_name::text as name, c.is_nullable::text as nullable
+     from information_schema.tables t
+     left join information_schema.columns c on c.table_schema = t.table_schema and c.table_name = t.table_name
+       and c.column_name = 'organization_id'
+     where t.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1`,
+  );
+  owned = tables.filter(({ nullable }) => nullable !== null).map(({ name }) => name);
+  without = tables.filter(({ nullable }) => nullable === null).map(({ name }) => name);
+  optional = tables.filter(({ nullable }) => nullable === 'YES').map(({ name }) => name);
+}, 120_000);
+
+afterAll(async () => {
+  statements?.stop();
+  await stage?.stop();
+}, 60_000);
+
+it('a table has a workspace, or a reason to have none', () => {
+  // Those of the queue belong to BullMQ.
+  expect(without.filter((name) => !name.startsWith('bullmq'))).toEqual(Object.keys(TABLES_WITHOUT_WORKSPACE).sort());
+  // Of the service's own settings; no caller reads it.
+  expect(optional).toEqual(['audit_event']);
+  expect(owned.length).toBeGreaterThan(15);
+});
+
+it('a statement of a request names the workspace, or reaches its rows by an id that was found with it', async () => {
+  const description = publishedDescription();
+  const caller = new Caller(stage.test.baseUrl, 8);
+  const plan = { seed: 5, positive: 5, negative: 0 };
+  const fuzzer = new Fuzzer(stage, new Checks(description), caller, new Ledger(), plan);
+  try {
+    for (const operation of description.operations) await sendExamples(fuzzer, operation);
+    await inParallel(
+      description.operations.map((operation) => () => fuzzer.positive(operation)),
+      8,
     );
-    owned = rows.map(({ name }) => name);
-  });
-  afterAll(() => database?.close());
+  } finally {
+    caller.close();
+  }
+  const reached = [...statements.texts].filter((text) => tablesOf(text, owned).length > 0);
+  // So that a run that reaches nothing does not pass.
+  expect(reached.length).toBeGreaterThan(80);
+  const reachedTables = new Set(reached.flatMap((text) => tablesOf(text, owned)));
+  expect([...reachedTables]).toEqual(
+    expect.arrayContaining(['connection', 'conversation', 'media_object', 'message', 'otp_challenge']),
+  );
+  const fragments = Object.keys(BY_ANOTHER_ID);
+  const open = reached.filter((text) => !namesWorkspace(text));
+  expect(open.filter((text) => !fragments.some((fragment) => text.includes(fragment)))).toEqual([]);
+  expect(fragments.filter((fragment) => !open.some((text) => text.includes(fragment)))).toEqual([]);
+}, 120_000);
 
-  it('a table has a workspace, or a reason to have none', async () => {
-    const rows = await database.database.query<{ name: string; nullable: string | null }>(
-      `select t.table_name::text as name, c.is_nullable::text as nullable
-       from information_schema.tables t
-       left join information_schema.columns c on c.table_schema = t.table_schema and c.table_name = t.table_name
-         and c.column_name = 'organization_id'
-       where t.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1`,
-    );
-    const without = rows.filter(({ nullable }) => nullable === null).map(({ name }) => name);
-    expect(without).toEqual(Object.keys(TABLES_WITHOUT_WORKSPACE).sort());
-    // Of the service's own settings; no caller reads it.
-    expect(rows.filter(({ nullable }) => nullable === 'YES')).toEqual([{ name: 'audit_event', nullable: 'YES' }]);
-    expect(owned.length).toBeGreaterThan(15);
-  });
-
-  it('a statement names the workspace, or a reason not to', () => {
-    const statements = statementsOf(ROOT, owned);
-    // So that a scan that finds nothing does not pass.
-    expect(statements.length).toBeGreaterThan(150);
-    const counts = new Map<string, number>();
-    for (const { place, namesWorkspace } of statements) {
-      if (!namesWorkspace) counts.set(place, (counts.get(place) ?? 0) + 1);
-    }
-    const found = [...counts].map(([place, count]) => (count === 1 ? place : `${place} ×${count}`)).sort();
-    expect(found).toEqual(Object.values(WITHOUT_WORKSPACE).flat().sort());
-  });
-
-  it('no other file lets the object mapper write statements', () => {
-    expect(mappedSources(ROOT)).toEqual(MAPPED);
-  });
-
-  it('the scan finds what it is for', () => {
-    const root = mkdtempSync(join(tmpdir(), 'herald-scan-'));
-    try {
-      mkdirSync(join(root, 'src'));
-      writeFileSync(
-        join(root, 'src/a.repository.ts'),
-        `const BARE = 'select * from message where id = $1';
-         const OWN = \`update message set status = $1 where organization_id = $2 and id = $3\`;
-         class A {
-           find(id: string) { return query(\`select \${COLUMNS} from MESSAGE m where m.id = $1\`); }
-           shown() { return 'select organization_id from message where id = $1'; }
-           add() { return 'insert into message (id, organization_id) values ($1, $2)'; }
-           gone() { return ['delete from', 'message'].join(' '); }
-           other() { return 'select 1 from messages_of_another_table'; }
-         }`,
-      );
-      const found = statementsOf(root, ['message']);
-      expect(found.map(({ place, namesWorkspace }) => [place.split('#')[1], namesWorkspace])).toEqual([
-        ['BARE', false],
-        ['OWN', true],
-        ['find', false],
-        ['shown', false],
-        ['add', true],
-      ]);
-    } finally {
-      rmSync(root, { recursive: true, force: true });
-    }
+describe('the reading of a statement', () => {
+  it.each([
+    ['select * from message where id = $1', ['message'], false],
+    ['select organization_id from message where id = $1', ['message'], false],
+    ['-- organization_id = $1\nselect 1 from MESSAGE m where m.id = $1', ['message'], false],
+    ['update message set status = $1 where organization_id = $2 and id = $3', ['message'], true],
+    ['SELECT 1 FROM "message" "m" WHERE "m"."organization_id" = $1', ['message'], true],
+    ['select 1 from message m join media f on f.organization_id = m.organization_id', ['media', 'message'], true],
+    ['insert into message (id, organization_id) values ($1, $2)', ['message'], true],
+    ['INSERT INTO "message" AS "M"("id", "organization_id") VALUES ($1, $2)', ['message'], true],
+    ['select 1 from messages_of_another_table', [], false],
+  ])('%s', (text, tables, named) => {
+    expect(tablesOf(text, ['message', 'media'])).toEqual(tables);
+    expect(namesWorkspace(text)).toBe(named);
   });
 });

@@ -84,7 +84,8 @@ export class Fuzzer {
     return requestsOf(operation, this.checks.description, guideOf(operation).bodies);
   }
 
-  private async positive(operation: Operation): Promise<void> {
+  /** Sends requests that the description allows. */
+  async positive(operation: Operation): Promise<void> {
     const { states = [], share = 1 } = guideOf(operation);
     await this.search(operation, 'positive', this.plan.positive * share, this.made(operation), async (made) => {
       const request = await this.requestOf(operation, made, true);
