@@ -13,7 +13,8 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
  */
 export function noteRequestStatements(): { texts: Set<string>; stop: () => void } {
   const texts = new Set<string>();
-  const [query, connect] = [pg.Client.prototype.query as Method, pg.Pool.prototype.connect as Method];
+  const query = Reflect.get(pg.Client.prototype, 'query') as Method;
+  const connect = Reflect.get(pg.Pool.prototype, 'connect') as Method;
   const spies = [
     jest.spyOn(pg.Client.prototype, 'query').mockImplementation(function noted(this: unknown, ...args: unknown[]) {
       const [statement] = args as [string | { text?: unknown }];
@@ -21,7 +22,7 @@ export function noteRequestStatements(): { texts: Set<string>; stop: () => void 
       const request = requestContext.getStore() as Partial<AuthenticatedRequest> | undefined;
       if (typeof text === 'string' && request?.caller !== undefined) texts.add(text);
       return query.apply(this, args);
-    } as never),
+    }),
     // The pool lends a connection in the context of whoever gave it back; the statement belongs to the one who waited.
     jest.spyOn(pg.Pool.prototype, 'connect').mockImplementation(function bound(this: unknown, ...args: unknown[]) {
       const [callback] = args;
