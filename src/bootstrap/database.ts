@@ -97,6 +97,17 @@ function sentenceFor(error: unknown, place: string, setting: string): unknown {
   if (code === '3D000') {
     return new StartError(`${place} does not exist: make it, or check ${setting}`, options);
   }
+  const message = error instanceof Error ? error.message : '';
+  if (/does not support SSL/i.test(message)) {
+    return new StartError(`${place} offers no TLS: turn it on there, or set sslmode=disable in ${setting}`, options);
+  }
+  if (/CERT|SIGNATURE|ALTNAME/.test(String(code))) {
+    const how = 'name its certificate authority in NODE_EXTRA_CA_CERTS, or in';
+    return new StartError(
+      `the certificate of ${place} is not trusted (${message}): ${how} ${setting} as sslrootcert`,
+      options,
+    );
+  }
   if (!isUnreachable(error)) return error;
   const reason = error instanceof Error && error.message !== '' ? error.message : String(code);
   return new StartError(`${place} can't be reached (${reason}): start it, or check ${setting}`, options);

@@ -41,13 +41,19 @@ export async function runHerald(): Promise<void> {
     config = loadConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    refuse(error.message, error.logFormat);
     process.exit(EXIT_CONFIG);
   }
   const logger = new HeraldLogger(config.process);
   Logger.overrideLogger(logger);
   tuneHeap(config.process.roles);
   await new HeraldProcess(config, logger).run();
+}
+
+/** Why there is no start, on standard error, which needs no time to be written before the process ends. */
+function refuse(message: string, format: Config['process']['logFormat']): void {
+  const line = { level: 'fatal', time: new Date().toISOString(), context: 'Herald', msg: message };
+  process.stderr.write(`${format === 'json' ? JSON.stringify(line) : message}\n`);
 }
 
 class HeraldProcess {
@@ -66,7 +72,7 @@ class HeraldProcess {
   }
 
   async run(): Promise<void> {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.onSignal(signal));
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => this.onSignal(signal));
     process.on('uncaughtException', (error) => this.onFatal('an uncaught error', error));
     process.on('unhandledRejection', (error) => this.onFatal('an unhandled rejection', error));
     const { config, logger, timeline, teardown } = this;
@@ -89,7 +95,7 @@ class HeraldProcess {
       if (herald.demo !== null) process.stderr.write(welcome(herald.demo, config.process.dataDir));
     } catch (error) {
       if (this.ending) return;
-      if (error instanceof StartError) process.stderr.write(`Herald cannot start: ${error.message}\n`);
+      if (error instanceof StartError) refuse(`Herald cannot start: ${error.message}`, this.config.process.logFormat);
       else this.logger.fatal(error, 'Herald');
       await this.end(1);
     }

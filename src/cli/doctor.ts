@@ -205,7 +205,14 @@ async function checkPlatform(config: Config): Promise<Result> {
 /** What callers are given as the service's address: the links to files and to error codes. */
 function checkPublicUrl({ process }: Config): Result {
   const { publicUrl, production } = process;
-  if (publicUrl !== null) return ok(publicUrl);
+  if (publicUrl !== null) {
+    const { protocol, hostname } = new URL(publicUrl);
+    const isOpen = protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname);
+    if (!production || !isOpen) return ok(publicUrl);
+    return warn(
+      `PUBLIC_URL ${publicUrl} is without TLS, and whoever reads along can open the links to files: set the https address`,
+    );
+  }
   const text = 'PUBLIC_URL is not set: links to files and to error codes lead to this machine';
   return production ? warn(`${text}; set the https address that callers use`) : ok(text);
 }

@@ -218,6 +218,14 @@ describe('X-Request-Id', () => {
   });
 });
 
+it('a probe that is answered well has no line', async () => {
+  await small.api.get('/health/live', { headers: { 'x-request-id': 'probe-1' } });
+  await small.api.get('/metrics', { headers: { 'x-request-id': 'probe-2' } });
+  await small.api.get('/things', { headers: { 'x-request-id': 'behind-the-probes' } });
+  await waitFor(() => small.logged.join('').includes('behind-the-probes'));
+  expect(small.logged.join('')).not.toMatch(/probe-[12]/);
+});
+
 describe("the caller's address on the access line", () => {
   const lineOf = async (app: SmallApp, id: string, forwarded: string): Promise<Record<string, unknown>> => {
     await app.api.get('/things', { headers: { 'x-request-id': id, 'x-forwarded-for': forwarded } });

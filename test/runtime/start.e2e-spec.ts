@@ -80,7 +80,10 @@ describe('npm start without any setting', () => {
   it('refuses a second start on the same data with one sentence', async () => {
     const second = await HeraldProcess.launch({ DATA_DIR: dataDir.path }).untilEnded();
     expect(second.code).toBe(1);
-    expect(second.stderr).toMatch(/^Herald cannot start: [^\n]+\n$/);
+    expect(JSON.parse(second.stderr)).toMatchObject({
+      level: 'fatal',
+      msg: expect.stringMatching(/^Herald cannot start: /),
+    });
   });
 
   it('ends on SIGTERM with 0 and takes the database along; the next start has the same workspace and key', async () => {
@@ -97,6 +100,11 @@ describe('npm start without any setting', () => {
     expect(second).toMatchObject({ api_key: first.api_key, connection_id: first.connection_id });
     const { body } = await new ApiClient(second.base_url, second.api_key).get('/messages');
     expect(body.data.length).toBeGreaterThan(0);
+  });
+
+  it('stops on SIGHUP as on SIGTERM', async () => {
+    expect(await herald.end('SIGHUP')).toMatchObject({ code: 0, signal: null });
+    herald = await HeraldProcess.start({ DATA_DIR: dataDir.path });
   });
 
   it('comes back after kill -9, with the database that lived on', async () => {
@@ -155,10 +163,33 @@ describe('a start that cannot be', () => {
     const env = { PORT: 'many', LOG_LEVEL: 'loud', NODE_ENV: 'production' };
     const { code, stderr } = await HeraldProcess.launch(env).untilEnded();
     expect(code).toBe(78);
-    expect(stderr).toContain('PORT must be a whole number');
-    expect(stderr).toContain('LOG_LEVEL must be one of');
-    expect(stderr).toContain('DATABASE_URL must be set in production');
-    expect(stderr).not.toContain('    at ');
+    const { level, msg } = JSON.parse(stderr) as { level: string; msg: string };
+    expect(level).toBe('fatal');
+    expect(msg).toContain('PORT must be a whole number');
+    expect(msg).toContain('LOG_LEVEL must be one of');
+    expect(msg).toContain('DATABASE_URL must be set in production');
+    expect(msg).not.toContain('    at ');
+    const readable = await HeraldProcess.launch({ ...env, LOG_FORMAT: 'pretty' }).untilEnded();
+    expect(readable.stderr).toBe(`${msg}\n`);
+  });
+
+  it('says that the database offers no TLS', async () => {
+    const database = await createTestDatabase();
+    const dataDir = temporaryDataDir();
+    const url = new URL(database.url);
+    url.searchParams.set('sslmode', 'require');
+    const { code, stderr } = await HeraldProcess.launch({
+      DATABASE_URL: url.href,
+      DATA_DIR: dataDir.path,
+    }).untilEnded();
+    await database.drop();
+    dataDir.remove();
+    expect(code).toBe(1);
+    // The driver says before that the meaning of sslmode will change.
+    const line = stderr.trim().split('\n').at(-1) ?? '';
+    expect((JSON.parse(line) as { msg: string }).msg).toMatch(
+      /^Herald cannot start: the database \w+ at [\w.]+:\d+ offers no TLS: turn it on there, or set sslmode=disable in DATABASE_URL$/,
+    );
   });
 
   it('says which port is taken', async () => {
@@ -176,8 +207,8 @@ describe('a start that cannot be', () => {
     await database.drop();
     dataDir.remove();
     expect(code).toBe(1);
-    expect(stderr).toBe(
-      `Herald cannot start: port ${port} is in use by another program: stop it, or start Herald with PORT=<another port>\n`,
+    expect((JSON.parse(stderr) as { msg: string }).msg).toBe(
+      `Herald cannot start: port ${port} is in use by another program: stop it, or start Herald with PORT=<another port>`,
     );
   });
 });

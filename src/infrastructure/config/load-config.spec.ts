@@ -56,6 +56,40 @@ describe('the table', () => {
   });
 });
 
+describe('connection strings', () => {
+  const credentials = 'has one of @ # / ? in its user or password, which must be percent-encoded: %40, %23, %2F, %3F';
+
+  it.each([
+    ['postgres://herald:pa@ss/word@db/herald', credentials],
+    ['postgres://herald:12#ab@db/herald', credentials],
+    ['postgres://herald:pa?ss@db/herald', credentials],
+    ['postgres://herald:pa%ss@db/herald', 'has a percent sign that encodes nothing in its user or password; write %25'],
+    ['db.example.com', 'must be a URL'],
+  ])('refuse %s without naming a part of the password', (url, violation) => {
+    expect(violationsOf({ DATABASE_URL: url, REDIS_URL: url })).toEqual([
+      `DATABASE_URL ${violation}`,
+      `REDIS_URL ${violation}`,
+    ]);
+  });
+
+  it.each(['postgres://herald:pa%40s%23s@db:5433/herald?sslmode=require', 'postgres:///herald?host=/var/run'])(
+    'take %s as it is',
+    (url) => expect(load({ DATABASE_URL: url }).database.url).toBe(url),
+  );
+});
+
+it('a stop in production outlasts a request to the platform', () => {
+  const violation =
+    'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages on the wire';
+  expect(violationsOf({ ROLES: 'worker', SHUTDOWN_TIMEOUT_MS: '15000' })).toEqual([violation]);
+  expect(violationsOf({ ROLES: 'worker' })).toEqual([]);
+  expect(violationsOf({ ROLES: 'api', SHUTDOWN_TIMEOUT_MS: '15000' })).toEqual([]);
+});
+
+it('a role that does not exist says nothing of the simulator', () => {
+  expect(violationsOf({ ROLES: 'apii' })).toEqual(['ROLES must be made of api, worker, simulator']);
+});
+
 describe('TRUST_PROXY', () => {
   it.each(['nginx', '10.0.0.0/8/8', '10.0.0.0/255.0.255.0', '300.1.1.1', '10.0.0.1,', '1.2.3.4/x'])(
     'is refused as %s',

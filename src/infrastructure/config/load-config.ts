@@ -23,7 +23,11 @@ type Env = Record<string, string | undefined>;
 
 /** All invalid settings at once; names them, never a secret's value. */
 export class ConfigError extends Error {
-  constructor(readonly violations: string[]) {
+  /** @param logFormat how the operator wants to read it. */
+  constructor(
+    readonly violations: string[],
+    readonly logFormat: 'pretty' | 'json' = 'pretty',
+  ) {
     super(`Herald cannot start with these settings:\n${violations.map((each) => `  - ${each}`).join('\n')}`);
     this.name = 'ConfigError';
   }
@@ -68,7 +72,7 @@ export function loadConfig({ env: given = process.env, persistSecrets = true, re
   violations.push(
     ...rulesOf(values, env, surroundings).flatMap(([isBroken, violation]) => (isBroken ? [violation] : [])),
   );
-  if (violations.length > 0) throw new ConfigError(violations);
+  if (violations.length > 0) throw new ConfigError(violations, values.process.logFormat);
   return complete(values, surroundings, persistSecrets);
 }
 
@@ -175,7 +179,8 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
     [production && process.demo === true, 'DEMO must not be true in production'],
     [production && webhook.allowPrivateTargets, 'WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production'],
     [
-      production && textOf(SETTINGS.process.roles, env) !== undefined && process.roles.includes('simulator'),
+      // What it names, not its default, which stands in for one that is refused.
+      production && /\bsimulator\b/.test(textOf(SETTINGS.process.roles, env) ?? ''),
       'ROLES must not contain simulator in production',
     ],
     [
@@ -213,6 +218,10 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
     [
       s3.kmsKeyId !== null && s3.encryption !== 'aws:kms',
       'MEDIA_S3_KMS_KEY_ID is of use with MEDIA_S3_ENCRYPTION=aws:kms only: set it, or leave the key out',
+    ],
+    [
+      production && process.roles.includes('worker') && process.shutdownTimeoutMs <= whatsapp.timeoutMs,
+      'SHUTDOWN_TIMEOUT_MS must be more than WHATSAPP_TIMEOUT_MS in production, or a stop cuts off messages on the wire',
     ],
     // An answer that comes after the lease would turn an accepted message into an unknown outcome.
     [limits.sendLeaseMs <= whatsapp.timeoutMs, 'SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'],

@@ -36,7 +36,7 @@ export const SETTINGS = {
     }).means('Address to listen on. Default: 127.0.0.1, in production 0.0.0.0.'),
     port: integer('PORT', PORTS, { default: 3_000 }).means('Port of the API; 0 takes any free port.'),
     /** null: made from host and port once the server listens. */
-    publicUrl: setting('PUBLIC_URL', address).means(
+    publicUrl: setting('PUBLIC_URL', httpUrl).means(
       'Address under which callers reach this service, used in links. Default: http://HOST:PORT.',
     ),
     /** When addresses without a version end; null: they stay. */
@@ -46,8 +46,8 @@ export const SETTINGS = {
     dataDir: text('DATA_DIR', {
       default: '.data',
     }).means('Folder of the embedded database, generated secrets, media and demo.json.'),
-    shutdownTimeoutMs: integer('SHUTDOWN_TIMEOUT_MS', [100, 300_000], { default: 10_000 }).means(
-      'Milliseconds that a stop waits for requests and sends in flight.',
+    shutdownTimeoutMs: integer('SHUTDOWN_TIMEOUT_MS', [100, 300_000], { default: 20_000 }).means(
+      'Milliseconds that a stop waits for requests and sends in flight; in a worker in production more than WHATSAPP_TIMEOUT_MS.',
     ),
     shutdownDrainMs: integer('SHUTDOWN_DRAIN_MS', [0, 60_000], {
       default: ({ production }) => (production ? 2_000 : 0),
@@ -399,9 +399,27 @@ function keyPrefix(value: string): string {
   return value.endsWith('/') ? value : `${value}/`;
 }
 
-/** A connection string, which may hold a password: taken as it is. */
+/** A connection string, which may hold a password: taken as it is, and no part of it is named. */
 function connectionUrl<const N extends string>(name: N, required?: 'always') {
-  return setting(name, (value) => address(value) && value, { secret: true, required });
+  return setting(name, readConnectionUrl, { secret: true, required });
+}
+
+function readConnectionUrl(value: string): string {
+  const rest = value.slice(value.indexOf('://') + 3);
+  const credentials = rest.slice(0, Math.max(rest.lastIndexOf('@'), 0));
+  // Else a part of the password is taken for the host, which messages name.
+  if (/[@#/?]/.test(credentials) || value.includes('#')) {
+    throw new InvalidSetting(
+      'has one of @ # / ? in its user or password, which must be percent-encoded: %40, %23, %2F, %3F',
+    );
+  }
+  address(value);
+  try {
+    decodeURIComponent(credentials);
+  } catch {
+    throw new InvalidSetting('has a percent sign that encodes nothing in its user or password; write %25');
+  }
+  return value;
 }
 
 /** Bytes of a setting in mebibytes. */

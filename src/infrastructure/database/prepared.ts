@@ -46,8 +46,8 @@ export class PreparedStatements {
     if (!this.keeps) return client.query<R>(text, params as unknown[]);
     const startedAt = performance.now();
     const plans = this.plansOf(client, startedAt);
-    // Waits in the connection's own line before the statement; where it fails, the statement reports it.
-    if (this.forgets(plans, startedAt)) client.query('discard plans').catch(() => undefined);
+    // Where it fails, the statement reports it.
+    if (this.forgets(plans, startedAt)) await client.query('discard plans').catch(() => undefined);
     try {
       return await client.query<R>({ name, text, values: params as unknown[] });
     } finally {

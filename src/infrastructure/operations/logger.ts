@@ -18,6 +18,9 @@ export type LogSettings = Pick<Config['process'], 'logLevel' | 'logFormat'>;
 /** Contexts in which Nest logs every step of its own start: sixty lines without information in a normal start. */
 const STEPS = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
 
+/** Routes of balancers and monitoring. */
+const PROBES = new Set(['/health/live', '/health/ready', '/metrics']);
+
 /** How long and how many characters of access lines are gathered. */
 const GATHER_MS = 50;
 const MOST_GATHERED = 16_384;
@@ -69,6 +72,11 @@ export class HeraldLogger implements LoggerService {
   /** True where one line an answered request is wanted. */
   get logsAccess(): boolean {
     return this.pino.isLevelEnabled(this.accessLevel);
+  }
+
+  /** True where the probes of balancers and monitoring are logged as well. */
+  get logsProbes(): boolean {
+    return this.pino.isLevelEnabled('debug');
   }
 
   /**
@@ -159,6 +167,8 @@ export class AccessLog implements OnApplicationShutdown {
     if (this.paused || !this.logger.logsAccess) return;
     const { apiKeyId, organizationId, span } = req;
     const route = pathOfRoute(req);
+    // Probes ask every few seconds: only what goes wrong is of interest.
+    if (PROBES.has(route ?? '') && res.statusCode < 400 && !this.logger.logsProbes) return;
     const id = req.headers['x-request-id'] === req.id ? maskSecrets(req.id) : req.id;
     const address = this.config.process.logsAddress ? this.addressOf(req) : undefined;
     let line = `{"level":"${this.logger.accessLevel}","time":"${this.time()}","request_id":"${id}"`;
