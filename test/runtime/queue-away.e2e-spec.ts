@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { freePort } from '../../bench/rig/free-port.js';
 import { codesSentTo, mobile, otpApp, setSender } from '../otp/fixture.js';
@@ -24,12 +25,16 @@ describe.each(Object.entries(QUEUES))('%s: with an api apart', (_name, queue) =>
   let worker: TestApp;
   let receiver: Receiver;
 
+  const logged: string[] = [];
+
   beforeAll(async () => {
+    jest.spyOn(process.stderr, 'write').mockImplementation((line) => logged.push(String(line)) > 0);
     receiver = await Receiver.start();
     const env = {
       REDIS_URL: await queue.redisUrl(),
       MEDIA_MIN_FREE_MIB: '0',
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      LOG_LEVEL: 'warn',
     };
     api = await startTestApp({ roles: ['api', 'simulator'], env });
     worker = await startTestApp({
@@ -44,6 +49,7 @@ describe.each(Object.entries(QUEUES))('%s: with an api apart', (_name, queue) =>
     await worker?.stop();
     await api?.stop();
     await receiver?.stop();
+    jest.restoreAllMocks();
   });
 
   it('messages are sent', async () => {
@@ -107,6 +113,12 @@ describe.each(Object.entries(QUEUES))('%s: with an api apart', (_name, queue) =>
       const { parts } = body as unknown as { parts: Record<string, unknown> };
       expect([status, parts.queue]).toEqual([200, { ok: true, detail: expect.stringMatching(/^away/) }]);
     }
+  });
+
+  it('each process says once that Redis is away, and no worker complains beside it', () => {
+    const { redisUrl } = api.config.queue;
+    const lines = logged.join('').match(/Redis cannot be reached|the queue reports/g) ?? [];
+    if (redisUrl !== null) expect(lines).toEqual(['Redis cannot be reached', 'Redis cannot be reached']);
   });
 
   async function control(path: string, body: unknown): Promise<void> {

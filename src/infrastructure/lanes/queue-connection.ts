@@ -11,6 +11,12 @@ import { sessionLink, sessionSettings, startClient } from '../database/pooler.js
 /** BullMQ's tables live beside ours, in a schema of their own. */
 const SCHEMA = 'bullmq';
 const QUERY_TIMEOUT_MS = 10_000;
+/** For how long a worker on Redis waits for a job before it asks again. PostgreSQL notifies over a connection that stays. */
+const REDIS_WAIT_SECONDS = 10;
+/** Longer than that wait: a server that is lost and closes no connection answers no longer. */
+const REDIS_SOCKET_TIMEOUT_MS = 2 * REDIS_WAIT_SECONDS * 1_000;
+const LOST_REDIS =
+  /Connection is closed|Socket timeout|Stream isn't writeable|read E|write E|connect E|ENOTFOUND|EAI_AGAIN/;
 
 /**
  * The one connection of this process that all queues and workers share: a pool on PostgreSQL, or a client of Redis.
@@ -49,6 +55,16 @@ export class QueueConnection implements OnApplicationShutdown {
   /** Connections that stay free for statements once each of `workers` holds one to listen on. */
   statementConnections(workers: number): number {
     return this.client instanceof pg.Pool ? (this.client.options.max ?? 10) - workers : Number.POSITIVE_INFINITY;
+  }
+
+  /** For how long a worker waits for a job, where that is limited; null: as its options say. */
+  get waitSeconds(): number | null {
+    return this.client instanceof pg.Pool ? null : REDIS_WAIT_SECONDS;
+  }
+
+  /** Whether an error of a queue or worker says only that Redis is away, which is logged once. */
+  isLoss(error: Error): boolean {
+    return !(this.client instanceof pg.Pool) && (this.isAway || LOST_REDIS.test(error.message));
   }
 
   /** Redis is not connected now. The pool of PostgreSQL connects when it is asked. */
@@ -149,8 +165,7 @@ function openRedis(redisUrl: string, cluster: boolean): Redis | Cluster {
     // BullMQ's blocking reads must not be given up after some tries.
     maxRetriesPerRequest: null,
     connectTimeout: 5_000,
-    // They wait for ten seconds at the most. A server that is lost and closes no connection answers no longer.
-    socketTimeout: 20_000,
+    socketTimeout: REDIS_SOCKET_TIMEOUT_MS,
     keepAlive: 10_000,
   };
   const client = cluster

@@ -50,6 +50,7 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
     for (const { worker } of hosts) {
       worker.on('error', (error: Error) => this.report(error));
       worker.concurrency = this.config.queue.concurrency;
+      worker.opts.drainDelay = this.connection.waitSeconds ?? worker.opts.drainDelay;
     }
     for (const { name } of this.queues()) {
       const workers = hosts.filter((host) => host.worker.name === name).length;
@@ -67,8 +68,9 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
     if (this.connection.isAway) await Promise.allSettled(this.hosts.map((host) => host.worker.close(true)));
   }
 
-  /** A server that is away makes every worker complain several times a second; one line in ten seconds says it. */
+  /** A server in trouble makes every worker complain several times a second; one line in ten seconds says it. */
   private report(error: Error): void {
+    if (this.connection.isLoss(error)) return;
     if (performance.now() - this.reportedAt < REPORT_EVERY_MS) return;
     this.reportedAt = performance.now();
     this.logger.warn(`the queue reports: ${error.message}`);
