@@ -14,7 +14,7 @@ COPY schematics ./schematics
 COPY migrations ./migrations
 COPY src ./src
 # What only the build needs goes again: the packages that stay are those of the lock file.
-RUN npm run build && rm -f dist/*.tsbuildinfo \
+RUN npx nest build && rm -f dist/*.tsbuildinfo \
   && npm prune --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
   && npm pkg delete devDependencies \
   && npm sbom --omit=optional --sbom-format=cyclonedx >sbom.cdx.json

@@ -11,6 +11,7 @@ import { ROOT } from './lib/root.mjs';
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.build-stamp');
 const LOCK = join(DIST, '.build-lock');
+const MAIN = 'dist/src/main.js';
 const SOURCES = ['src', 'migrations'];
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'];
 // A build takes seconds; a lock older than this was left behind by a process that was killed.
@@ -31,11 +32,15 @@ export async function buildIfStale() {
 }
 
 async function build() {
-  const obstacle = obstacleTo(process.versions.node, existsSync(join(ROOT, 'node_modules/@nestjs/cli')));
+  const hasCompiler = existsSync(join(ROOT, 'node_modules/@nestjs/cli'));
+  // An installation without development packages runs what was built elsewhere.
+  const isProduction = !hasCompiler && [MAIN, 'node_modules/@nestjs/core'].every((path) => existsSync(join(ROOT, path)));
+  const obstacle = obstacleTo(process.versions.node, hasCompiler || isProduction);
   if (obstacle !== null) {
     process.stderr.write(`${obstacle}\n`);
     process.exit(1);
   }
+  if (isProduction) return { built: false, failed: false };
   if (!isStale(readStamp())) return { built: false, failed: readStamp().failed };
   mkdirSync(DIST, { recursive: true });
   if (readStamp() === null) process.stderr.write('building dist/ for the first time: about half a minute ...\n');

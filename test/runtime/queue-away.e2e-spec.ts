@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { freePort } from '../../bench/rig/free-port.js';
 import { codesSentTo, mobile, otpApp, setSender } from '../otp/fixture.js';
@@ -26,9 +25,10 @@ describe.each(Object.entries(QUEUES))('%s: with an api apart', (_name, queue) =>
   let receiver: Receiver;
 
   const logged: string[] = [];
+  const write = process.stderr.write.bind(process.stderr);
 
   beforeAll(async () => {
-    jest.spyOn(process.stderr, 'write').mockImplementation((line) => logged.push(String(line)) > 0);
+    process.stderr.write = (line) => logged.push(String(line)) > 0;
     receiver = await Receiver.start();
     const env = {
       REDIS_URL: await queue.redisUrl(),
@@ -49,7 +49,7 @@ describe.each(Object.entries(QUEUES))('%s: with an api apart', (_name, queue) =>
     await worker?.stop();
     await api?.stop();
     await receiver?.stop();
-    jest.restoreAllMocks();
+    process.stderr.write = write;
   });
 
   it('messages are sent', async () => {
