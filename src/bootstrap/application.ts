@@ -1,5 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
+import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import 'reflect-metadata';
 import { AppModule } from '../app.module.js';
@@ -12,8 +13,9 @@ import { QueueWorkers } from '../infrastructure/lanes/queue-workers.js';
 import { Restoration } from '../infrastructure/lanes/restoration.js';
 import { Sweeps } from '../infrastructure/lanes/sweeps.js';
 import type { HeraldLogger } from '../infrastructure/operations/logger.js';
+import { SecretRotation } from '../infrastructure/secrets/secret-rotation.js';
 import { requireDatabase } from './database.js';
-import { listenError } from './start-error.js';
+import { listenError, StartError } from './start-error.js';
 
 const OPERATIONS = /^\/(health\/(live|ready)|metrics)$/;
 
@@ -41,6 +43,7 @@ export async function createApplication(config: Config, logger: HeraldLogger): P
   if (!config.process.roles.includes('api')) serveOperationsOnly(app);
   try {
     await app.init();
+    await proveKeys(app.get(SecretRotation));
     // Before anything is accepted here: what waits already in another database than last time may have been sent.
     const restoration = app.get(Restoration);
     await restoration.checkAtStart();
@@ -57,6 +60,21 @@ export async function createApplication(config: Config, logger: HeraldLogger): P
     throw error;
   }
   return app;
+}
+
+/**
+ * What was encrypted can be opened: else each message would fail, one by one.
+ *
+ * @throws StartError where no stored secret opens.
+ */
+async function proveKeys(secrets: SecretRotation): Promise<void> {
+  const { opened, closed } = await secrets.proveKeys();
+  if (closed.length === 0) return;
+  const what = `stored secrets of key version ${closed.join(', ')}`;
+  if (opened.length === 0) {
+    throw new StartError(`ENCRYPTION_KEYS does not open the ${what}: set the keys that encrypted them`);
+  }
+  new Logger('Secrets').error(`ENCRYPTION_KEYS does not open the ${what}; what needs them fails: add their key`);
 }
 
 /** Listens, and in a worker begins to work. Returns the port. */

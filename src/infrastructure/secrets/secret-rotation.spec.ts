@@ -57,6 +57,27 @@ describe('SecretRotation', () => {
     return rotation;
   }
 
+  it('says of which versions some secret opens, and of which none', async () => {
+    const wrong: EncryptionKey = { version: 1, key: randomBytes(32) };
+    await fill(boxOf(1, first, second), ids.slice(0, 5));
+    await test.database.execute('update thing set sealed = $2 where id = $1', [ids[0], Buffer.from('damaged bytes')]);
+    const [{ sealed } = { sealed: Buffer.alloc(0) }] = await test.database.query<{ sealed: Buffer }>(
+      'select sealed from thing where id = $1',
+      [ids[1]],
+    );
+    await test.database.execute('update thing set sealed = $2 where id = $1', [
+      ids[1],
+      Buffer.concat([sealed.subarray(0, -1), Buffer.from([(sealed.at(-1) ?? 0) ^ 1])]),
+    ]);
+    // The first four bytes of what is damaged are a version of their own.
+    const damaged = Buffer.from('dama').readUInt32BE(0);
+    expect(await rotationOf(boxOf(null, first)).proveKeys()).toEqual({ opened: [1], closed: [damaged] });
+    expect(await rotationOf(boxOf(null, wrong)).proveKeys()).toEqual({ opened: [], closed: [1, damaged] });
+    expect(await rotationOf(boxOf(null, second)).proveKeys()).toEqual({ opened: [], closed: [1, damaged] });
+    await test.database.execute('truncate thing');
+    expect(await rotationOf(boxOf(null, wrong)).proveKeys()).toEqual({ opened: [], closed: [] });
+  });
+
   it('replaces the key of 10,000 secrets while they are read and written, and not one fails to open', async () => {
     // What every process has once the new key is everywhere: both decrypt, the old one still encrypts in some.
     const reader = boxOf(1, first, second);

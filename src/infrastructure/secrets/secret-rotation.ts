@@ -21,6 +21,14 @@ export interface RotatedColumn {
   unreadable: number;
 }
 
+/** What the keys of this process open of a sample: the newest secrets of each version in each column. */
+export interface KeyProof {
+  /** Key versions of stored secrets of which at least one opens. */
+  opened: number[];
+  /** Those of which none does. */
+  closed: number[];
+}
+
 interface SealedRow {
   id: string;
   organizationId: string;
@@ -28,6 +36,8 @@ interface SealedRow {
 }
 
 const BATCH = 500;
+/** One secret alone may be damaged. */
+const SAMPLE = 3;
 
 /**
  * Seals stored secrets again under the current key, so that an older key can be taken away. Safe beside running
@@ -52,6 +62,24 @@ export class SecretRotation {
   /** The version under which secrets are sealed. */
   get version(): number {
     return this.box.version;
+  }
+
+  /** Opens some of the stored secrets, so that a wrong key is found at start and not by each message. */
+  async proveKeys(): Promise<KeyProof> {
+    const opens = new Map<number, boolean>();
+    for (const column of this.columns) {
+      const rows = await this.database.query<SealedRow>(sampleOf(column), [SAMPLE]);
+      const readable = new Set(this.reseal(column, rows).map(({ id }) => id));
+      for (const { id, sealed } of rows) {
+        const version = sealed.readUInt32BE(0);
+        opens.set(version, (opens.get(version) ?? false) || readable.has(id));
+      }
+    }
+    const versions = [...opens.keys()].sort((a, b) => a - b);
+    return {
+      opened: versions.filter((version) => opens.get(version)),
+      closed: versions.filter((version) => !opens.get(version)),
+    };
   }
 
   async rotate(): Promise<RotatedColumn[]> {
@@ -99,6 +127,14 @@ function selectOf({ table, column, organization = 'organization_id' }: SealedCol
   return `select id::text as id, (${organization})::text as "organizationId", ${column} as sealed from ${table}
     where substring(${column} from 1 for 4) <> $1 and id::text collate "C" > $2
     order by id::text collate "C" limit $3`;
+}
+
+function sampleOf({ table, column, organization = 'organization_id' }: SealedColumn): string {
+  return `select id, "organizationId", sealed from (
+      select id::text as id, (${organization})::text as "organizationId", ${column} as sealed,
+        row_number() over (partition by substring(${column} from 1 for 4) order by id desc) as n
+      from ${table} where octet_length(${column}) > 4) as stored
+    where n <= $1`;
 }
 
 function updateOf({ table, column }: SealedColumn): string {
