@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { makeFolder } from '../common/folders.js';
 import { DEMO_RECEIVERS_FILE } from '../modules/webhook/webhook.types.js';
 
 /** Content of `DATA_DIR/demo.json`: the demo workspace, for new users and tests. */
@@ -74,7 +75,7 @@ export function announceReceiver(dataDir: string, url: string): () => void {
 
 /** Replaces a file, readable by its owner only. Replaced as a whole: a reader never reads half of it. */
 function writePrivateFile(dataDir: string, name: string, text: string): void {
-  mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   const path = join(dataDir, name);
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, text, { mode: 0o600 });

@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { codeOf } from '../common/describe-error.js';
+import { probeFolder } from '../common/folders.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import type { HeraldLogger } from '../infrastructure/operations/logger.js';
 import { Drain } from '../infrastructure/http/drain.js';
 import type { Simulator } from '../simulator/simulator.js';
 import type { SimulatorOptions } from '../simulator/simulator.types.js';
 import { reachableHost, startSimulatorRole } from './simulator-role.js';
+import { StartError } from './start-error.js';
 import type { DemoFile } from './demo-file.js';
 import { startEmbeddedDatabase } from './database.js';
 import type { Teardown } from './teardown.js';
@@ -53,6 +56,7 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
   const { logger, timeline, teardown, onFatal } = options;
   const config = copyOf(options.config);
   const { roles } = config.process;
+  requireFolders(config);
   if (!roles.includes('api') && !roles.includes('worker')) return startSimulatorOnly(config, options);
 
   // The application's modules are loaded while the database starts: about half of a start is either.
@@ -77,6 +81,28 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
   const makeDemo = async () => (await import('./demo.js')).makeDemo(app, config, baseUrl, simulatorUrl);
   const demo = config.process.demo && roles.includes('api') ? await timeline.measure('demo', makeDemo) : null;
   return { config, app, baseUrl, simulator: simulation?.simulator ?? null, simulatorUrl, demo };
+}
+
+/**
+ * Where files cannot be written, every upload would fail, and what the simulator keeps. A full disk may have space again.
+ *
+ * @throws StartError naming the folder
+ */
+function requireFolders({ process, media }: Config): void {
+  const keepsFiles = media.storages.includes('folder') && process.roles.some((role) => role !== 'simulator');
+  const folders = [
+    ...(process.roles.includes('simulator') ? [process.dataDir] : []),
+    ...(keepsFiles ? [media.dir] : []),
+  ];
+  for (const folder of folders) {
+    try {
+      probeFolder(folder);
+    } catch (error) {
+      if (codeOf(error) === 'ENOSPC') continue;
+      const how = 'give this user the right to write there, or set DATA_DIR or MEDIA_DIR';
+      throw new StartError(`the folder ${folder} can't be written (${codeOf(error)}): ${how}`, { cause: error });
+    }
+  }
 }
 
 async function startSimulatorOnly(config: Config, options: StartOptions): Promise<Herald> {

@@ -1,11 +1,12 @@
-import { accessSync, constants, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { statfsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { migrations } from '../../migrations/all.js';
 import { requireDatabase } from '../bootstrap/database.js';
 import { runningSimulator } from '../bootstrap/demo-file.js';
 import { describeError } from '../common/describe-error.js';
+import { probeFolder } from '../common/folders.js';
 import { within } from '../common/within.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { sealingVersion } from '../infrastructure/config/encryption-keys.js';
@@ -100,16 +101,11 @@ export async function examine(): Promise<Finding[]> {
 
 function checkDataDir(config: Config): Result {
   const dataDir = resolve(config.process.dataDir);
-  const probe = join(dataDir, `.doctor-${process.pid}`);
   try {
-    mkdirSync(dataDir, { recursive: true });
-    accessSync(dataDir, constants.W_OK | constants.X_OK);
-    writeFileSync(probe, 'x');
+    probeFolder(dataDir);
     return ok(`${dataDir} can be written`);
   } catch (error) {
     return fail(`${dataDir} can't be written: ${describeError(error)}`);
-  } finally {
-    rmSync(probe, { force: true });
   }
 }
 
@@ -132,7 +128,7 @@ function checkBilling({ limits }: Config): Result {
 /** Uploads are refused below MEDIA_MIN_FREE_MIB; an embedded database stops at nothing left. */
 function checkDisk(config: Config): Result {
   const { dir, minFreeBytes } = config.media;
-  mkdirSync(dir, { recursive: true });
+  probeFolder(dir);
   const { bavail, bsize } = statfsSync(dir);
   const free = bavail * bsize;
   const text = `${Math.floor(free / MIB)} MiB free where media files lie (${resolve(dir)})`;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -158,6 +159,13 @@ it.each([
   expect(execFileSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8' })).toBe(loaded);
 });
 
+/** Else they are generated, and kept in DATA_DIR. */
+const SECRETS = {
+  ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}`,
+  WHATSAPP_APP_SECRET: 'secret-of-a-test',
+  WHATSAPP_VERIFY_TOKEN: 'token-of-a-test',
+};
+
 describe('a start that cannot be', () => {
   it('names all invalid settings together and exits with 78', async () => {
     const env = { PORT: 'many', LOG_LEVEL: 'loud', NODE_ENV: 'production' };
@@ -189,6 +197,25 @@ describe('a start that cannot be', () => {
     const line = stderr.trim().split('\n').at(-1) ?? '';
     expect((JSON.parse(line) as { msg: string }).msg).toMatch(
       /^Herald cannot start: the database \w+ at [\w.]+:\d+ offers no TLS: turn it on there, or set sslmode=disable in DATABASE_URL$/,
+    );
+  });
+
+  it('says that files cannot be written', async () => {
+    const database = await createTestDatabase();
+    const { code, stderr } = await HeraldProcess.launch({
+      DATABASE_URL: database.url,
+      DATA_DIR: '/proc/nowhere',
+      ...SECRETS,
+    }).untilEnded();
+    await database.drop();
+    expect(code).toBe(1);
+    const generated = await HeraldProcess.launch({ DATA_DIR: '/proc/nowhere' }).untilEnded();
+    expect(generated.code).toBe(78);
+    expect((JSON.parse(generated.stderr) as { msg: string }).msg).toContain(
+      "DATA_DIR names /proc/nowhere, which can't be read or written: ENOENT",
+    );
+    expect((JSON.parse(stderr) as { msg: string }).msg).toBe(
+      "Herald cannot start: the folder /proc/nowhere can't be written (ENOENT): give this user the right to write there, or set DATA_DIR or MEDIA_DIR",
     );
   });
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../common/folders.js';
 
 /**
  * Secrets for a laptop: made once, kept in `DATA_DIR/secrets.json` (mode 0600). Losing that file makes the stored
@@ -32,7 +33,7 @@ function readOrCreate(dataDir: string): ReturnType<typeof fresh> {
       throw new Error(`${file} cannot be read; restore it, for stored tokens need it`, { cause: error });
     }
   }
-  mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   const temporary = `${file}.${process.pid}`;
   writeFileSync(temporary, `${JSON.stringify(fresh(), null, 2)}\n`, { mode: 0o600 });
   try {

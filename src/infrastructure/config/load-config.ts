@@ -234,12 +234,22 @@ function isWeak({ options: { leastLength } }: Setting<unknown>, text: string | u
   return secrets.some((word) => word.length < leastLength || new Set(word).size < LEAST_DIFFERENT_CHARACTERS);
 }
 
+function secretsIn({ dataDir, logFormat }: Values['process'], persist: boolean) {
+  try {
+    return generatedSecrets(dataDir, persist);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new ConfigError([`DATA_DIR names ${dataDir}, which can't be read or written: ${code}`], logFormat);
+  }
+}
+
 /** Adds what depends on several settings, and the generated secrets. */
 function complete(values: Values, { production }: Surroundings, persistSecrets: boolean) {
   const { process, database, media, s3, whatsapp, security, tracing } = values;
   const { dataDir } = process;
   const isComplete = security.encryptionKeys && whatsapp.appSecrets && whatsapp.verifyToken;
-  const generated = production || isComplete ? null : generatedSecrets(dataDir, persistSecrets);
+  const generated = production || isComplete ? null : secretsIn(process, persistSecrets);
   return {
     ...values,
     // What lends the connections of `url` and `directUrl`, which is found at start.

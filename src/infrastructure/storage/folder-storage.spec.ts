@@ -98,7 +98,7 @@ describe('FolderStorage', () => {
     expect(temporary()).toEqual([]);
     writeFileSync(join(root, 'file'), '');
     const misplaced = new FolderStorage({ media: { dir: join(root, 'file'), minFreeBytes: 0 } } as unknown as Config);
-    await expect(misplaced.create()).rejects.toThrow();
+    await expect(misplaced.create()).rejects.toBeInstanceOf(StorageUnavailableError);
   });
 
   describe('abandoned temporary files', () => {
