@@ -7,8 +7,8 @@ export interface RawAnswer {
   headers: Record<string, string>;
   body: string;
   text: string;
-  /** Milliseconds until the server closed the connection, or the time was up. */
-  ms: number;
+  /** The server did not close the connection within the time. */
+  timedOut: boolean;
 }
 
 /**
@@ -22,10 +22,13 @@ export function rawRequest(
   isEnough: (received: string) => boolean = () => false,
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const startedAt = performance.now();
     const socket = connect(port, '127.0.0.1');
     let received = '';
-    const timer = setTimeout(() => socket.destroy(), timeoutMs);
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      socket.destroy();
+    }, timeoutMs);
     socket.setEncoding('latin1');
     socket.on('connect', () => socket.write(text, 'latin1'));
     socket.on('data', (chunk) => {
@@ -37,7 +40,7 @@ export function rawRequest(
     });
     socket.on('close', () => {
       clearTimeout(timer);
-      resolve(answerOf(received, performance.now() - startedAt));
+      resolve(answerOf(received, timedOut));
     });
   });
 }
@@ -47,11 +50,11 @@ export function request(first: string, headers: readonly string[] = [], body = '
   return `${[first, 'Host: herald.test', 'Connection: close', ...headers].join('\r\n')}\r\n\r\n${body}`;
 }
 
-function answerOf(text: string, ms: number): RawAnswer {
+function answerOf(text: string, timedOut: boolean): RawAnswer {
   const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s, 2);
   const [first = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
-  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(first)?.[1] ?? 0), headers, body, text, ms };
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(first)?.[1] ?? 0), headers, body, text, timedOut };
 }

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { Drain } from '../../src/infrastructure/http/drain.js';
 import { TemplatesRepository } from '../../src/modules/templates/templates.repository.js';
 import { TemplateSync } from '../../src/modules/templates/template-sync.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -132,8 +133,11 @@ describe('a sync under way', () => {
 
   it('is the only one, in however many processes', async () => {
     stage.platform.add(workspace.wabaId);
-    stage.platform.beforePage = () => new Promise((resolve) => setTimeout(resolve, 300));
     const elsewhere = neighbour.api.as((await keyOf(workspace.organizationId)).text);
+    const drains = [stage.test, neighbour].map(({ app }) => app.get(Drain, { strict: false }));
+    // The platform answers once all of them wait.
+    stage.platform.beforePage = async () =>
+      void (await waitFor(() => drains.reduce((sum, { inFlight }) => sum + inFlight, 0) === 6));
     const answers = await Promise.all([
       ...[1, 2, 3].map(() => workspace.api.get(workspace.path)),
       ...[1, 2, 3].map(() => elsewhere.get(workspace.path)),

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { startDeafListener } from '../support/whatsapp/full-backlog.js';
 import { waitFor } from '../support/wait-for.js';
-import { clientFor, closeClients, deliver, FakeResolver, HOST, quickestOf, trusted } from './delivery-stage.js';
+import { clientFor, closeClients, deliver, ENDLESS, FakeResolver, HOST, trusted } from './delivery-stage.js';
 import { RawReceiver, Receiver, Tripwire, type Answerer } from './receiver.js';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -127,7 +127,7 @@ describe('a delivery', () => {
 describe('an answer', () => {
   it('counts from its head on, though its body breaks off', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf';
-    const receiver = await receiveRaw(saying(head, (socket) => setTimeout(() => socket.destroy(), 20)));
+    const receiver = await receiveRaw(saying(head, (socket) => socket.destroySoon()));
     expect(await deliver(clientFor(receiver.port))).toMatchObject({ kind: 'answered', status: 200 });
   });
 
@@ -146,9 +146,8 @@ describe('an answer', () => {
         more();
       }),
     );
-    const result = await quickestOf(3, 1_500, () => deliver(clientFor(receiver.port), { endpoint: 'one' }));
+    const result = await deliver(clientFor(receiver.port), { endpoint: 'one' });
     expect(result).toMatchObject({ kind: 'answered', status: 200 });
-    expect(result.durationMs).toBeLessThan(1_500);
     const soFar = written;
     await waitFor(() => receiver.open === 0);
     // What lay in the buffers of two kernels, and not the endless rest.
@@ -163,10 +162,8 @@ describe('an answer', () => {
         socket.once('close', () => clearInterval(timer));
       }),
     );
-    const client = clientFor(receiver.port, { limits: { bodyMs: 200 } });
-    const result = await quickestOf(3, 1_500, () => deliver(client, { endpoint: 'one' }));
-    expect(result).toMatchObject({ kind: 'answered', status: 200 });
-    expect(result.durationMs).toBeLessThan(1_500);
+    const client = clientFor(receiver.port, { limits: { ...ENDLESS, bodyMs: 200 } });
+    expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ kind: 'answered', status: 200 });
     await waitFor(() => receiver.open === 0);
   });
 
@@ -204,10 +201,8 @@ describe('an answer', () => {
         socket.once('close', () => clearInterval(timer));
       }),
     );
-    const client = clientFor(receiver.port, { limits: { headersMs: 200 } });
-    const result = await quickestOf(3, 1_500, () => deliver(client));
-    expect(result).toMatchObject({ kind: 'failed', error: 'timeout' });
-    expect(result.durationMs).toBeLessThan(1_500);
+    const client = clientFor(receiver.port, { limits: { ...ENDLESS, headersMs: 200 } });
+    expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'timeout' });
     await waitFor(() => receiver.open === 0);
   });
 
@@ -234,7 +229,7 @@ describe('no connection', () => {
     const deaf = await startDeafListener();
     closers.push(() => deaf.stop());
     await deaf.fill();
-    const result = await deliver(clientFor(deaf.port, { limits: { connectMs: 200 } }));
+    const result = await deliver(clientFor(deaf.port, { limits: { ...ENDLESS, connectMs: 200 } }));
     expect(result).toMatchObject({ kind: 'failed', error: 'connect_timeout' });
   });
 
@@ -246,18 +241,14 @@ describe('no connection', () => {
 
   it('where the resolver never answers', async () => {
     const resolver = new FakeResolver(() => new Promise(() => {}));
-    const client = clientFor(1, { resolver, limits: { dnsMs: 100 } });
+    const client = clientFor(1, { resolver, limits: { ...ENDLESS, dnsMs: 100 } });
     expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'dns_timeout' });
   });
 
   it('takes no longer than allowed for all of it together', async () => {
     const receiver = await receiveRaw(() => {});
-    const resolver = new FakeResolver(() => new Promise((resolve) => setTimeout(() => resolve(['127.0.0.1']), 150)));
-    const client = clientFor(receiver.port, { resolver, limits: { totalMs: 300 } });
-    const result = await quickestOf(3, 1_500, () => deliver(client));
-    expect(result).toMatchObject({ kind: 'failed', error: 'timeout' });
-    expect(result.durationMs).toBeGreaterThan(280);
-    expect(result.durationMs).toBeLessThan(1_500);
+    const client = clientFor(receiver.port, { limits: { ...ENDLESS, totalMs: 300 } });
+    expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'timeout' });
   });
 });
 
@@ -283,12 +274,14 @@ describe('giving up', () => {
   });
 
   it('close lets what is under way come to its end and takes nothing more', async () => {
-    const receiver = await receive((response) => setTimeout(() => response.writeHead(204).end(), 100));
+    const held: Parameters<Answerer>[0][] = [];
+    const receiver = await receive((response) => held.push(response));
     const client = clientFor(receiver.port);
     const underWay = deliver(client, { endpoint: 'one' });
     await waitFor(() => receiver.received.length === 1);
     const closed = client.close();
     expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'aborted' });
+    held[0]?.writeHead(204).end();
     expect(await underWay).toMatchObject({ status: 204 });
     await closed;
     await waitFor(() => receiver.sockets.size === 0);

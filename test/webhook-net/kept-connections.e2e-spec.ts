@@ -18,6 +18,17 @@ async function receive(answer: Answerer, credentials = trusted): Promise<Receive
 
 const ok: Answerer = (response) => response.writeHead(200).end('thanks');
 
+/** Answers once so many requests wait for an answer. */
+async function receiveTogether(count: number): Promise<{ receiver: Receiver; release: () => Promise<void> }> {
+  const held: Parameters<Answerer>[0][] = [];
+  const receiver = await receive((response) => held.push(response));
+  const release = async (): Promise<void> => {
+    await waitFor(() => held.length === count);
+    for (const response of held) response.writeHead(200).end();
+  };
+  return { receiver, release };
+}
+
 const connectionsOf = (receiver: Receiver): number[] => receiver.received.map(({ connection }) => connection);
 
 describe('a kept connection', () => {
@@ -32,9 +43,11 @@ describe('a kept connection', () => {
   });
 
   it('carries one delivery at a time', async () => {
-    const receiver = await receive((response) => setTimeout(() => response.writeHead(200).end(), 50));
+    const { receiver, release } = await receiveTogether(5);
     const client = clientFor(receiver.port);
-    await Promise.all(Array.from({ length: 5 }, () => deliver(client, { endpoint: 'one' })));
+    const deliveries = Array.from({ length: 5 }, () => deliver(client, { endpoint: 'one' }));
+    await release();
+    await Promise.all(deliveries);
     expect(new Set(connectionsOf(receiver)).size).toBe(5);
   });
 
@@ -148,9 +161,11 @@ describe('a kept connection', () => {
   });
 
   it('is one of a bounded number', async () => {
-    const receiver = await receive((response) => setTimeout(() => response.writeHead(200).end(), 200));
+    const { receiver, release } = await receiveTogether(40);
     const client = clientFor(receiver.port);
-    await Promise.all(Array.from({ length: 40 }, () => deliver(client, { endpoint: 'one' })));
+    const deliveries = Array.from({ length: 40 }, () => deliver(client, { endpoint: 'one' }));
+    await release();
+    await Promise.all(deliveries);
     await waitFor(() => receiver.sockets.size <= 16);
     expect(receiver.connections).toBe(40);
   });
