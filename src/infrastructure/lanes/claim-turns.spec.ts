@@ -13,23 +13,23 @@ beforeEach(() => {
 afterEach(() => jest.useRealTimers());
 
 const ask = (name: string, everyMs = 30) => void turns.next(everyMs).then(() => begun.push(name));
-const pause = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+const advance = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
 it('a claim after a silence runs at once, and all claims within a turn run together at its end', async () => {
   ask('first');
-  await pause(0);
+  await advance(0);
   expect(begun).toEqual(['first']);
-  await pause(10);
+  await advance(10);
   ask('second');
-  await pause(10);
+  await advance(10);
   ask('third');
-  await pause(9);
+  await advance(9);
   expect(begun).toEqual(['first']);
-  await pause(1);
+  await advance(1);
   expect(begun).toEqual(['first', 'second', 'third']);
-  await pause(30);
+  await advance(30);
   ask('late');
-  await pause(0);
+  await advance(0);
   expect(begun).toEqual(['first', 'second', 'third', 'late']);
 });
 
@@ -37,7 +37,7 @@ it('who wants a turn sooner takes all others along', async () => {
   ask('first');
   ask('second');
   ask('soon', 8);
-  await pause(8);
+  await advance(8);
   expect(begun).toEqual(['first', 'second', 'soon']);
 });
 
@@ -45,6 +45,6 @@ it('a turn that begins before its time, as at a stop, leaves none waiting', asyn
   ask('first');
   ask('second');
   turns.begin();
-  await pause(0);
+  await advance(0);
   expect(begun).toEqual(['first', 'second']);
 });

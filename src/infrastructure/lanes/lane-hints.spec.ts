@@ -47,7 +47,7 @@ function hintsOn(queue: ListQueue, connection = { isAway: false }) {
 }
 
 const { jest } = import.meta;
-const pause = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+const advance = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
 describe('hints at due rows', () => {
   beforeEach(() => void jest.useFakeTimers({ now: 1_800_000_000_000 }));
@@ -58,9 +58,9 @@ describe('hints at due rows', () => {
     const { hints } = hintsOn(queue);
     for (let n = 0; n < 1_000; n++) hints.announce('a');
     expect(queue.lanes).toEqual(['a']);
-    await pause(2_100);
+    await advance(2_100);
     expect(queue.lanes).toEqual(['a', 'a']);
-    await pause(2_100);
+    await advance(2_100);
     expect(queue.lanes).toEqual(['a', 'a']);
     hints.announce('a');
     expect(queue.lanes).toEqual(['a', 'a', 'a']);
@@ -71,11 +71,11 @@ describe('hints at due rows', () => {
     const { hints, signals } = hintsOn(queue);
     for (let n = 0; n < 100; n++) {
       hints.announce('a');
-      await pause(100);
+      await advance(100);
     }
     expect(queue.lanes).toEqual(['a']);
     expect(signals).toHaveLength(100);
-    await pause(2_000);
+    await advance(2_000);
     expect(queue.lanes).toEqual(['a', 'a']);
   });
 
@@ -85,14 +85,14 @@ describe('hints at due rows', () => {
       hints.announce('a');
       hints.signal('b');
     }
-    await pause(0);
+    await advance(0);
     expect(signals).toEqual(['lanes:send a b']);
     hints.announce('a');
-    await pause(20);
+    await advance(20);
     hints.signal('c');
-    await pause(29);
+    await advance(29);
     expect(signals).toEqual(['lanes:send a b']);
-    await pause(1);
+    await advance(1);
     expect(signals).toEqual(['lanes:send a b', 'lanes:send a c']);
   });
 
@@ -100,7 +100,7 @@ describe('hints at due rows', () => {
     const { hints, signals, receive } = hintsOn(new ListQueue());
     const lanes = Array.from({ length: 1_000 }, (_unused, n) => `media:00000000-0000-0000-0000-00000000${1_000 + n}`);
     for (const lane of lanes) hints.signal(lane);
-    await pause(20);
+    await advance(20);
     expect(Math.max(...signals.map((signal) => signal.length))).toBeLessThan(7_900);
     const heard: string[] = [];
     hints.listen((lane) => heard.push(lane));
@@ -134,7 +134,7 @@ describe('hints at due rows', () => {
     }
     expect(queue.added).toHaveLength(2);
     open();
-    await pause(150);
+    await advance(150);
     expect(new Set(queue.lanes).size).toBe(50);
     expect([queue.lanes.length, queue.statements]).toEqual([50, 3]);
   });
@@ -151,7 +151,7 @@ describe('hints at due rows', () => {
     hints.stop();
     hints.announce('late');
     open();
-    await pause(3_000);
+    await advance(3_000);
     expect([queue.added.length, signals]).toEqual([2, []]);
   });
 
@@ -163,19 +163,19 @@ describe('hints at due rows', () => {
     const { hints, counters } = hintsOn(queue);
     queue.answer = answer;
     hints.enqueue('a');
-    await pause(1_000);
+    await advance(1_000);
     expect([hints.isAway, counters.snapshot().lane_wakes_failed]).toEqual([true, 1]);
     const failedAt = queue.added.length;
-    await pause(1_000);
+    await advance(1_000);
     expect(hints.takesJobs).toBe(true);
     hints.enqueue('b');
     expect(hints.takesJobs).toBe(false);
     hints.enqueue('c');
     expect(queue.added).toHaveLength(failedAt + 1);
     queue.answer = () => Promise.resolve();
-    await pause(3_000);
+    await advance(3_000);
     hints.enqueue('d');
-    await pause(10);
+    await advance(10);
     expect([hints.isAway, hints.takesJobs, counters.snapshot().lane_wakes]).toEqual([false, true, 1]);
   });
 
@@ -184,7 +184,7 @@ describe('hints at due rows', () => {
     const connection = { isAway: true };
     const { hints, notices, counters } = hintsOn(queue, connection);
     hints.announce('a');
-    await pause(30);
+    await advance(30);
     expect([queue.added, hints.takesJobs, hints.isAway]).toEqual([[], false, true]);
     expect(counters.snapshot().lane_wakes_failed).toBe(1);
     connection.isAway = false;

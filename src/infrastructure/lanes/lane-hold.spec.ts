@@ -16,6 +16,8 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const PACE = { ratePerSecond: 10, burstSeconds: 1 };
+/** As many at once, and next to nothing more however long a test takes. */
+const SLOW = { ratePerSecond: 0.01, burstSeconds: 1_000 };
 
 function request(laneKey: string, owner: string, change: Partial<HoldRequest> = {}): HoldRequest {
   return { ...claimRequest(laneKey, owner, 4), pace: PACE, inHandSeconds: null, ...change };
@@ -67,22 +69,22 @@ it('who does not know what it used gets nothing of the time that it held the lan
 
 it('who takes over a hold that was not let go counts the pace as used up to its end', async () => {
   const key = newId();
-  await hold(request(key, newId(), { limit: 1 }));
+  await hold(request(key, newId(), { limit: 1, pace: SLOW }));
   await set(key, `owner_until = clock_timestamp()`);
-  expect((await hold(request(key, newId())))?.available).toBeLessThan(5);
+  expect((await hold(request(key, newId(), { pace: SLOW })))?.available).toBeLessThan(5);
   await set(key, `owner_until = clock_timestamp() - interval '1 minute', next_slot_at = '-infinity'`);
   expect(await hold(request(key, newId()))).toMatchObject({ slots: 4, available: 10 });
 });
 
 it('what is let go with its unused pace gives that to the next', async () => {
   const [key, owner] = [newId(), newId()];
-  await hold(request(key, owner));
-  await lanes.release(newId(), new Map([[key, 1]]));
-  expect(await hold(request(key, newId()))).toBeNull();
-  await lanes.release(owner, new Map([[key, 0.3]]));
-  const taken = await hold(request(key, newId(), { limit: 64 }));
-  expect(taken?.slots).toBeGreaterThanOrEqual(3);
-  expect(taken?.available).toBeLessThan(10);
+  await hold(request(key, owner, { pace: SLOW }));
+  await lanes.release(newId(), new Map([[key, 1_000]]));
+  expect(await hold(request(key, newId(), { pace: SLOW }))).toBeNull();
+  await lanes.release(owner, new Map([[key, 350]]));
+  const taken = await hold(request(key, newId(), { limit: 64, pace: SLOW }));
+  expect(taken?.slots).toBe(3);
+  expect(taken?.available).toBeCloseTo(3.5, 0);
 });
 
 it('a lane that rests is not taken, and one that is held gives nothing', async () => {

@@ -1,41 +1,33 @@
 import { jest } from '@jest/globals';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
+import { systemClock } from '../../common/clock.js';
 import { loadConfig } from '../config/load-config.js';
 import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/readiness.js';
 import { inBatches, Sweeps, type Sweep } from './sweeps.js';
 
-/** A second of the sweeps' own clock and timers takes so much less. The database's clock is left alone. */
-const FASTER = 4;
-const TICK_MS = 1_000;
-
 let test: OpenTestDatabase;
-let started: Sweeps[] = [];
-/** Milliseconds that the sweeps' clock is ahead. */
-let ahead = 0;
+let made: Sweeps[] = [];
+/** The time of the sweeps' own clock. The database's is left alone. */
+let nowMs = 0;
 
 beforeAll(async () => {
   test = await openTestDatabase();
 });
 beforeEach(() => {
-  const [now, later] = [performance.now.bind(performance), setTimeout];
-  ahead = 0;
-  jest.spyOn(performance, 'now').mockImplementation(() => now() * FASTER + ahead);
-  jest
-    .spyOn(globalThis, 'setTimeout')
-    .mockImplementation(((work: () => void, ms: number) =>
-      later(work, ms === TICK_MS ? ms / FASTER : ms)) as typeof setTimeout);
+  nowMs = 0;
+  jest.spyOn(systemClock, 'monotonic').mockImplementation(() => nowMs);
 });
 afterEach(async () => {
   jest.restoreAllMocks();
-  await Promise.all(started.map((sweeps) => sweeps.onModuleDestroy()));
-  started = [];
+  await Promise.all(made.map((sweeps) => sweeps.onModuleDestroy()));
+  made = [];
   await test.database.execute('delete from heartbeat');
 });
 afterAll(() => test?.close());
 
-/** Starts what one process does; `rounds` has the name of each sweep as often as it ran. */
+/** What one process runs; `rounds` has the name of each sweep as often as it ran. */
 function worker(sweeps: (Partial<Sweep> & { name: string })[], roles = 'worker') {
   const config = loadConfig({ env: { NODE_ENV: 'test', ROLES: roles }, persistSecrets: false });
   const all = new Sweeps(test.database, config, new Counters(), new Heartbeats(test.database, config));
@@ -44,64 +36,57 @@ function worker(sweeps: (Partial<Sweep> & { name: string })[], roles = 'worker')
     const run = (): Promise<number> => Promise.resolve(rounds.push(sweep.name));
     all.add({ everyMs: 1_000, run, ...sweep });
   }
-  started.push(all);
-  all.start();
+  made.push(all);
   return { all, rounds };
 }
 
-/** A look at a busy machine may take long. */
-const until = (look: () => boolean | Promise<boolean>): Promise<unknown> =>
-  waitFor(look, { timeoutMs: 30_000 * FASTER });
+/** So many seconds of one process, each with the rounds that it begins. */
+async function live(all: Sweeps, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) {
+    nowMs += 1_000;
+    await all.tick();
+    await new Promise(setImmediate);
+  }
+}
+
+/**
+ * A process takes the lease in its first second and renews it in every second one, together with what succeeded before;
+ * a lease of another process is over after four.
+ */
+const A_FEW_SECONDS = 6;
 
 const has = async (name: string, where = 'true'): Promise<boolean> =>
   (await test.database.query(`select 1 from heartbeat where name = $1 and ${where}`, [name])).length > 0;
 
-/** Another process leads for as long as `work` takes; `work` gets the number of looks since. */
-async function besideLeader(work: (looks: () => number) => Promise<void>): Promise<void> {
-  const query = jest.spyOn(test.database, 'query');
-  const renew = (): Promise<unknown> =>
-    test.database.execute(
-      `insert into heartbeat (name, beat_at) values ('leader', clock_timestamp())
-       on conflict (name) do update set beat_at = excluded.beat_at`,
-    );
-  await renew();
-  query.mockClear();
-  let over = false;
-  const renewing = (async () => {
-    while (!over) {
-      await renew();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  })();
-  try {
-    await work(() => query.mock.calls.filter(([sql]) => JSON.stringify(sql).includes('leader')).length);
-  } finally {
-    over = true;
-    await renewing;
-    // Its lease is over.
-    await test.database.execute(`update heartbeat set beat_at = beat_at - interval '1 minute' where name = 'leader'`);
-  }
-}
+/** Another process takes the lease, valid for as long as the database's clock allows. */
+const otherLeads = (): Promise<unknown> =>
+  test.database.execute(
+    `insert into heartbeat (name, beat_at) values ('leader', clock_timestamp() + interval '3 seconds')
+     on conflict (name) do update set beat_at = excluded.beat_at`,
+  );
+
+const otherEnds = (): Promise<unknown> =>
+  test.database.execute(`update heartbeat set beat_at = beat_at - interval '1 minute' where name = 'leader'`);
 
 describe('Sweeps', () => {
   it('run only what has work, ask for all of it in one statement, and count what has none as done', async () => {
     const query = jest.spyOn(test.database, 'query');
     const execute = jest.spyOn(test.database, 'execute');
-    const { rounds } = worker([
+    const { all, rounds } = worker([
       { name: 'empty', hasWork: 'exists (select 1 from message)' },
       { name: 'empty_too', waitsFor: [{ table: 'media_object', column: 'next_attempt_at' }] },
       { name: 'full', hasWork: 'true' },
       { name: 'always' },
     ]);
-    await until(() => has('sweep:empty'));
+    await live(all, A_FEW_SECONDS);
+    expect(await has('sweep:empty')).toBe(true);
     expect(await has('sweep:empty_too')).toBe(true);
     expect(await has('sweep:full')).toBe(true);
     expect(await has('clock')).toBe(true);
-    expect(rounds.filter((name) => name !== 'full' && name !== 'always')).toEqual([]);
-    expect(rounds.filter((name) => name === 'full').length).toBe(rounds.filter((name) => name === 'always').length);
+    const eachSecond = (name: string): string[] => Array<string>(A_FEW_SECONDS).fill(name);
+    expect(rounds.toSorted()).toEqual([...eachSecond('always'), ...eachSecond('full')]);
     const asked = query.mock.calls.filter(([sql]) => JSON.stringify(sql).includes('as work'));
-    // One a second, which ends in a round of both that have work; the last round may not have begun yet.
-    expect(asked.length).toBeLessThanOrEqual(rounds.length / 2 + 1);
+    expect(asked).toHaveLength(A_FEW_SECONDS);
     expect(execute).not.toHaveBeenCalled();
   });
 
@@ -109,76 +94,94 @@ describe('Sweeps', () => {
     await test.database.execute(
       `insert into lane (key, paused_until) values ('past', clock_timestamp() - interval '1 second')`,
     );
-    const { rounds } = worker([
+    const { all, rounds } = worker([
       { name: 'past', waitsFor: [{ table: 'lane', column: 'paused_until', where: `key = 'past'` }] },
       { name: 'other', waitsFor: [{ table: 'lane', column: 'paused_until', where: `key = 'other'` }] },
     ]);
-    await until(() => rounds.length >= 2);
-    expect(new Set(rounds)).toEqual(new Set(['past']));
+    await live(all, 2);
+    expect(rounds).toEqual(['past', 'past']);
   });
 
   it('are not run beside another leader, and are when its lease is over', async () => {
-    let rounds: string[] = [];
-    await besideLeader(async (looks) => {
-      ({ rounds } = worker([{ name: 'one' }, { name: 'wherever', everywhere: true }]));
-      await until(() => looks() > 0 && rounds.includes('wherever'));
-      expect(rounds).not.toContain('one');
-    });
-    await until(() => rounds.includes('one'));
+    const { all, rounds } = worker([{ name: 'one' }, { name: 'wherever', everywhere: true }]);
+    await otherLeads();
+    await live(all, 3);
+    expect(rounds).toEqual(['wherever', 'wherever', 'wherever']);
+    await otherEnds();
+    await live(all, A_FEW_SECONDS);
+    expect(rounds).toContain('one');
   });
 
   it('end where another process has taken the lease meanwhile', async () => {
-    const { rounds } = worker([{ name: 'one' }]);
-    await until(() => rounds.length > 0);
-    await besideLeader(async (looks) => {
-      await until(() => looks() > 0);
-      const before = rounds.length;
-      await until(() => looks() > 1);
-      // One may have begun as the answer to the first look came.
-      expect(rounds.length - before).toBeLessThanOrEqual(1);
-    });
+    const { all, rounds } = worker([{ name: 'one' }]);
+    await live(all, 1);
+    expect(rounds).toEqual(['one']);
+    await otherLeads();
+    // It may run until it renews its lease next.
+    await live(all, 2);
+    const before = rounds.length;
+    await otherLeads();
+    await live(all, A_FEW_SECONDS);
+    expect(rounds).toHaveLength(before);
   });
 
   it('are run by every worker where the leader does not succeed with them', async () => {
     await test.database.execute(
       `insert into heartbeat values ('sweep:stuck', clock_timestamp() - interval '1 minute')`,
     );
-    const { rounds } = worker([{ name: 'stuck' }, { name: 'well' }]);
-    // It has been up for long enough to judge.
-    ahead = 60_000;
-    await besideLeader(async () => {
-      await until(() => rounds.includes('stuck'));
-      await until(() => has('sweep:stuck', `beat_at > clock_timestamp() - interval '30 seconds'`));
-      expect(rounds).not.toContain('well');
-    });
+    const { all, rounds } = worker([{ name: 'stuck' }, { name: 'well' }]);
+    await otherLeads();
+    await live(all, 1);
+    expect(rounds).toEqual([]);
+    // Now it has been up for long enough to judge, and renews what it succeeds with at its next look.
+    for (let looks = 0; looks < 2; looks++) {
+      nowMs += 60_000;
+      await otherLeads();
+      await live(all, 1);
+    }
+    expect(new Set(rounds)).toEqual(new Set(['stuck']));
+    expect(await has('sweep:stuck', `beat_at > clock_timestamp() - interval '50 seconds'`)).toBe(true);
   });
 
   it('all run where the condition of one is refused', async () => {
-    const { rounds } = worker([
+    const { all, rounds } = worker([
       { name: 'broken', hasWork: 'no_such_column' },
       { name: 'well', hasWork: 'false' },
     ]);
-    await until(() => rounds.length >= 2);
-    expect(new Set(rounds)).toEqual(new Set(['broken', 'well']));
+    await live(all, 1);
+    expect(rounds.toSorted()).toEqual(['broken', 'well']);
   });
 
   it('that fail do not stop the others, and have no success', async () => {
-    const { rounds } = worker([{ name: 'bad', run: () => Promise.reject(new Error('no')) }, { name: 'good' }]);
-    await until(() => has('sweep:good'));
-    expect(rounds.length).toBeGreaterThan(0);
+    const { all, rounds } = worker([{ name: 'bad', run: () => Promise.reject(new Error('no')) }, { name: 'good' }]);
+    await live(all, A_FEW_SECONDS);
+    expect(rounds).toHaveLength(A_FEW_SECONDS);
+    expect(await has('sweep:good')).toBe(true);
     expect(await has('sweep:bad')).toBe(false);
   });
 
   it('let another process lead at once when they stop', async () => {
     const { all, rounds } = worker([{ name: 'one' }]);
-    await until(() => rounds.length > 0);
+    await live(all, 1);
+    expect(rounds).toEqual(['one']);
     await all.onModuleDestroy();
     expect(await has('leader', `beat_at = '-infinity'`)).toBe(true);
   });
 
+  it('run by themselves after a start, again and again', async () => {
+    const { all, rounds } = worker([{ name: 'one' }]);
+    jest.mocked(systemClock.monotonic).mockImplementation(() => (nowMs += 1_000));
+    all.start();
+    await waitFor(() => rounds.length >= 2, { what: 'two rounds' });
+    await all.onModuleDestroy();
+  });
+
   it('do nothing without a worker', async () => {
     const query = jest.spyOn(test.database, 'query');
+    const later = jest.spyOn(globalThis, 'setTimeout');
     const { all } = worker([{ name: 'one' }], 'api');
+    all.start();
+    expect(later).not.toHaveBeenCalled();
     await all.onModuleDestroy();
     expect(query).not.toHaveBeenCalled();
     expect(await all.runNow('one')).toBe(1);

@@ -1,5 +1,6 @@
 import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { systemClock } from '../../common/clock.js';
 import { within } from '../../common/within.js';
 import { isUnreachable } from '../database/database-faults.js';
 import { Config } from '../config/config.js';
@@ -80,7 +81,7 @@ export class Sweeps implements OnModuleDestroy {
   private timer: NodeJS.Timeout | null = null;
   private ticking: Promise<void> = Promise.resolve();
   private lease: Lease | null = null;
-  private startedAt = 0;
+  private startedAt = systemClock.monotonic();
   private nextTry = 0;
 
   constructor(
@@ -104,7 +105,7 @@ export class Sweeps implements OnModuleDestroy {
   /** Begins, in a worker. */
   start(): void {
     if (!this.config.process.roles.includes('worker')) return;
-    this.startedAt = performance.now();
+    this.startedAt = systemClock.monotonic();
     this.schedule();
   }
 
@@ -129,15 +130,16 @@ export class Sweeps implements OnModuleDestroy {
     }, TICK_MS);
   }
 
-  private async tick(): Promise<void> {
-    const now = performance.now();
+  /** Looks which sweeps are due and begins their rounds: once a second after `start`, by hand in tests. */
+  async tick(): Promise<void> {
+    const now = systemClock.monotonic();
     const led = this.leads(now);
     const renews = led ? now - (this.lease?.renewedAt ?? 0) >= RENEW_MS - TICK_MS / 2 : now >= this.nextTry;
     const due = this.sweeps.filter((sweep) => this.isDue(sweep, now) && (led || renews || sweep.everywhere === true));
     if (due.length === 0 && !renews) return;
     const look = await this.look(due, renews, now);
     if (this.abort.signal.aborted) return;
-    const leads = this.leads(performance.now());
+    const leads = this.leads(systemClock.monotonic());
     for (const [index, sweep] of due.entries()) {
       if (!leads && sweep.everywhere !== true && !this.isSilent(sweep, look, now)) continue;
       this.lastRound.set(sweep, now);
@@ -277,9 +279,9 @@ export class SweepPlace {
 
   /** The database's time, for `since`; null: all. */
   next(): string | null {
-    if (performance.now() - this.since > ALL_EVERY_MS) {
+    if (systemClock.monotonic() - this.since > ALL_EVERY_MS) {
       this.from = null;
-      this.since = performance.now();
+      this.since = systemClock.monotonic();
     }
     return this.from;
   }
@@ -296,7 +298,7 @@ export class SweepPlace {
 
   /** SQL: as `from`, as things stand now. Of no round: does not begin to look at all again. */
   get condition(): string {
-    const all = this.from === null || performance.now() - this.since > ALL_EVERY_MS;
+    const all = this.from === null || systemClock.monotonic() - this.since > ALL_EVERY_MS;
     return SweepPlace.from(all ? 'null' : `'${this.from}'`);
   }
 }
