@@ -1,14 +1,14 @@
 import { KeyedMutex } from './keyed-mutex.js';
 
 describe('KeyedMutex', () => {
-  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const aTurn = () => new Promise(setImmediate);
 
   it('lets work on one key go one after the other, in the order in which it came', async () => {
     const turns = new KeyedMutex(10, () => new Error('full'));
     const seen: string[] = [];
     const work = (name: string) => async () => {
       seen.push(`${name} begins`);
-      await pause(1);
+      await aTurn();
       seen.push(`${name} ends`);
     };
     await Promise.all([turns.run('a', work('1')), turns.run('a', work('2')), turns.run('a', work('3'))]);
@@ -35,8 +35,8 @@ describe('KeyedMutex', () => {
 
   it('refuses more than may wait, and takes work again once there is capacity', async () => {
     const turns = new KeyedMutex(2, () => new Error('full'));
-    const both = [turns.run('a', () => pause(1)), turns.run('a', () => pause(1))];
-    await expect(turns.run('a', () => pause(1))).rejects.toThrow('full');
+    const both = [turns.run('a', aTurn), turns.run('a', aTurn)];
+    await expect(turns.run('a', aTurn)).rejects.toThrow('full');
     expect(await turns.run('b', () => Promise.resolve('free'))).toBe('free');
     await Promise.all(both);
     expect(await turns.run('a', () => Promise.resolve('again'))).toBe('again');

@@ -4,6 +4,8 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import type { Database } from './database.js';
 import { GroupCommit, type GatherTimes } from './group-commit.js';
 
+const { jest } = import.meta;
+
 const failing = (code: string) => Object.assign(new Error('the database failed'), { code });
 const deadlock = () => failing('40P01');
 const connectionLost = () => failing('ECONNRESET');
@@ -140,13 +142,19 @@ describe('GroupCommit', () => {
         { gather, maxBatch },
       );
 
+    beforeEach(() => void jest.useFakeTimers());
+    afterEach(() => void jest.useRealTimers());
+    const advance = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
     it('gathers them until nothing comes for a while', async () => {
       const sizes: number[] = [];
       const runner = gathering(sizes, { quietMs: 50, atMostMs: HOUR });
       const results = [runner.submit(1, true)];
-      await new Promise(setImmediate);
+      await advance(40);
       results.push(runner.submit(2, true));
+      await advance(40);
       expect(sizes).toEqual([]);
+      await advance(15);
       expect(await Promise.all(results)).toEqual([1, 2]);
       expect(sizes).toEqual([2]);
     });
@@ -154,13 +162,13 @@ describe('GroupCommit', () => {
     it('keeps none waiting for longer than it may, however many come', async () => {
       const sizes: number[] = [];
       const runner = gathering(sizes, { quietMs: HOUR, atMostMs: 20 });
-      let first = 0;
-      void runner.submit(0, true).then(() => (first = sizes.length));
-      for (let n = 1; first === 0; n++) {
+      for (let n = 0; n < 20; n++) {
         void runner.submit(n, true);
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        expect(sizes).toEqual([]);
+        await advance(1);
       }
-      expect(first).toBe(1);
+      await advance(2);
+      expect(sizes).toEqual([20]);
     });
 
     it('keeps batches apart while items keep coming; the first after a pause waits for nothing', async () => {
@@ -173,25 +181,35 @@ describe('GroupCommit', () => {
         },
         { gather: { quietMs: 0, atMostMs: HOUR, apartMs } },
       );
-      for (let n = 0; n < 3; n++) await runner.submit(n, true);
-      expect(began).toHaveLength(3);
-      for (const [index, at] of began.slice(1).entries()) {
-        // A timer may fire a fraction of a millisecond early.
-        expect(at - (began[index] ?? 0)).toBeGreaterThan(apartMs - 2);
+      // A batch begins within a turn of the event loop, which these timers count as up to a millisecond.
+      const turnMs = 2;
+      for (let n = 0; n < 3; n++) {
+        const submitted = runner.submit(n, true);
+        await advance(n === 0 ? turnMs : apartMs - 2 * turnMs);
+        expect(began).toHaveLength(n === 0 ? 1 : n);
+        await advance(n === 0 ? 0 : 3 * turnMs);
+        expect(began).toHaveLength(n + 1);
+        expect(await submitted).toBe(n);
       }
       const waited = runner.submit(3, true);
-      await runner.submit(4);
-      expect(await waited).toBe(3);
+      const taken = runner.submit(4);
+      await advance(turnMs);
+      expect(await Promise.all([waited, taken])).toEqual([3, 4]);
       expect(began).toHaveLength(4);
     });
 
     it('begins at once with a full batch, or with an item that may not wait', async () => {
       const sizes: number[] = [];
       const runner = gathering(sizes, { quietMs: HOUR, atMostMs: HOUR }, 3);
-      await Promise.all([1, 2, 3].map((item) => runner.submit(item, true)));
-      await Promise.all([runner.submit(4, true), runner.submit(5), runner.submit(6, true)]);
+      const submit = async (...items: [item: number, mayWait: boolean][]): Promise<void> => {
+        const results = Promise.all(items.map(([item, mayWait]) => runner.submit(item, mayWait)));
+        await advance(2);
+        await results;
+      };
+      await submit([1, true], [2, true], [3, true]);
+      await submit([4, true], [5, false], [6, true]);
       expect(sizes).toEqual([3, 3]);
-      await Promise.all([runner.submit(7, true), runner.submit(8)]);
+      await submit([7, true], [8, false]);
       expect(sizes).toEqual([3, 3, 2]);
     });
   });
@@ -337,7 +355,7 @@ describe('GroupCommit', () => {
         underWay++;
         most = Math.max(most, underWay);
         largest = Math.max(largest, items.length);
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await turns();
         underWay--;
         return items;
       },

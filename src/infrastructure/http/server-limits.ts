@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
+import { systemClock } from '../../common/clock.js';
 import { invalidField } from '../../common/common.errors.js';
 import { API_VERSION, API_VERSION_HEADER } from './api-version.js';
 import { errorBody } from './error.filter.js';
@@ -127,7 +128,7 @@ export function guardConnections(server: Server, limits: ConnectionLimits): void
     socket.once('close', () => open.delete(socket));
   });
   const timer = setInterval(() => {
-    const now = performance.now();
+    const now = systemClock.monotonic();
     for (const [socket, unread] of open) {
       if (hasStalled(socket, unread, now, stalledMs)) socket.destroy();
     }
