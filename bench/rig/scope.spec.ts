@@ -24,7 +24,7 @@ describe('Scope', () => {
   it('gives back what is taken while it closes, and throws at the taker', async () => {
     const scope = new Scope();
     const gone: string[] = [];
-    scope.defer(() => new Promise((resolve) => setTimeout(resolve, 10)));
+    scope.defer(() => new Promise(setImmediate));
     const closing = scope.close();
     expect(() => scope.defer(() => void gone.push('late'))).toThrow('stopped');
     await closing;

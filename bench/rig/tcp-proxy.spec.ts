@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { waitFor } from '../../test/support/wait-for.js';
 import { Scope } from './scope.js';
 import { TcpProxy } from './tcp-proxy.js';
-import { pause, waitFor } from './wait.js';
 
-/** How long something must not happen, for the test to believe that it does not. */
-const NOTHING_MS = 150;
+const { jest } = import.meta;
 
 describe('TcpProxy', () => {
   let scope: Scope;
@@ -50,12 +49,20 @@ describe('TcpProxy', () => {
     }
 
     async says(text: string): Promise<void> {
-      await waitFor(`"${text}"`, () => (this.text === text ? true : null), { timeoutMs: 10_000, everyMs: 5 });
+      await waitFor(() => this.text === text, { what: `"${text}"` });
     }
 
     async ends(): Promise<string> {
-      return waitFor('the end of a connection', () => this.ended, { timeoutMs: 10_000, everyMs: 5 });
+      return waitFor(() => this.ended, { what: 'the end of a connection' });
     }
+  }
+
+  /** To the target and back, past the proxy. */
+  async function roundTrip(): Promise<void> {
+    const direct = connect((echo.address() as AddressInfo).port, '127.0.0.1');
+    scope.defer(() => void direct.destroy());
+    direct.write('direct');
+    await once(direct, 'data');
   }
 
   it('passes bytes both ways and closes with either side', async () => {
@@ -66,32 +73,65 @@ describe('TcpProxy', () => {
     client.socket.end('bye');
     await client.says('hellobye');
     expect(await client.ends()).toBe('closed');
-    await waitFor('it to be forgotten', () => (proxy.connections === 0 ? true : null), { timeoutMs: 10_000 });
+    await waitFor(() => proxy.connections === 0, { what: 'it to be forgotten' });
   });
 
-  it('delays every byte, without holding up what follows it', async () => {
-    const client = await Client.open();
-    proxy.set({ kind: 'delay', ms: 300 });
-    const from = performance.now();
-    const letters = 'abcdefghijklmnopqrstuvwxyz';
-    for (const letter of letters) {
-      client.socket.write(letter);
-      await pause(5);
+  describe('by the clock', () => {
+    afterEach(() => void jest.useRealTimers());
+
+    /** A connection whose time is the test's; resolves with what each socket of the proxy has read. */
+    async function open() {
+      const client = await Client.open();
+      await waitFor(() => accepted.length === 1);
+      const [connection] = proxy['open'];
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+      const hasRead = (who: 'proxy' | 'target' | 'proxy, of the answer', bytes: number) => {
+        const sockets = {
+          proxy: connection?.['client'],
+          target: accepted[0],
+          'proxy, of the answer': connection?.['target'],
+        };
+        return waitFor(() => sockets[who]?.bytesRead === bytes, { everyMs: 1, what: `${bytes} bytes for the ${who}` });
+      };
+      return { client, hasRead, pass: (ms: number) => jest.advanceTimersByTimeAsync(ms) };
     }
-    await client.says(letters);
-    const tookMs = performance.now() - from;
-    expect(tookMs).toBeGreaterThanOrEqual(590);
-    // One after the other it would be 26 times 600 ms.
-    expect(tookMs).toBeLessThan(8_000);
-  });
 
-  it('is slow', async () => {
-    const client = await Client.open();
-    proxy.set({ kind: 'slow', bytesPerSecond: 1_000 });
-    const from = performance.now();
-    client.socket.write('x'.repeat(200));
-    await client.says('x'.repeat(200));
-    expect(performance.now() - from).toBeGreaterThan(180);
+    it('delays every byte, without holding up what follows it', async () => {
+      const { client, hasRead, pass } = await open();
+      proxy.set({ kind: 'delay', ms: 300 });
+      const letters = 'abcdefghijklmnopqrstuvwxyz';
+      for (const [index, letter] of [...letters].entries()) {
+        client.socket.write(letter);
+        await hasRead('proxy', index + 1);
+      }
+      await pass(299);
+      await hasRead('target', 0);
+      // A timer takes a millisecond at least; one delay after the other would be 26 times 300.
+      await pass(1 + letters.length);
+      await hasRead('target', letters.length);
+      await hasRead('proxy, of the answer', letters.length);
+      await pass(299 - letters.length);
+      expect(client.text).toBe('');
+      await pass(1 + 2 * letters.length);
+      await client.says(letters);
+    });
+
+    it('is slow', async () => {
+      const { client, hasRead, pass } = await open();
+      proxy.set({ kind: 'slow', bytesPerSecond: 1_000 });
+      client.socket.write('x'.repeat(200));
+      await hasRead('target', 20);
+      await pass(100);
+      await hasRead('target', 120);
+      await pass(79);
+      await hasRead('target', 180);
+      await pass(1);
+      await hasRead('target', 200);
+      await waitFor(async () => {
+        await pass(20);
+        return client.text.length === 200;
+      });
+    });
   });
 
   it('cuts, which both sides see as a normal end', async () => {
@@ -117,8 +157,14 @@ describe('TcpProxy', () => {
     client.socket.write('a');
     await client.says('a');
     proxy.set({ kind: 'black_hole' });
+    let asked = '';
+    proxy.inspect = (bytes) => {
+      asked += bytes.toString();
+      return 'pass';
+    };
     client.socket.write('b');
-    await pause(NOTHING_MS);
+    await waitFor(() => asked === 'b');
+    await roundTrip();
     expect([client.text, client.ended]).toEqual(['a', null]);
     proxy.heal();
     await client.says('ab');
@@ -130,14 +176,13 @@ describe('TcpProxy', () => {
     await old.says('a');
     proxy.set({ kind: 'half_open' });
     const fresh = await Client.open();
-    await waitFor('the new one to be taken', () => (proxy.connections === 2 ? true : null), { timeoutMs: 10_000 });
+    await waitFor(() => proxy.connections === 2, { what: 'the new one to be taken' });
     fresh.socket.write('b');
     old.socket.write('b');
     proxy.heal();
     const after = await Client.open();
     after.socket.write('c');
     await after.says('c');
-    await pause(NOTHING_MS);
     expect([old.text, old.ended, fresh.text, fresh.ended]).toEqual(['a', null, '', null]);
   });
 

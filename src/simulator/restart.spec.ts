@@ -5,6 +5,7 @@ import { NotificationReceiver } from '../../test/support/simulator/notification-
 import { SimulatorClient } from '../../test/support/simulator/simulator-client.js';
 import { SimulatorProcess } from '../../test/support/simulator/simulator-process.js';
 import { PHONE_NUMBER_ID, SECOND_PHONE_NUMBER_ID, WABA_ID } from '../../test/support/simulator/simulator-rig.js';
+import { waitFor } from '../../test/support/wait-for.js';
 
 const MESSAGE = { to: '+4915112345678' };
 
@@ -56,7 +57,7 @@ describe('a simulator that is started again', () => {
     const listed = (await again.control('GET', 'messages')).json.data as { id: string }[];
     expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining(answered));
     // Acknowledged statuses are not repeated: a third start has nothing left to report.
-    while (await pending(again)) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitFor(async () => !(await pending(again)));
     await program.end('SIGTERM');
     const before = receiver.requests.length;
     const third = await start();

@@ -233,10 +233,8 @@ describe('a control call', () => {
     });
 
     it('latency_ms delays the answer, not the message', async () => {
-      await faults({ latency_ms: 200 });
-      const started = Date.now();
+      await faults({ latency_ms: 20 });
       await rig.client.sendTaken(MESSAGE);
-      expect(Date.now() - started).toBeGreaterThanOrEqual(195);
       // Longer than any test takes: it ends with the rig.
       await faults({ latency_ms: 60_000 });
       let answered = false;
@@ -256,7 +254,7 @@ describe('a control call', () => {
       await faults({ statuses: 'off' });
       const silent = await rig.client.sendTaken(MESSAGE);
       const untold = () => rig.simulator.messages.page({}).messages.filter(({ doneSteps }) => doneSteps === 0);
-      while (untold().some(({ id }) => id === early)) await new Promise((resolve) => setTimeout(resolve, 2));
+      await waitFor(() => untold().every(({ id }) => id !== early));
       await faults({ statuses: 'on' });
       const loud = await rig.client.sendTaken(MESSAGE);
       await rig.receiver.until('read', () => rig.receiver.statuses(loud).length === 3);

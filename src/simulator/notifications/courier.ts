@@ -53,6 +53,8 @@ export class Courier {
   private address = new AbortController();
   private stopped = false;
   webhookUrl: string | null;
+  /** Waits between two tries; replaced where the time is a test's. */
+  sleep: (ms: number, signal: AbortSignal) => Promise<void> = (ms, signal) => sleep(ms, undefined, { signal });
   /** Statuses and messages not acknowledged yet. */
   pending = 0;
   acknowledged = 0;
@@ -184,7 +186,7 @@ export class Courier {
   /** Ends early where the signal is aborted. */
   private async pause(failures: number, signal: AbortSignal): Promise<void> {
     const ms = Math.min(this.options.retryBaseMs * 2 ** Math.min(failures, 16), LONGEST_PAUSE_MS);
-    await sleep(ms, undefined, { signal }).catch(() => undefined);
+    await this.sleep(ms, signal).catch(() => undefined);
   }
 }
 

@@ -17,24 +17,17 @@ afterEach(() => site.clear());
 afterAll(() => site.remove());
 
 describe('a start', () => {
-  it('makes the database at first, and finds its data again later, in a moment', async () => {
+  it('makes the database at first, and finds its data again later', async () => {
     site.useNew();
-    const t0 = performance.now();
     const first = await site.start({ settings: {} });
-    const firstMs = performance.now() - t0;
     expect(first).toMatchObject({ createdNow: true });
     await queryOn(first.url, 'create table kept as select 42 as answer');
     await first.stop();
     await expect(queryOn(first.url, 'select 1')).rejects.toThrow('ECONNREFUSED');
 
-    const t1 = performance.now();
     const second = await site.start({ settings: {} });
-    const secondMs = performance.now() - t1;
     expect(second).toMatchObject({ createdNow: false, url: first.url });
     expect(await queryOn(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
-    // Measured alone on two cores: 0.65 s and 0.08 s. The bounds are for a machine that is busy.
-    expect(firstMs).toBeLessThan(20_000);
-    expect(secondMs).toBeLessThan(5_000);
   });
 
   it('gives a durable server in UTF-8 that listens on this machine only', async () => {
