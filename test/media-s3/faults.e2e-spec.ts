@@ -94,7 +94,7 @@ describe('customers’ files', () => {
         const { failure, lease_owner: owner } = await rig.row(fileId);
         return failure !== null && owner === null;
       },
-      { what: 'a try that came to nothing', timeoutMs: 60_000 },
+      { what: 'a try that came to nothing' },
     );
     server.fault = () => null;
     await rig.makeDue(fileId);

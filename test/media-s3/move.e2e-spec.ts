@@ -112,7 +112,7 @@ describe('herald media move', () => {
       stdio: 'ignore',
     });
     const ended = once(child, 'close');
-    await waitFor(() => server.objects('files').length >= 4, { what: 'some copies', everyMs: 5, timeoutMs: 60_000 });
+    await waitFor(() => server.objects('files').length >= 4, { what: 'some copies', everyMs: 5 });
     child.kill('SIGKILL');
     await ended;
     const before = server.objects('files').length;

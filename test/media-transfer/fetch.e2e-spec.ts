@@ -168,8 +168,7 @@ describe('a try that came to nothing', () => {
     let cuts = 0;
     rig.platform.before = (request, response) => {
       if (!FILE.test(request.url ?? '') || cuts++ > 0) return false;
-      response.writeHead(200, { 'content-length': '1000' }).write(bytes.subarray(0, 500));
-      setTimeout(() => response.destroy(), 20);
+      response.writeHead(200, { 'content-length': '1000' }).write(bytes.subarray(0, 500), () => response.destroy());
       return true;
     };
     const fileId = await rig.receive(rig.platform.add({ bytes }));

@@ -120,7 +120,7 @@ async function rigOf(test: TestApp, platform: FakeMediaPlatform): Promise<Transf
           if (row.status === status) return row;
           throw new Error(`it is ${row.status} after ${row.tries} tries: ${row.failure}`);
         },
-        { what: `file ${fileId} to be ${status}`, timeoutMs: 20_000 },
+        { what: `file ${fileId} to be ${status}` },
       ),
     bytesOf: async (fileId) => {
       const { storage_key: key } = await rig.row(fileId);

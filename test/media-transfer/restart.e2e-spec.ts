@@ -37,6 +37,8 @@ async function startWorker(): Promise<HeraldProcess> {
     QUEUE_PREFIX: config.queue.prefix,
     WHATSAPP_API_URL: rig.platform.url,
     MEDIA_MIN_FREE_MIB: '0',
+    // A stop that waits for files under way outlasts the test.
+    SHUTDOWN_TIMEOUT_MS: '300000',
     LOG_LEVEL: 'info',
     ...(process.env.REDIS_URL !== undefined && { REDIS_URL: process.env.REDIS_URL }),
   });
@@ -45,7 +47,7 @@ async function startWorker(): Promise<HeraldProcess> {
 }
 
 const onItsWay = (): Promise<unknown> =>
-  waitFor(() => rig.temporaryFiles().length === 1, { what: 'a file on its way', timeoutMs: 20_000 });
+  waitFor(() => rig.temporaryFiles().length === 1, { what: 'a file on its way' });
 
 async function fetched(fileId: string): Promise<void> {
   expect(await rig.reaches(fileId, 'stored')).toMatchObject({ sha256: digestOf(BYTES) });
@@ -61,7 +63,6 @@ it('a stop puts files on their way back at once, and they lose no try', async ()
   await onItsWay();
   const ended = await worker.end();
   expect(ended.code).toBe(0);
-  expect(ended.ms).toBeLessThan(rig.test.config.process.shutdownTimeoutMs);
   expect(await rig.row(fileId)).toMatchObject({ status: 'pending', tries: 0, lease_owner: null, failure: null });
   expect(rig.temporaryFiles()).toEqual([]);
   held = false;

@@ -1,5 +1,5 @@
+import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { itInFolder } from '../support/s3-run.js';
@@ -256,7 +256,8 @@ describe('hostile uploads', () => {
     const stream = new ReadableStream<Uint8Array>({
       async start(feed) {
         feed.enqueue(body.subarray(0, 1_000_000));
-        await pause(5_000, undefined, { signal: controller.signal }).catch(() => undefined);
+        // The rest never comes.
+        await once(controller.signal, 'abort');
       },
     });
     const request = fetch(`${test.baseUrl}/api/v1/media`, {

@@ -61,14 +61,14 @@ if (programs === null) {
   /** Lanes were noticed to be held, and the sweep of due rows has woken them at least once since. */
   async function waitUntilHeld(): Promise<void> {
     const noticed = () => first('select held_since is not null from database_identity').catch(() => false);
-    await waitFor(noticed, { what: 'the new history to be noticed', timeoutMs: 60_000 });
+    await waitFor(noticed, { what: 'the new history to be noticed' });
     await waitFor(async () => (await api.api.get('/health/ready')).status === 200, { what: 'the api to be ready' });
   }
 
   async function waitForSweeps(): Promise<void> {
     const [row] = await worker.database.query<{ now: string }>('select clock_timestamp()::text as now');
     const swept = `select beat_at > '${row?.now}'::timestamptz + interval '3 seconds' from heartbeat where name = 'sweep:send_due'`;
-    await waitFor(() => first(swept), { what: 'the sweep of due messages', timeoutMs: 60_000 });
+    await waitFor(() => first(swept), { what: 'the sweep of due messages' });
   }
 
   const herald = async (...args: string[]) => {

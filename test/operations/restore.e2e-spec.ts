@@ -79,7 +79,7 @@ describe('a backup that is restored', () => {
           );
           return sweep?.ran === true;
         },
-        { what: 'the sweep of due messages', timeoutMs: 60_000 },
+        { what: 'the sweep of due messages' },
       );
       expect(await Promise.all([...WAITING, '15550104444'].map(taken))).toEqual([1, 1, 1, 0]);
 

@@ -169,7 +169,7 @@ withPgBouncer.each(WAYS)('a service behind a pooler in $mode mode, its queue on 
     const phones = await Promise.all(Array.from({ length: 40 }, async () => (await test.openWindow(sender)).phone));
     const answers = await Promise.all(phones.map((phone) => send(phone)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
-    for (const { body } of answers) await waitFor(() => isRead(body.data.id as string), { timeoutMs: 60_000 });
+    for (const { body } of answers) await waitFor(() => isRead(body.data.id as string));
     const attempts = await test.database.query('select 1 from message_attempt_view');
     expect(attempts).toHaveLength(40);
   });
@@ -228,6 +228,6 @@ withPgBouncer.each(WAYS)('a service behind a pooler in $mode mode, its queue on 
       const tried = await send(phone);
       return tried.status === 202 && tried;
     });
-    await waitFor(() => isRead(answer.body.data.id as string), { timeoutMs: 60_000 });
+    await waitFor(() => isRead(answer.body.data.id as string));
   });
 });

@@ -86,13 +86,9 @@ describe('npm start without any setting', () => {
   it('ends on SIGTERM with 0 and takes the database along; the next start has the same workspace and key', async () => {
     const ended = await herald.end('SIGTERM');
     expect(ended).toMatchObject({ code: 0, signal: null });
-    // SHUTDOWN_TIMEOUT_MS, which a send that is under way may use up, and what a busy machine adds.
-    expect(ended.ms).toBeLessThan(20_000);
     expect(embeddedPostgresPid(dataDir.path)).toBeNull();
 
     herald = await HeraldProcess.start({ DATA_DIR: dataDir.path });
-    // The goal is 3 s on a machine that does nothing else; other tests run beside this one.
-    expect(herald.ready.ms).toBeLessThan(60_000);
     const second = readDemo(dataDir.path);
     expect(second).toMatchObject({ api_key: first.api_key, connection_id: first.connection_id });
     const { body } = await new ApiClient(second.base_url, second.api_key).get('/messages');

@@ -56,7 +56,6 @@ describe('a stop with a send in flight', () => {
     expect([late.status, late.headers.get('connection')]).toEqual([200, 'close']);
     const ended = await ending;
     expect(ended).toMatchObject({ code: 0, signal: null });
-    expect(ended.ms).toBeLessThan(15_000);
     // While requests are still taken, the platform's own notification may settle it.
     expect(['processing', 'outcome_unknown', 'sent', 'delivered', 'read']).toContain(await status());
   });

@@ -7,7 +7,7 @@ import { bodyOf, LocalServer } from '../support/local-server.js';
 import { waitFor } from '../support/wait-for.js';
 import { Fleet } from './fleet.js';
 
-const PATIENCE = { timeoutMs: 60_000, everyMs: 100 };
+const LOOKS = { everyMs: 100 };
 /** Where Redis is not installed, the same is tried on the PostgreSQL backend alone. */
 const backends = (await hasRedis()) ? (['PostgreSQL', 'Redis'] as const) : (['PostgreSQL'] as const);
 
@@ -98,18 +98,18 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
       });
       expect(put.status).toBe(200);
       const ids = await send(sender, 60);
-      await waitFor(() => settled(ids), PATIENCE);
+      await waitFor(() => settled(ids), LOOKS);
       expect(await takenOf(ids)).toEqual(ids.map(() => 1));
       // accepted, sent, delivered and read of each; sent may be skipped by what overtook it.
       await waitFor(
         () => new Set(events.filter(({ status }) => status === 'read').map(({ id }) => id)).size === 60,
-        PATIENCE,
+        LOOKS,
       );
       const [endpoints] = await rows(
         'select count(*)::integer as n from webhook_event where endpoint_id is not null',
         [],
       );
-      await waitFor(() => events.length >= Number(endpoints?.n), PATIENCE);
+      await waitFor(() => events.length >= Number(endpoints?.n), LOOKS);
       const repeats = events.length - new Set(events.map(({ id, status }) => `${id} ${status}`)).size;
       expect(repeats).toBe(0);
     } finally {
@@ -128,7 +128,7 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
         if (typeof lease?.at === 'number') renewals.add(lease.at);
         return renewals.size >= 4;
       },
-      { ...PATIENCE, everyMs: 60, what: 'four renewals' },
+      { ...LOOKS, everyMs: 60, what: 'four renewals' },
     );
     const sorted = [...renewals].sort((a, b) => a - b);
     const gaps = sorted.slice(1).map((at, index) => at - (sorted[index] ?? 0));
@@ -148,10 +148,10 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
           [ids],
         )
       ).map(({ at }) => Number(at));
-    await waitFor(async () => (await started()).length >= 25, PATIENCE);
+    await waitFor(async () => (await started()).length >= 25, LOOKS);
     await fleet.workers[0]?.end('SIGKILL');
-    await waitFor(async () => (await started()).length >= 70, PATIENCE);
-    await waitFor(() => settled(ids), PATIENCE);
+    await waitFor(async () => (await started()).length >= 70, LOOKS);
+    await waitFor(() => settled(ids), LOOKS);
     const times = await started();
     // A claim's slots are reserved by the pace: within any second one second's worth and the burst, and once more a
     // burst that was reserved by a process which then stood still. Two workers that knew nothing of each other would

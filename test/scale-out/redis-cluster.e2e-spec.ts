@@ -35,7 +35,7 @@ withRedis('a Redis Cluster of three nodes', () => {
         const states = await Promise.all(nodes.map(({ client }) => client.call('cluster', 'info') as Promise<string>));
         return states.every((info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3'));
       },
-      { timeoutMs: 60_000, everyMs: 100, what: 'the cluster' },
+      { everyMs: 100, what: 'the cluster' },
     );
   }, 120_000);
 
@@ -76,7 +76,7 @@ withRedis('a Redis Cluster of three nodes', () => {
         const deduplication = { id: `lane-${lane}`, keepLastIfActive: true };
         await queue.add('drain', { laneKey: `lane-${lane}` }, { ...options, deduplication });
       }
-      await waitFor(() => drained.length >= 20, { timeoutMs: 60_000 });
+      await waitFor(() => drained.length >= 20);
       expect(new Set(drained).size).toBe(20);
       const keys = (await Promise.all(nodes.map(({ client }) => client.keys('*')))).map((each) => each.sort());
       expect(keys.flat().filter((key) => !key.startsWith('{herald}:send:'))).toEqual([]);

@@ -13,8 +13,6 @@ export interface Ended {
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
-  /** From the signal, or the start, to the end. */
-  ms: number;
 }
 
 interface Ready {
@@ -68,10 +66,10 @@ export class HeraldProcess {
   }
 
   /** As `launch`, and waits until it is ready. */
-  static async start(env: Record<string, string>, timeoutMs = 60_000): Promise<HeraldProcess> {
+  static async start(env: Record<string, string>): Promise<HeraldProcess> {
     const herald = HeraldProcess.launch(env);
     try {
-      await waitFor(() => herald.child.exitCode !== null || herald.readyLine() !== null, { timeoutMs });
+      await waitFor(() => herald.child.exitCode !== null || herald.readyLine() !== null);
       if (herald.readyLine() === null) throw new Error('it ended');
     } catch (error) {
       herald.child.kill('SIGKILL');
@@ -97,19 +95,18 @@ export class HeraldProcess {
 
   /** Sends a signal and waits for the end. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
-    const from = performance.now();
     this.child.kill(signal);
-    return this.untilEnded(from);
+    return this.untilEnded();
   }
 
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
 
-  async untilEnded(from = performance.now()): Promise<Ended> {
+  async untilEnded(): Promise<Ended> {
     await this.ended;
     const { exitCode: code, signalCode: signal } = this.child;
-    return { code, signal, ...this.output, ms: Math.round(performance.now() - from) };
+    return { code, signal, ...this.output };
   }
 
   private readyLine(): (Ready & { base_url: string }) | null {
@@ -131,9 +128,8 @@ export async function runHerald(args: string[], env: Record<string, string>, inp
   child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
   child.stdin.end(input);
-  const from = performance.now();
   await once(child, 'close');
-  return { code: child.exitCode, signal: child.signalCode, ...output, ms: Math.round(performance.now() - from) };
+  return { code: child.exitCode, signal: child.signalCode, ...output };
 }
 
 /** Process id of the embedded PostgreSQL of a data folder; null where none runs. */

@@ -30,7 +30,7 @@ export async function killWaiting(
         );
         return rows.some(({ killed }) => killed);
       },
-      { what: 'a connection that waits for the row', timeoutMs: 20_000 },
+      { what: 'a connection that waits for the row' },
     );
     const error = await ended;
     await holder.query('rollback');

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** For every wait: what does not happen by then does not happen. A crowded machine needs most of it. */
+export const WAIT_LIMIT_MS = 60_000;
+
 export interface WaitOptions {
-  /** Default 45,000: machines are crowded. */
   timeoutMs?: number;
   /** Between two looks. Default 20. */
   everyMs?: number;
@@ -18,7 +20,7 @@ export async function waitFor<T>(
   look: () => T | Promise<T>,
   options: WaitOptions = {},
 ): Promise<Exclude<Awaited<T>, null | undefined | false | 0 | ''>> {
-  const { timeoutMs = 45_000, everyMs = 20, what = 'a condition' } = options;
+  const { timeoutMs = WAIT_LIMIT_MS, everyMs = 20, what = 'a condition' } = options;
   const deadline = performance.now() + timeoutMs;
   let last: unknown;
   for (;;) {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { bodyOf, LocalServer } from '../local-server.js';
+import { WAIT_LIMIT_MS } from '../wait-for.js';
 
 export interface ReceivedStatus {
   id: string;
@@ -66,7 +67,7 @@ export class NotificationReceiver {
   }
 
   /** Resolves once the condition holds; looks after every request. */
-  async until(what: string, condition: () => boolean, timeoutMs = 20_000): Promise<void> {
+  async until(what: string, condition: () => boolean): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
@@ -77,7 +78,7 @@ export class NotificationReceiver {
       const check = () => {
         if (condition()) end(resolve);
       };
-      const timer = setTimeout(() => end(() => reject(new Error(`never came: ${what}`))), timeoutMs);
+      const timer = setTimeout(() => end(() => reject(new Error(`never came: ${what}`))), WAIT_LIMIT_MS);
       this.waiting.add(check);
     });
   }
