@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { codeOf } from '../../src/common/describe-error.js';
 import { ROOT } from './project-files.js';
 import { s3Settings } from './s3-run.js';
-import { waitFor } from './wait-for.js';
+import { WAIT_LIMIT_MS, waitFor } from './wait-for.js';
 
 export interface Ended {
   code: number | null;
@@ -66,10 +66,10 @@ export class HeraldProcess {
   }
 
   /** As `launch`, and waits until it is ready. */
-  static async start(env: Record<string, string>): Promise<HeraldProcess> {
+  static async start(env: Record<string, string>, timeoutMs = WAIT_LIMIT_MS): Promise<HeraldProcess> {
     const herald = HeraldProcess.launch(env);
     try {
-      await waitFor(() => herald.child.exitCode !== null || herald.readyLine() !== null);
+      await waitFor(() => herald.child.exitCode !== null || herald.readyLine() !== null, { timeoutMs });
       if (herald.readyLine() === null) throw new Error('it ended');
     } catch (error) {
       herald.child.kill('SIGKILL');

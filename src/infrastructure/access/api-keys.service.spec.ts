@@ -136,7 +136,8 @@ describe('ApiKeysService', () => {
     const { id } = parseKey(key) as { id: string };
     // As where it has half a second left when it is read.
     const readStored = repository.readStored.bind(repository);
-    repository.readStored = async (ids) => (await readStored(ids)).map((stored) => ({ ...stored, expiresInMs: 500 }));
+    repository.readStored = async (ids) =>
+      (await readStored(ids)).map((stored) => stored && { ...stored, expiresInMs: 500 });
     let nowMs = 0;
     const clock = import.meta.jest.spyOn(systemClock, 'monotonic').mockImplementation(() => nowMs);
     const codes = [await codeOf(() => keys.authenticate(key))];

@@ -170,10 +170,11 @@ describe('Sweeps', () => {
 
   it('run by themselves after a start, again and again', async () => {
     const { all, rounds } = worker([{ name: 'one' }]);
-    jest.mocked(systemClock.monotonic).mockImplementation(() => (nowMs += 1_000));
+    jest.spyOn(systemClock, 'monotonic').mockImplementation(() => (nowMs += 1_000));
     all.start();
     await waitFor(() => rounds.length >= 2, { what: 'two rounds' });
     await all.onModuleDestroy();
+    expect(new Set(rounds)).toEqual(new Set(['one']));
   });
 
   it('do nothing without a worker', async () => {
