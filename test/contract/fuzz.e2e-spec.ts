@@ -1,5 +1,6 @@
 import { declaredErrors } from '../../src/common/define-errors.js';
 import { SCOPES } from '../../src/infrastructure/access/scopes.js';
+import { FUZZ_SCALE, FUZZ_SEED, runs } from '../support/runs.js';
 import { Caller } from './fuzz/caller.js';
 import { Checks } from './fuzz/checks.js';
 import { publishedDescription, type Description } from './fuzz/description.js';
@@ -16,14 +17,11 @@ import { startStage, type Stage } from './fuzz/stage.js';
 
 /**
  * The published description against the real application: what it allows is accepted, what it forbids is refused, and
- * every answer is as described. The same run each time; FUZZ_SEED makes another, FUZZ_SCALE=10
- * one ten times as long.
+ * every answer is as described.
  */
-const seed = Number(process.env.FUZZ_SEED ?? 77);
-const scale = Number(process.env.FUZZ_SCALE ?? 1);
 // Program, simulator and these callers share one thread: more of them make each wait longer and nothing sooner.
 const IN_FLIGHT = 8;
-const LONG_MS = 600_000 * Math.max(1, scale);
+const LONG_MS = 600_000 * Math.max(1, FUZZ_SCALE);
 
 let stage: Stage;
 let description: Description;
@@ -37,14 +35,14 @@ beforeAll(async () => {
   caller = new Caller(stage.test.baseUrl, IN_FLIGHT);
   ledger = new Ledger();
   fuzzer = new Fuzzer(stage, new Checks(description), caller, ledger, {
-    seed,
-    positive: Math.ceil(30 * scale),
-    negative: Math.ceil(9 * scale),
+    seed: FUZZ_SEED,
+    positive: runs(20),
+    negative: runs(6),
   });
 }, 120_000);
 
 afterAll(async () => {
-  const text = `FUZZ_SEED=${seed} FUZZ_SCALE=${scale}: ${caller?.sent} requests: ${ledger?.summary()}\n`;
+  const text = `FUZZ_SEED=${FUZZ_SEED} FUZZ_SCALE=${FUZZ_SCALE}: ${caller?.sent} requests: ${ledger?.summary()}\n`;
   process.stderr.write(text);
   caller?.close();
   await stage?.stop();
@@ -128,7 +126,7 @@ describe('the API, by its description', () => {
       const ids = description.operations.map(({ id }) => id);
       expect(ledger.without('accepted', ids)).toEqual([]);
       expect(ledger.without('refused', ids)).toEqual([]);
-      expect(caller.sent).toBeGreaterThan(2_000 + 3_000 * scale);
+      expect(caller.sent).toBeGreaterThan(2_000 + 2_000 * FUZZ_SCALE);
     },
     LONG_MS,
   );
