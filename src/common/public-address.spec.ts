@@ -101,16 +101,16 @@ const NO_ADDRESS = [
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
 describe('isPublicAddress', () => {
-  it.each(words(PUBLIC))('takes %s', (address) => {
-    expect(isPublicAddress(address)).toBe(true);
+  it('takes what is public', () => {
+    expect(words(PUBLIC).filter((address) => !isPublicAddress(address))).toEqual([]);
   });
 
-  it.each(words(FORBIDDEN))('refuses %s', (address) => {
-    expect(isPublicAddress(address)).toBe(false);
+  it('refuses what is not', () => {
+    expect(words(FORBIDDEN).filter(isPublicAddress)).toEqual([]);
   });
 
-  it.each(NO_ADDRESS)('refuses %j, which is no address', (text) => {
-    expect(isPublicAddress(text)).toBe(false);
+  it('refuses what is no address', () => {
+    expect(NO_ADDRESS.filter(isPublicAddress)).toEqual([]);
   });
 
   it(`agrees with the registries on ${RANDOM_ADDRESSES} addresses, half of them at an edge`, () => {

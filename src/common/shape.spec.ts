@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import { runs } from '../../test/support/runs.js';
 import type { ErrorDetail } from './app-error.js';
 import { array, boolean, number, object, oneOf, string, tagged, uuid, type Shape } from './shape.js';
 
@@ -93,7 +94,7 @@ describe('shapes', () => {
       fc.property(value, (candidate) => {
         expect(violationsOf(shape, candidate, '').length === 0).toBe(validate(candidate));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(200) },
     );
   });
 });

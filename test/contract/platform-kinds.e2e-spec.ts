@@ -9,10 +9,10 @@ import type { SimulatorNumber } from '../../src/simulator/simulator.types.js';
 import { Table } from '../../src/simulator/store.js';
 import { TemplateStore } from '../../src/simulator/templates/template-store.js';
 import { KIND_CASES } from '../messages/kind-cases.js';
+import { FUZZ_SEED, runs } from '../support/runs.js';
 import { arbitraryOf, withCardsAlike, type Schema } from '../support/schema-arbitrary.js';
 
 /** Herald and the platform's simulator check each message by rules of their own: the two agree. */
-const seed = Number(process.env.FUZZ_SEED ?? 77);
 
 type Body = Record<string, unknown>;
 
@@ -80,7 +80,7 @@ it.each(KINDS)('%s: what Herald takes, the platform takes', (name) => {
       const sent = buildMessageBody({ to: recipient, type: type as SendableType, content, callbackData: 'a' });
       expect(refusalOf(JSON.parse(JSON.stringify(sent)) as Body)).toBeNull();
     }),
-    { numRuns: 100, seed },
+    { numRuns: runs(40), seed: FUZZ_SEED },
   );
 });
 

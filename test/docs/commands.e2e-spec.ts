@@ -4,9 +4,10 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { freePort } from '../../bench/rig/free-port.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
-import { ROOT } from '../support/project-files.js';
+import { readProjectFile, ROOT } from '../support/project-files.js';
 import { waitFor } from '../support/wait-for.js';
 import { missingFrom, scriptOf, stepsOf } from './markdown-script.js';
+import { pathWithNpx, realNpx } from './npx.js';
 
 /** Whose commands are run, in this order against one Herald. The last ones set faults and change numbers. */
 const DOCUMENTS = [
@@ -40,11 +41,13 @@ if (!curlIsHere) process.stderr.write('curl is not installed: the commands of th
   const folder = temporaryDataDir();
   let herald: HeraldProcess | undefined;
   let replaced: [string, string][];
+  let path: string;
 
   beforeAll(async () => {
     // What a reader has: the clone, and in it the demo's data.
     for (const name of ['package.json', 'scripts', 'dist', 'docs', 'node_modules'])
       symlinkSync(join(ROOT, name), join(folder.path, name));
+    path = pathWithNpx(folder.path);
     const dataDir = join(folder.path, '.data');
     herald = await HeraldProcess.start({ DATA_DIR: dataDir, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' }, START_WITHIN_MS);
     const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Record<string, string>;
@@ -60,6 +63,12 @@ if (!curlIsHere) process.stderr.write('curl is not installed: the commands of th
     folder.remove();
   });
 
+  it('begin with npx herald, which finds the program in the clone', () => {
+    expect(realNpx(folder.path, '--version')).toBe(
+      `${(JSON.parse(readProjectFile('package.json')) as { version: string }).version}\n`,
+    );
+  });
+
   it.each(DOCUMENTS.map((document, index) => [document, shells[index % shells.length] ?? 'sh']))(
     '%s do in %s what it says',
     async (document, shell) => {
@@ -72,7 +81,7 @@ if (!curlIsHere) process.stderr.write('curl is not installed: the commands of th
       writeFileSync(join(outputs, 'script.sh'), script);
       const child = spawn(shell, [join(outputs, 'script.sh')], {
         cwd: folder.path,
-        env: { PATH: process.env.PATH, HOME: process.env.HOME, LANG: process.env.LANG },
+        env: { PATH: path, HOME: process.env.HOME, LANG: process.env.LANG },
         stdio: 'ignore',
         // With a group of its own, what it leaves behind can be ended with it.
         detached: true,

@@ -7,6 +7,7 @@ import { temporaryDataDir } from '../support/herald-process.js';
 import { ROOT } from '../support/project-files.js';
 import { createEmptyDatabase } from '../support/test-database.js';
 import { scriptOf, stepsOf } from './markdown-script.js';
+import { pathWithNpx } from './npx.js';
 
 /* The rehearsal of docs/going-live.md: an empty database, two processes and the simulator, as the page starts them. */
 
@@ -31,7 +32,7 @@ if (!curlIsHere) process.stderr.write('curl is not installed: the rehearsal of g
     writeFileSync(join(folder.path, 'script.sh'), script);
     const child = spawn('sh', ['script.sh'], {
       cwd: folder.path,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, LANG: process.env.LANG },
+      env: { PATH: pathWithNpx(folder.path), HOME: process.env.HOME, LANG: process.env.LANG },
       stdio: 'ignore',
       detached: true,
     });

@@ -70,7 +70,7 @@ describe('POST /messages/batch', () => {
     for (const [place, to] of contacts.entries()) {
       const sent = test.simulator.messages.list({ to }).map(({ body: sentBody }) => JSON.stringify(sentBody));
       const order = sent.map((one) => Number(/number (\d+)/.exec(one)?.[1]));
-      expect(order.sort((a, b) => a - b)).toHaveLength(25);
+      expect(order).toEqual(Array.from({ length: 25 }, (_, n) => n * 4 + place));
       const times = await world.api.get(`/messages?to=${to}&limit=100`);
       const journal = (times.body.data as unknown as { body: string }[]).map((one) => one.body).toReversed();
       expect(journal).toEqual(Array.from({ length: 25 }, (_, n) => `number ${n * 4 + place}`));

@@ -4,7 +4,8 @@ import { waitFor } from '../support/wait-for.js';
 import { connectionAtSimulator, postNotification, sendingWorkspace, type SendingWorkspace } from './fixture.js';
 
 /**
- * The state table, row by row, where the magic recipients do not lead: what sweeps, notifications and late answers do.
+ * What sweeps, notifications and late answers do where the magic recipients do not lead. The state table, row by row, is
+ * held by message-transitions.spec.ts.
  */
 let test: TestApp;
 let workspace: SendingWorkspace;
@@ -19,7 +20,6 @@ afterAll(() => test.stop());
 interface Fabricated {
   id: string;
   attemptId: string;
-  metaMessageId: string | null;
   to: string;
 }
 
@@ -31,15 +31,11 @@ async function messageIn(status: Parameters<TestApp['factories']['message']>[0][
     recipient: to,
     nextAttemptAt: new Date(Date.now() + 3_600_000),
   });
-  return { id: made.id, attemptId: made.attemptId ?? '', metaMessageId: made.metaMessageId, to };
+  return { id: made.id, attemptId: made.attemptId ?? '', to };
 }
 
 /** Lets the simulator post a signed notification about a message. */
-async function notify(
-  about: { id: string; to: string; metaMessageId?: string | null; attemptId?: string | null },
-  status: string,
-  extra: Record<string, unknown> = {},
-): Promise<void> {
+async function notify(about: { id: string; to: string; attemptId: string | null }, status: string): Promise<void> {
   const value = {
     messaging_product: 'whatsapp',
     metadata: {
@@ -48,12 +44,11 @@ async function notify(
     },
     statuses: [
       {
-        id: about.metaMessageId ?? `wamid.${newId()}`,
+        id: `wamid.${newId()}`,
         status,
         timestamp: String(Math.floor(Date.now() / 1_000)),
         recipient_id: about.to,
         ...(about.attemptId ? { biz_opaque_callback_data: `${about.id}.${about.attemptId}` } : {}),
-        ...extra,
       },
     ],
   };
@@ -81,35 +76,6 @@ describe('queued', () => {
     expect(message).toMatchObject({ failure_category: 'expired', attempt_count: 0 });
     expect(test.simulator.messages.list({ to: '15550109999' })).toHaveLength(0);
   }, 60_000);
-
-  // For an attempt that failed, "sent" changes nothing (retries-and-reports.spec.ts).
-  it.each([
-    ['outcome_unknown', 'sent'],
-    ['failed', 'delivered'],
-    ['failed', 'read'],
-  ] as const)(
-    'by a retry of %s takes a notification that the earlier attempt was %s, and withdraws the retry',
-    async (before, status) => {
-      const made = await messageIn(before);
-      await test.database.execute(
-        `with gone as (delete from message_state where message_id = $1 returning *), attempt as (
-           insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at,
-             meta_message_id)
-           select attempt_id, organization_id, message_id, attempt_number, attempt_status, processing_at,
-             attempt_finished_at, meta_message_id
-           from gone
-         )
-         insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-           queued_at, next_attempt_at, attempt_number)
-         select connection_id, created_at, message_id, organization_id, conversation_id, $2, clock_timestamp(),
-           clock_timestamp() + interval '1 hour', attempt_number
-         from gone`,
-        [made.id, made.to],
-      );
-      await notify(made, status);
-      expect(await workspace.reaches(made.id, status)).toMatchObject({ next_attempt_at: null });
-    },
-  );
 });
 
 describe('processing', () => {
@@ -128,29 +94,13 @@ describe('processing', () => {
     expect(await workspace.message(id)).toMatchObject({ status: 'outcome_unknown', attempt_count: 1 });
     expect(test.simulator.messages.list({ to })).toHaveLength(1);
   });
-
-  it.each(['sent', 'delivered', 'read'])('takes a notification %s that carries its attempt', async (status) => {
-    const made = await messageIn('processing');
-    await notify({ id: made.id, to: made.to, attemptId: made.attemptId }, status);
-    const message = await workspace.reaches(made.id, status);
-    expect(message.meta_message_id).toMatch(/^wamid\./);
-    expect(message.attempts[0].status).toBe('accepted');
-  });
-
-  it('takes a notification failed of its attempt', async () => {
-    const made = await messageIn('processing');
-    await notify({ id: made.id, to: made.to, attemptId: made.attemptId }, 'failed', {
-      errors: [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'no such user' } }],
-    });
-    expect(await workspace.reaches(made.id, 'failed')).toMatchObject({ failure_category: 'recipient_unreachable' });
-  });
 });
 
 describe('outcome_unknown', () => {
-  it.each(['sent', 'delivered', 'read', 'failed'])('is settled by a notification %s of its attempt', async (status) => {
+  it('is settled by a notification of its attempt', async () => {
     const made = await messageIn('outcome_unknown');
-    await notify({ id: made.id, to: made.to, attemptId: made.attemptId }, status);
-    await workspace.reaches(made.id, status);
+    await notify({ id: made.id, to: made.to, attemptId: made.attemptId }, 'sent');
+    await workspace.reaches(made.id, 'sent');
   });
 
   it('is not settled by another message, nor by another workspace', async () => {
@@ -161,43 +111,6 @@ describe('outcome_unknown', () => {
     await notify({ id: foreign.id, to: made.to, attemptId: foreign.attemptId }, 'delivered');
     expect(await workspace.message(made.id)).toMatchObject({ status: 'outcome_unknown' });
     expect(await stranger.message(foreign.id)).toMatchObject({ status: 'outcome_unknown' });
-  });
-});
-
-describe('accepted, sent, delivered, read', () => {
-  it.each([
-    ['accepted', 'sent', 'sent'],
-    ['accepted', 'delivered', 'delivered'],
-    ['accepted', 'read', 'read'],
-    ['accepted', 'played', 'read'],
-    ['accepted', 'failed', 'failed'],
-    ['sent', 'delivered', 'delivered'],
-    ['sent', 'read', 'read'],
-    ['sent', 'failed', 'failed'],
-    ['delivered', 'read', 'read'],
-    ['failed', 'delivered', 'delivered'],
-    ['failed', 'read', 'read'],
-  ] as const)('%s takes %s and is %s', async (from, notified, to) => {
-    const made = await messageIn(from);
-    await notify(made, notified);
-    await workspace.reaches(made.id, to);
-  });
-
-  it.each([
-    ['sent', 'sent'],
-    ['delivered', 'sent'],
-    ['delivered', 'failed'],
-    ['read', 'sent'],
-    ['read', 'delivered'],
-    ['read', 'failed'],
-    ['failed', 'sent'],
-  ] as const)('%s stays as it is at a late %s', async (from, notified) => {
-    const made = await messageIn(from);
-    const before = await workspace.message(made.id);
-    await notify(made, notified);
-    const after = await workspace.message(made.id);
-    const settled = { attempts: null, meta_message_id: null };
-    expect({ ...after, ...settled }).toEqual({ ...before, ...settled });
   });
 });
 

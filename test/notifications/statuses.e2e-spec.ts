@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { newId } from '../../src/common/ids.js';
+import { runs } from '../support/runs.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { bytesOf, envelope, entries, changeOf, notify, post, rowOf, secondsNow, statusOf } from './fixture.js';
 
@@ -139,7 +140,7 @@ describe('statuses that come twice, late and out of order', () => {
         const times = [end.queued_at, end.accepted_at, end.sent_at, end.delivered_at, end.read_at].filter(Boolean);
         expect(times).toEqual([...(times as string[])].sort());
       }),
-      { numRuns: 25 },
+      { numRuns: runs(6) },
     );
   });
 });

@@ -14,7 +14,7 @@ export function arbitraryOf(schema: Schema, resolve: (ref: string) => Schema): f
   if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map(of));
   switch (schema.type) {
     case 'string':
-      return stringOf(schema).filter((text) => text !== (schema.not as Schema | undefined)?.const);
+      return sharedStringOf(schema).filter((text) => text !== (schema.not as Schema | undefined)?.const);
     case 'boolean':
       return fc.boolean();
     case 'integer':
@@ -53,6 +53,17 @@ function objectOf(schema: Schema, of: (inner: unknown) => fc.Arbitrary<unknown>)
 
 // ISO 8601 as callers write it has four digits for the year.
 const YEARS = { min: new Date('1970-01-01'), max: new Date('9999-12-31') };
+
+/** By the text of their schema: fast-check takes longer to make one than a request takes. */
+const strings = new Map<string, fc.Arbitrary<string>>();
+
+function sharedStringOf(schema: Schema): fc.Arbitrary<string> {
+  const { format, pattern, minLength, maxLength } = schema;
+  const key = JSON.stringify([format, pattern, minLength, maxLength]);
+  const made = strings.get(key) ?? stringOf(schema);
+  strings.set(key, made);
+  return made;
+}
 
 function stringOf(schema: Schema): fc.Arbitrary<string> {
   if (schema.format === 'uuid') return fc.uuid();

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.js';
 import { TokenBucket } from '../../common/token-bucket.js';
 import { type Ask, type Grant, LeasedBuckets } from './leased-buckets.js';
 
@@ -106,7 +107,7 @@ describe('several tokens at once', () => {
         // Each process may hold a quarter of the burst beside the shared bucket.
         expect(given).toBeLessThanOrEqual(LIMITS.burst * 1.5 + (clock.now / 1_000) * LIMITS.ratePerSecond);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -260,7 +261,7 @@ describe('LeasedBuckets', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(30) },
     );
   });
 

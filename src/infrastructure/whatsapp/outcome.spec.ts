@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { runs } from '../../../test/support/runs.js';
 import { FAILURE_CATEGORIES } from '../../common/failure-category.js';
 import { classifyPlatformError } from './graph-error.js';
 import { classifyExchange, type SendOutcome } from './outcome.js';
@@ -250,7 +251,7 @@ describe('every exchange', () => {
           expect(isRefusal || saysNotNow).toBe(true);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { runs } from '../../../test/support/runs.js';
 import { anyText } from '../../../test/support/any-text.js';
 import { parseWebhookBody, parseWebhookPayload, type WebhookPayload } from './webhook-payload.js';
 
@@ -441,7 +442,7 @@ describe('whatever comes', () => {
         const payload = parseWebhookBody(JSON.stringify(value));
         expect(() => JSON.stringify(payload)).not.toThrow();
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -517,7 +518,7 @@ describe('whatever comes', () => {
           expect(ids.filter((id) => id.startsWith('good-'))).toEqual(good);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(300) },
     );
   });
 

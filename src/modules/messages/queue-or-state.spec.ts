@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.js';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
@@ -188,7 +189,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(20) },
   );
   expect(claimedEver.attempts).toBeGreaterThan(0);
   expect([...claimedEver.statuses].sort()).toEqual(

@@ -1,3 +1,4 @@
+import { runs } from '../../../test/support/runs.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -308,7 +309,7 @@ it('an accepted retry is sent, or an attempt that did not fail proves that it ne
       expect(known.map(({ number }) => number)).toEqual(flow.attempts.map((_attempt, index) => index + 1));
       expect((await flow.row()).attempt_count).toBe(flow.attempts.length);
     }),
-    { numRuns: 80 },
+    { numRuns: runs(30) },
   );
   expect(retried.withdrawn).toBeGreaterThan(0);
   expect(retried.kept).toBeGreaterThan(0);

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.js';
 import * as sample from '../../../../test/media/samples.js';
 import { MemoryFile } from '../../../../test/media/memory-file.js';
 import type { MediaType } from '../media.types.js';
@@ -256,7 +257,7 @@ describe('FileReception', () => {
           if (verdict.code === undefined) expect(['application/pdf', 'audio/amr']).toContain(verdict.mimeType);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -272,7 +273,7 @@ describe('FileReception', () => {
           await receive(bytes);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     );
   });
 });

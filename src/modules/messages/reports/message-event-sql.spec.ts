@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { runs } from '../../../../test/support/runs.js';
 import { newId } from '../../../common/ids.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
@@ -301,7 +302,7 @@ it('every change has exactly one event, in order, however reports, answers and s
       );
       for (const { made } of all) await expectChain(made);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(15) },
   );
 }, 60_000);
 

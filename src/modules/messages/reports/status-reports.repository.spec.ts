@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import pg from 'pg';
+import { runs } from '../../../../test/support/runs.js';
 import { newId } from '../../../common/ids.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { attemptRow } from '../../../../test/messages/attempt-row.js';
@@ -348,7 +349,7 @@ describe('many reports at once', () => {
           expect(reached).toEqual([...reached].sort((a, b) => a - b));
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(15) },
     );
   }, 60_000);
 });

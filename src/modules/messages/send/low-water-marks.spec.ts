@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import pg from 'pg';
+import { runs } from '../../../../test/support/runs.js';
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
@@ -254,7 +255,7 @@ describe('a mark', () => {
           await opened.database.execute('delete from message_queue');
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
     expect(moved).toBeGreaterThan(0);
   }, 120_000);

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.js';
 import { templateArbitrary, type TemplateSample } from '../../../../test/support/template-arbitrary.js';
 import type { TemplateForm } from '../templates.types.js';
 import { componentsFromBody } from '../template-input.js';
@@ -17,7 +18,7 @@ const preview = (
 type Json = Record<string, unknown>;
 
 const sample = templateArbitrary();
-const RUNS = { numRuns: 300 };
+const RUNS = { numRuns: runs(100) };
 
 /** A preview takes values for these alone. */
 const isOfText = (missing: string): boolean => /^(header|body)\./.test(missing);
@@ -166,7 +167,7 @@ describe('anything at all', () => {
     const anyJson = fc.oneof(hostile, fc.array(hostile), fc.jsonValue() as fc.Arbitrary<unknown>);
     fc.assert(
       fc.property(anyJson, anyJson, fc.constantFrom('UTILITY' as const, 'AUTHENTICATION' as const), everything),
-      { numRuns: 1000 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -187,7 +188,7 @@ describe('anything at all', () => {
         places[choice % places.length]?.();
         everything(copy.components, copy.sent, of.category);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     );
   });
 

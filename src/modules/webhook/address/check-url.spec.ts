@@ -65,7 +65,6 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
     'example.com/webhooks',
     '//example.com/webhooks',
     '/webhooks',
-    'webhooks',
     'https',
     'https:',
     'https://',
@@ -77,8 +76,6 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
     'https://user:password@/',
     'https://example.com:port/',
     'https://example.com:65536/',
-    'https://example.com:99999/',
-    'https://example.com:-1/',
     'https://example.com:4 43/',
     ' https://example.com/',
     'https://example.com/ ',
@@ -104,41 +101,21 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
     'https://127.0.0.1#@example.com/',
     'https://example.com/?a#b',
     'https://example.com../',
-    'https://example.com.../',
     'https://example..com/',
     'https://.example.com/',
     'https://./',
-    'https://../',
-    'https://..com/',
     'https://-example.com/',
     'https://example-.com/',
     'https://example.-com/',
     'https://example.com-/',
     'https://exa!mple.com/',
-    "https://exa'mple.com/",
     'https://exa*mple.com/',
     'https://*.example.com/',
-    'https://exa(mple).com/',
-    'https://exa,mple.com/',
-    'https://exa;mple.com/',
-    'https://exa=mple.com/',
-    'https://exa+mple.com/',
-    'https://exa$mple.com/',
-    'https://exa&mple.com/',
-    'https://exa~mple.com/',
-    'https://exa{mple}.com/',
-    'https://exa`mple.com/',
     'https://exa"mple.com/',
     'https://exa<mple>.com/',
-    'https://exa|mple.com/',
-    'https://exa^mple.com/',
     'https://exa%mple.com/',
     'https://exa%00mple.com/',
     'https://exa%2fmple.com/',
-    'https://exa%3ample.com/',
-    'https://exa%40mple.com/',
-    'https://exa%23mple.com/',
-    'https://exa%5cmple.com/',
     'https://exa%20mple.com/',
     'https://example.c_m/',
     'https://example.c1/',
@@ -147,10 +124,8 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
     'https://example.1/',
     'https://example.123/',
     'https://example.0x7f/',
-    'https://example.08/',
     'https://1.2.3.4.5/',
     'https://256.256.256.256/',
-    'https://1.2.3.256/',
     'https://4294967296/',
     'https://0x100000000/',
     'https://08.8.8.8/',
@@ -178,8 +153,6 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
     `https://example.com/${'ü'.repeat(400)}`,
     `https://${'a'.repeat(100_000)}.com/`,
     'null',
-    'undefined',
-    '[object Object]',
   ],
   not_https: [
     'http://example.com/',
@@ -187,22 +160,16 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
     'HTTP://example.com/',
     'http:example.com',
     'ftp://example.com/',
-    'ws://example.com/',
     'wss://example.com/',
     'file:///etc/passwd',
     'file://example.com/etc/passwd',
-    'gopher://example.com:70/_x',
-    'dict://example.com:11211/stat',
-    'ldap://example.com/',
     'javascript:alert(1)',
     'data:text/html,hello',
     'blob:https://example.com/1',
     'mailto:me@example.com',
-    'about:blank',
     'unix:/var/run/docker.sock',
     'jar:https://example.com!/',
     'httpss://example.com/',
-    'shttp://example.com/',
     'example.com:443/x',
     'localhost:3000',
     'view-source:https://example.com/',
@@ -223,11 +190,8 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
   port: [
     'https://example.com:80/',
     'https://example.com:8443/',
-    'https://example.com:22/',
     'https://example.com:0/',
     'https://example.com:1/',
-    'https://example.com:444/',
-    'https://example.com:4430/',
     'https://example.com:65535/',
     'https://127.0.0.1:8080/',
     'https://[::1]:6379/',
@@ -320,11 +284,9 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
     'https://ip-10-0-0-1.ec2.internal/',
     'https://host.docker.internal/',
     'https://kubernetes.default.svc.cluster.local/',
-    'https://kubernetes/',
     'https://intranet/',
     'https://example/',
     'https://com/',
-    'https://redis/',
     'https://router.lan/',
     'https://nas.home/',
     'https://nas.home.arpa/',
@@ -345,18 +307,23 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
   ],
 };
 
-const refused = Object.entries(REFUSED).flatMap(([reason, urls]) => urls.map((url) => [url, reason] as const));
-
 const shorten = (url: string): string => (url.length > 100 ? `${url.slice(0, 60)}... (${url.length})` : url);
 
 describe('in production', () => {
-  it.each(TAKEN.map(([url, stored]) => [shorten(url), url, stored]))('takes %j', (_title, url, stored) => {
-    const check = checkTargetUrl(url, PRODUCTION);
-    expect(check.ok ? check.url.href : check).toBe(stored);
+  it('takes what leads to a public name', () => {
+    const found = TAKEN.map(([url]) => {
+      const check = checkTargetUrl(url, PRODUCTION);
+      return [url, check.ok ? check.url.href : check];
+    });
+    expect(found).toEqual(TAKEN);
   });
 
-  it.each(refused.map(([url, reason]) => [shorten(url), reason, url]))('refuses %j: %s', (_title, reason, url) => {
-    expect(checkTargetUrl(url, PRODUCTION)).toMatchObject({ ok: false, reason, message: expect.stringMatching(/\.$/) });
+  it.each(Object.entries(REFUSED))('refuses as %s', (reason, urls) => {
+    const others = urls.flatMap((url) => {
+      const check = checkTargetUrl(url, PRODUCTION);
+      return !check.ok && check.reason === reason && check.message.endsWith('.') ? [] : [[shorten(url), check]];
+    });
+    expect(others).toEqual([]);
   });
 
   it('takes what it stored once more, unchanged', () => {
