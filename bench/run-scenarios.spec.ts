@@ -33,12 +33,12 @@ function run(one: Scenario, secondLook = true) {
   return runScenarios([one], context, { atOnce: 1, secondLook });
 }
 
-const MISSED = [
+const MISSED: [string, FaultReport | Error, string][] = [
   ['passed a limit of time', { ...GOOD, late: ['recovery took 61 s'] }, 'recovery took 61 s'],
   ['broke a promise', { ...GOOD, lost: 1, violations: ['one is lost'], late: ['late too'] }, 'one is lost; late too'],
   ['waited in vain', new Error('waited 120 s in vain'), 'broke off: waited 120 s in vain'],
   ['ended with an error', new Error('answered 500'), 'broke off: answered 500'],
-] as const;
+];
 
 describe('runScenarios', () => {
   it.each(MISSED)('does not repeat a scenario that %s', async (_, first) => {
