@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import type { FaultContext, Scenario } from '../test/faults/scenario.js';
 import { runScenarios } from '../test/faults/run-scenarios.js';
 import type { FaultReport } from './rig/fault-result.js';
-import { TimedOut } from './rig/wait.js';
 
 const GOOD: FaultReport = {
   faults: 1,
@@ -29,37 +28,49 @@ function scenario(...found: (FaultReport | Error)[]): Scenario & { runs: () => n
   };
 }
 
-function run(one: Scenario) {
+function run(one: Scenario, secondLook = true) {
   const context = { scope: { isClosed: false }, say: () => undefined } as unknown as FaultContext;
-  return runScenarios([one], context, 1);
+  return runScenarios([one], context, { atOnce: 1, secondLook });
 }
 
-describe('runScenarios', () => {
-  it.each([
-    ['passed a limit of time', { ...GOOD, late: ['recovery took 61 s'] }, 'recovery took 61 s'],
-    ['waited in vain', new TimedOut('waited 120 s in vain'), 'broke off: waited 120 s in vain'],
-  ])('runs a scenario that only %s once more, and says so', async (_, first, why) => {
-    const one = scenario(first, GOOD);
-    const { results } = await run(one);
-    expect(results).toEqual([expect.objectContaining({ reached: true })]);
-    expect(results[0]?.notes.second_run_after).toBe(why);
-    expect(one.runs()).toBe(2);
-  });
+const MISSED: [string, FaultReport | Error, string][] = [
+  ['passed a limit of time', { ...GOOD, late: ['recovery took 61 s'] }, 'recovery took 61 s'],
+  ['broke a promise', { ...GOOD, lost: 1, violations: ['one is lost'], late: ['late too'] }, 'one is lost; late too'],
+  ['waited in vain', new Error('waited 120 s in vain'), 'broke off: waited 120 s in vain'],
+  ['ended with an error', new Error('answered 500'), 'broke off: answered 500'],
+];
 
-  it.each([
-    ['broke a promise', { ...GOOD, lost: 1, violations: ['one is lost'], late: ['recovery took 61 s'] }],
-    ['ended with an error', new Error('answered 500')],
-  ])('does not repeat a scenario that %s', async (_, first) => {
+describe('runScenarios', () => {
+  it.each(MISSED)('does not repeat a scenario that %s', async (_, first) => {
     const one = scenario(first, GOOD);
-    const { results } = await run(one);
+    const { results, flaky } = await run(one, false);
     expect(results).toEqual([expect.objectContaining({ reached: false })]);
+    expect(flaky).toEqual([]);
     expect(one.runs()).toBe(1);
   });
 
-  it('runs a late scenario twice at the most', async () => {
-    const late = { ...GOOD, late: ['recovery took 61 s'] };
-    const one = scenario(late, late, GOOD);
-    expect((await run(one)).results[0]?.reached).toBe(false);
-    expect(one.runs()).toBe(2);
+  describe('with a second look', () => {
+    it.each(MISSED)('runs a scenario that %s once more, and says so', async (_, first, message) => {
+      const one = scenario(first, GOOD);
+      const { results, flaky } = await run(one);
+      expect(results).toEqual([expect.objectContaining({ reached: true })]);
+      expect(results[0]?.notes.second_run_after).toBe(message);
+      expect(flaky).toEqual([{ scenario: 'example', message }]);
+      expect(one.runs()).toBe(2);
+    });
+
+    it.each(MISSED)('runs a scenario that %s each time twice at the most, and it stays missed', async (_, each) => {
+      const one = scenario(each, each, GOOD);
+      const { results, flaky } = await run(one);
+      expect(results[0]?.reached).toBe(false);
+      expect(flaky).toEqual([]);
+      expect(one.runs()).toBe(2);
+    });
+
+    it('does not repeat one that reached all', async () => {
+      const one = scenario(GOOD);
+      expect((await run(one)).flaky).toEqual([]);
+      expect(one.runs()).toBe(1);
+    });
   });
 });

@@ -1,11 +1,14 @@
-// The table in docs/operations.md of what was run where. Parts of CI add a line each to the file that RAN_FILE names, as
-// JSON; `.ci/run` writes the table at its end:
+// The table in docs/operations.md of what was run where, and what else a run of CI says at its end. Parts of CI add lines to the
+// file that RAN_FILE names, as JSON; `.ci/run` writes the table and prints the rest, which is about one run only:
 //   node scripts/ran.mjs add ENVIRONMENT VERSION WHAT     from a shell; scripts call `ran()`
 //   node scripts/ran.mjs write [PAGE]                     rewrites the table of the page
+//   node scripts/ran.mjs slowest                          the test files that took longest
+//   node scripts/ran.mjs flaky                            tests that failed first and passed when their file ran again
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './lib/root.mjs';
+import { flakyLine, slowLine } from './lib/test-results.mjs';
 
 const PAGE = join(ROOT, 'docs/operations.md');
 const BEGIN = '<!-- what ran where: written by .ci/run -->';
@@ -13,10 +16,31 @@ const END = '<!-- end of what ran where -->';
 /** Rows come in this order; others follow by their names. */
 const ORDER = ['Node.js', 'PostgreSQL', 'Redis', 'PgBouncer', 'S3', 'Published clients', 'Image', 'Helm'];
 
+const SHOWN_SLOWEST = 10;
+
 /** Notes that something ran, where CI asks for it. Lines of one environment and version become one row. */
 export function ran(environment, version, what) {
+  note({ environment, version, what });
+}
+
+/** A line for CI: `{ environment, version, what }`, `{ flaky: { file, test, message } }` or `{ slow: { file, seconds, part } }`. */
+export function note(line) {
   const file = process.env.RAN_FILE;
-  if (file) appendFileSync(file, `${JSON.stringify({ environment, version, what })}\n`);
+  if (file) appendFileSync(file, `${JSON.stringify(line)}\n`);
+}
+
+const notes = () => readFileSync(process.env.RAN_FILE, 'utf8').split('\n').filter(Boolean).map(JSON.parse);
+
+function print(lines) {
+  for (const line of lines) process.stdout.write(`${line}\n`);
+}
+
+function slowest() {
+  const files = notes().flatMap(({ slow }) => slow ?? []);
+  return files
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, SHOWN_SLOWEST)
+    .map(slowLine);
 }
 
 /** The page with a table of these lines between its markers. */
@@ -47,7 +71,7 @@ function tableOf(lines) {
 }
 
 async function write(path) {
-  const lines = readFileSync(process.env.RAN_FILE, 'utf8').split('\n').filter(Boolean).map(JSON.parse);
+  const lines = notes().filter(({ environment }) => environment !== undefined);
   if (lines.length === 0) throw new Error('nothing was noted, so there is no table to write');
   const { format, resolveConfig } = await import('prettier');
   const page = withTable(readFileSync(path, 'utf8'), lines);
@@ -59,5 +83,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   if (!process.env.RAN_FILE) throw new Error('RAN_FILE names the file of the lines; it is not set');
   if (command === 'add' && args.length === 3) ran(...args);
   else if (command === 'write' && args.length <= 1) await write(args[0] ?? PAGE);
-  else throw new Error('use: node scripts/ran.mjs add ENVIRONMENT VERSION WHAT, or write');
+  else if (command === 'slowest') print(slowest());
+  else if (command === 'flaky') print(notes().flatMap(({ flaky }) => (flaky ? [flakyLine(flaky)] : [])));
+  else throw new Error('use: node scripts/ran.mjs add ENVIRONMENT VERSION WHAT, write, slowest or flaky');
 }

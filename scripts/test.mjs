@@ -1,14 +1,16 @@
 // Runs the tests: `node scripts/test.mjs [unit|e2e|slow] [paths] [jest arguments]`. One PostgreSQL serves the whole run; each test
-// file clones its own database from a migrated template.
+// file clones its own database from a migrated template. TEST_SECOND_LOOK=true, which CI sets: a file that failed runs once more,
+// alone; where it passes then, the run is good and names it as flaky.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { buildIfStale } from './build-if-stale.mjs';
 import { prepareTemplate } from './lib/test-template.mjs';
 import { startTestPostgres } from './lib/test-postgres.mjs';
-import { ran } from './ran.mjs';
+import { note, ran } from './ran.mjs';
 import { ROOT } from './lib/root.mjs';
+import { countsOf, failedFiles, flakyLine, flakyTests, merged, slowestFiles, slowLine } from './lib/test-results.mjs';
 
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 
@@ -16,6 +18,10 @@ const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 // the slow tests start processes of their own.
 const WORKERS = availableParallelism() + 2;
 const SLOW_WORKERS = availableParallelism() + 1;
+
+const SHOWN_SLOWEST = 10;
+/** So many files do not fail by chance. */
+const MOST_SECOND_LOOKS = 20;
 
 const timings = [];
 let jest = null;
@@ -35,7 +41,7 @@ async function timed(name, work) {
   return result;
 }
 
-/** Runs Jest and resolves with its exit code and its counts (null where it wrote none). */
+/** Runs Jest and resolves with its exit code and its JSON (null where it wrote none). */
 async function runJest(args, url, template) {
   const folder = mkdtempSync(join(tmpdir(), 'herald-jest-'));
   const resultFile = join(folder, 'result.json');
@@ -57,21 +63,37 @@ async function runJest(args, url, template) {
       jest.once('error', reject);
       jest.once('close', (status) => resolve(status ?? 1));
     });
-    return { code, counts: readCounts(resultFile) };
+    return { code, result: readResult(resultFile) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function readCounts(file) {
+function readResult(file) {
   try {
-    const result = JSON.parse(readFileSync(file, 'utf8'));
-    // A file that could not even be loaded holds no test that failed, and is a failure.
-    const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;
-    return { passed: result.numPassedTests, failed, skipped: result.numPendingTests + result.numTodoTests };
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return null;
   }
+}
+
+/** Each file that failed once more, in a Jest of its own. @returns what holds after it */
+async function lookAgain(first, args, url, template) {
+  const files = failedFiles(first.result);
+  if (files.length === 0 || files.length > MOST_SECOND_LOOKS) return first;
+  const again = [];
+  let code = 0;
+  for (const file of files) {
+    if (interrupted !== null) return first;
+    process.stdout.write(`once more, alone: ${relative(ROOT, file)}\n`);
+    const pattern = `${relative(ROOT, file).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`;
+    const second = await runJest([...args.options, '--testPathPatterns', pattern], url, template);
+    // Jest that fell over with the file left nothing, and the first result stands.
+    if (second.result?.testResults.length > 0) again.push(second.result);
+    if (second.code !== 0 || second.result === null || second.result.numPassedTests === 0) code = 1;
+  }
+  const result = merged(first.result, again);
+  return { code, result, flaky: flakyTests(first.result, result, ROOT) };
 }
 
 const PROJECTS = ['unit', 'e2e', 'slow'];
@@ -82,10 +104,15 @@ function jestArguments(args) {
   const paths = rest.filter((arg) => /^(src|test|bench)\b/.test(arg));
   const options = rest.filter((arg) => !paths.includes(arg));
   const workers = named.includes('slow') ? SLOW_WORKERS : WORKERS;
-  if (!options.some((arg) => /^(-w|--maxWorkers|-i|--runInBand)/.test(arg))) options.unshift(`--maxWorkers=${workers}`);
+  const atOnce = options.some((arg) => /^(-w|--maxWorkers|-i|--runInBand)/.test(arg))
+    ? []
+    : [`--maxWorkers=${workers}`];
   // A path names its tests, slow or not. Each list is an option, which takes every word that follows.
-  if (paths.length > 0) return [...options, '--testPathPatterns', ...paths];
-  return ['--selectProjects', ...(named.length > 0 ? named : ['unit', 'e2e']), ...options];
+  const which =
+    paths.length > 0
+      ? ['--testPathPatterns', ...paths]
+      : ['--selectProjects', ...(named.length > 0 ? named : ['unit', 'e2e'])];
+  return { options, all: [...atOnce, ...options, ...which] };
 }
 
 async function main() {
@@ -98,8 +125,12 @@ async function main() {
     server = given ? { url: given, stop: async () => undefined } : await timed('PostgreSQL', startTestPostgres);
     template = await timed('template', () => prepareTemplate(server.url, given !== undefined));
     if (interrupted === null) {
-      outcome = await timed('tests', () => runJest(jestArguments(process.argv.slice(2)), server.url, template.name));
-      if (outcome.code === 0) await noteRun(server.url, outcome.counts);
+      const args = jestArguments(process.argv.slice(2));
+      outcome = await timed('tests', () => runJest(args.all, server.url, template.name));
+      if (process.env.TEST_SECOND_LOOK === 'true' && outcome.result !== null && outcome.code !== 0) {
+        outcome = await timed('second look', () => lookAgain(outcome, args, server.url, template.name));
+      }
+      if (outcome.code === 0) await noteRun(server.url, outcome);
     }
   } finally {
     await timed('stop', async () => {
@@ -115,10 +146,10 @@ async function main() {
 }
 
 /** For CI's table of what ran where; RAN_AS says what, where paths were named. */
-async function noteRun(url, counts) {
-  if (!process.env.RAN_FILE || counts === null) return;
-  const named = PROJECTS.filter((name) => name === process.argv[2]);
-  const what = process.env.RAN_AS || `${(named.length > 0 ? named : ['unit', 'e2e']).join(' and ')} tests`;
+async function noteRun(url, { result }) {
+  if (!process.env.RAN_FILE || result === null) return;
+  const what = whatRan();
+  const counts = countsOf(result);
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -132,13 +163,27 @@ async function noteRun(url, counts) {
   ran('Node.js', process.versions.node, `${what} (${counts.passed})`);
 }
 
-function report({ code, counts }) {
+function whatRan() {
+  const named = PROJECTS.filter((name) => name === process.argv[2]);
+  return process.env.RAN_AS || `${(named.length > 0 ? named : ['unit', 'e2e']).join(' and ')} tests`;
+}
+
+function report({ code, result, flaky = [] }) {
   process.stdout.write(`${timings.join(', ')}\n`);
-  if (counts === null) return code === 0 ? 1 : code;
-  const { passed, failed, skipped } = counts;
+  if (result === null) return code === 0 ? 1 : code;
+  process.stdout.write(`slowest files:\n`);
+  for (const file of slowestFiles(result, SHOWN_SLOWEST, ROOT)) {
+    process.stdout.write(`${slowLine(file)}\n`);
+    note({ slow: { ...file, part: whatRan() } });
+  }
+  const { passed, failed, skipped } = countsOf(result);
   const ranNothing = passed + failed === 0;
   if (ranNothing) process.stdout.write('no test ran\n');
   process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+  for (const test of flaky) {
+    process.stdout.write(`${flakyLine(test)}\n`);
+    note({ flaky: test });
+  }
   return ranNothing && code === 0 ? 1 : code;
 }
 

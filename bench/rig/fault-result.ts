@@ -32,7 +32,7 @@ type Optional = 'test' | 'goal' | 'notes';
 export interface FaultReport extends Omit<FaultResult, 'reached' | Optional>, Partial<Pick<FaultResult, Optional>> {
   /**
    * Limits of time that were passed, and faults that met a service at rest. Missed as well; but on a shared machine
-   * others may be the cause, so that a run in which nothing else is wrong is repeated once, alone.
+   * others may be the cause.
    */
   late?: string[];
 }

@@ -1,7 +1,4 @@
-/** A condition did not come true in its time. */
-export class TimedOut extends Error {}
-
-/** Asks again and again until the answer is not null. @throws TimedOut when `timeoutMs` is over */
+/** Asks again and again until the answer is not null. @throws Error when `timeoutMs` is over */
 export async function waitFor<T>(
   what: string,
   ask: () => Promise<T | null> | T | null,
@@ -11,7 +8,7 @@ export async function waitFor<T>(
   for (;;) {
     const answer = await ask();
     if (answer !== null) return answer;
-    if (performance.now() > until) throw new TimedOut(`waited ${timeoutMs / 1_000} s in vain for ${what}`);
+    if (performance.now() > until) throw new Error(`waited ${timeoutMs / 1_000} s in vain for ${what}`);
     await pause(everyMs);
   }
 }

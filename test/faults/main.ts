@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { columns, surroundings } from '../../bench/report.js';
 import type { FaultResult } from '../../bench/rig/fault-result.js';
@@ -17,6 +18,8 @@ const USAGE = `npm run faults -- [--quick] [--redis] [--at-once <n>] [--keep] [s
   --keep     the rows of some scenarios replace those of an earlier run
   scenario   ${SCENARIOS.map((scenario) => scenario.name).join(', ')}; without any all of them, and
              bench/results/faults.json and the table in docs/reliability.md are written
+With TEST_SECOND_LOOK=true, which CI sets, a scenario that missed something runs once more, alone, and is named as flaky where it
+reaches all then.
 `;
 
 /** From this share of the cores on, what others do is worth a line. */
@@ -58,6 +61,7 @@ async function run(): Promise<number> {
   const missed = outcome.results.filter(({ reached }) => !reached).length;
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   process.stdout.write(`${outcome.results.length - missed} of ${outcome.results.length} reached in ${seconds} s\n`);
+  for (const { scenario, message } of outcome.flaky) noteFlaky(scenario, message);
   return missed > 0 ? 1 : 0;
 }
 
@@ -71,7 +75,8 @@ async function measure(
     const postgres = await BenchPostgres.start(scope);
     const redisUrl = form.redis ? await startRedis(scope) : null;
     const context = { scope, postgres, quick: form.quick, redisUrl, say: progress };
-    const outcome = await runScenarios(scenarios, context, form.atOnce);
+    const secondLook = process.env.TEST_SECOND_LOOK === 'true';
+    const outcome = await runScenarios(scenarios, context, { atOnce: form.atOnce, secondLook });
     return scope.isClosed ? null : outcome;
   } finally {
     await scope.close();
@@ -91,6 +96,15 @@ function print({ results, leftOut }: Outcome): void {
     if ('second_run_after' in notes) process.stdout.write(`${test} ran twice, after: ${notes.second_run_after}\n`);
   }
   for (const { test, why } of leftOut) process.stdout.write(`${test} was left out: ${why}\n`);
+}
+
+/** In the form of `scripts/ran.mjs`, which prints it at the end of CI. */
+function noteFlaky(scenario: string, words: string): void {
+  const message = words.replace(/\s+/g, ' ');
+  process.stdout.write(`flaky: faults: ${scenario}: ${message}\n`);
+  const file = process.env.RAN_FILE;
+  if (file !== undefined)
+    appendFileSync(file, `${JSON.stringify({ flaky: { file: 'faults', test: scenario, message } })}\n`);
 }
 
 // All is written and stopped. Left to end by itself, Node 20 may loop endlessly in its own clean-up, over a request

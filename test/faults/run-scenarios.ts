@@ -1,31 +1,31 @@
 import { brokenOff, LeftOut, resultOf, type FaultResult } from '../../bench/rig/fault-result.js';
 import type { LeftOutTest } from '../../bench/fault-table.js';
-import { TimedOut } from '../../bench/rig/wait.js';
 import type { FaultContext, Scenario } from './scenario.js';
 
 export interface Outcome {
   /** In the order of the scenarios, whichever ended first. */
   results: FaultResult[];
   leftOut: LeftOutTest[];
+  /** Missed at first, and reached when they ran again. */
+  flaky: { scenario: string; message: string }[];
 }
 
 interface Ended {
   results: FaultResult[];
   leftOut: LeftOutTest | null;
-  /** It missed limits of time and nothing else. */
-  onlyLate: boolean;
 }
 
 /**
- * Runs the scenarios that tolerate company at most `atOnce` at a time, then the others one by one; one that only missed limits of time runs
- * once more at the end. Most of a scenario's
+ * Runs the scenarios that tolerate company at most `atOnce` at a time, then the others one by one. Most of a scenario's
  * time is waiting for leases to run out, so several side by side take hardly longer than one; what they check does not
  * depend on speed, and what does runs alone.
+ *
+ * @param secondLook one that missed something runs once more, alone, at the end; its second result counts
  */
 export async function runScenarios(
   scenarios: readonly Scenario[],
   context: FaultContext,
-  atOnce: number,
+  { atOnce, secondLook }: { atOnce: number; secondLook: boolean },
 ): Promise<Outcome> {
   const ended = new Map<Scenario, Ended>();
   const run = async (scenario: Scenario): Promise<void> => {
@@ -37,20 +37,25 @@ export async function runScenarios(
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
   for (const scenario of scenarios) if (scenario.alone === true) await run(scenario);
+  const flaky: Outcome['flaky'] = [];
   for (const [scenario, first] of ended) {
-    if (!first.onlyLate || context.scope.isClosed) continue;
+    if (!secondLook || isReached(first) || context.scope.isClosed) continue;
     context.say(`${scenario.name}: once more, alone`);
     const second = await runOne(scenario, context);
-    const missed = first.results.flatMap(({ violations }) => violations).join('; ');
-    for (const result of second.results) result.notes = { ...result.notes, second_run_after: missed };
+    const message = first.results.flatMap(({ violations }) => violations).join('; ');
+    for (const result of second.results) result.notes = { ...result.notes, second_run_after: message };
+    if (isReached(second)) flaky.push({ scenario: scenario.name, message });
     ended.set(scenario, second);
   }
   const all = scenarios.flatMap((scenario) => ended.get(scenario) ?? []);
   return {
     results: all.flatMap(({ results }) => results),
     leftOut: all.flatMap(({ leftOut }) => leftOut ?? []),
+    flaky,
   };
 }
+
+const isReached = ({ results }: Ended): boolean => results.every(({ reached }) => reached);
 
 async function runOne(scenario: Scenario, context: FaultContext): Promise<Ended> {
   const say = (line: string): void => context.say(`${scenario.name}: ${line}`);
@@ -59,20 +64,17 @@ async function runOne(scenario: Scenario, context: FaultContext): Promise<Ended>
   try {
     const found = await scenario.run({ ...context, say });
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
-    const reports = [found].flat();
-    const results = reports.map((report) => resultOf(scenario, report));
+    const results = [found].flat().map((report) => resultOf(scenario, report));
     for (const result of results) result.notes = { ...result.notes, seconds };
     say(`${results.every(({ reached }) => reached) ? 'reached' : 'NOT REACHED'} after ${seconds} s`);
-    const onlyLate =
-      results.some(({ reached }) => !reached) && reports.every(({ violations }) => violations.length === 0);
-    return { results, leftOut: null, onlyLate };
+    return { results, leftOut: null };
   } catch (error) {
     if (error instanceof LeftOut) {
       say(`left out: ${error.message}`);
-      return { results: [], leftOut: { test: scenario.name, why: error.message }, onlyLate: false };
+      return { results: [], leftOut: { test: scenario.name, why: error.message } };
     }
     const result = brokenOff(scenario, error);
     say(result.violations.join('; '));
-    return { results: [result], leftOut: null, onlyLate: error instanceof TimedOut };
+    return { results: [result], leftOut: null };
   }
 }

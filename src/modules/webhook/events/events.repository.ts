@@ -138,29 +138,39 @@ delete from event_recording r where r.read_at < clock_timestamp() - make_interva
   and not exists (
     select from webhook_endpoint e where e.organization_id = r.organization_id and e.deleted_at is null)`;
 
-// Every transaction below the snapshot's xmin has ended: nothing comes in between later. The planner is given the limit
-// as a value, and reads the index "webhook_event_order" in its order.
+// Every transaction below the snapshot's xmin has ended: nothing comes in between later. Each event is found behind the one before it,
+// by the index "webhook_event_order": with one limit for the whole page a planner whose statistics do not know the workspace yet
+// expects a few rows, and reads and sorts all that follow.
 const PAGE = `
-with scanned as materialized (
-  select v.transaction_id, v.id, v.type, v.data, v.occurred_at from webhook_event v
-  where v.organization_id = $1 and (v.transaction_id, v.id) > ($2::xid8, $3::uuid)
-    and v.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-  order by v.transaction_id, v.id limit $4
+with recursive ended as materialized (
+  select pg_snapshot_xmin(pg_current_snapshot()) as xmin
+), scanned as (
+  (${behind('$2::xid8, $3::uuid', '1')})
+  union all
+  select next.* from scanned previous cross join lateral (
+    ${behind('previous.transaction_id, previous.id', 'previous.nth + 1')}
+  ) next where previous.nth < $4
 ), page as (
-  select * from scanned where $5::text[] is null or type = any($5) order by transaction_id, id limit $6
+  select * from scanned where $5::text[] is null or type = any($5) order by nth limit $6
 ), summary as (
   select (select count(*)::integer from scanned) as scanned,
     ${hasRow(
-      'from webhook_event where organization_id = $1 and transaction_id >= pg_snapshot_xmin(pg_current_snapshot())',
+      'from webhook_event where organization_id = $1 and transaction_id >= (select xmin from ended)',
       'transaction_id, id',
     )} as held
 )
 select summary.scanned, summary.held, last.transaction_id::text as "lastTransaction", last.id as "lastId",
   page.id, page.type, page.data, page.occurred_at as "occurredAt", page.transaction_id::text as transaction
 from summary
-left join (select transaction_id, id from scanned order by transaction_id desc, id desc limit 1) last on true
+left join (select transaction_id, id from scanned order by nth desc limit 1) last on true
 left join page on true
-order by page.transaction_id, page.id`;
+order by page.nth`;
+
+function behind(place: string, nth: string): string {
+  return `select v.transaction_id, v.id, v.type, v.data, v.occurred_at, ${nth} as nth from webhook_event v
+  where v.organization_id = $1 and (v.transaction_id, v.id) > (${place}) and v.transaction_id < (select xmin from ended)
+  order by v.transaction_id, v.id limit 1`;
+}
 
 const RENUMBER = `
 with part as materialized (

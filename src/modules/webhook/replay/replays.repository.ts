@@ -65,7 +65,8 @@ export class ReplaysRepository {
 }
 
 // $1 workspace, $2 id, $3 kinds, $4 outcomes, $5 since, $6 until, $7 only failed, $8 most events, $9 most attempts. The
-// log has an index by endpoint, kind, outcome and time; events have none, as they are written with every message. "offset"
+// log has an index by endpoint, kind, outcome and time, and its order keeps the planner from a bitmap, for which all of it is read before the
+// limit; events have none, as they are written with every message. "offset"
 // has each event looked up by its id: of a workspace without statistics the planner expects one event, and would go
 // through all of them for each attempt. "each" is recursive in form only: so PostgreSQL hands on an event when it first
 // meets it, where "distinct" would read all attempts first; one event too many ends the search.
@@ -79,7 +80,7 @@ with recursive endpoint as materialized (
     select event_id from webhook_delivery d
     where d.organization_id = $1 and d.endpoint_id = endpoint.id and d.event_type = kind.type
       and d.status = outcome.status and d.created_at >= $5 and d.created_at < $6
-    limit $9::integer + 1) as d
+    order by d.created_at limit $9::integer + 1) as d
   where not endpoint.busy limit $9::integer + 1
 ), each as (
   select event_id from attempt union select event_id from each where false
