@@ -96,6 +96,10 @@ export class Sweeps implements OnModuleDestroy {
     this.heartbeats.expect(sweep.name, sweep.everyMs);
   }
 
+  get names(): string[] {
+    return this.sweeps.map(({ name }) => name);
+  }
+
   /** What the rows of all sweeps wait for. */
   get awaitedTimes(): AwaitedTime[] {
     return this.sweeps.flatMap((sweep) => sweep.waitsFor ?? []);
@@ -204,9 +208,7 @@ export class Sweeps implements OnModuleDestroy {
   /** Lets another process lead at once. */
   private async release(): Promise<void> {
     if (this.lease === null) return;
-    const released = this.database
-      .execute(`update heartbeat set beat_at = '-infinity' where name = 'leader' and beat_at = $1`, [this.lease.token])
-      .catch(() => undefined);
+    const released = this.database.execute(RELEASE, [this.lease.token]).catch(() => undefined);
     this.lease = null;
     await within(RELEASE_TIMEOUT_MS, released);
   }
@@ -221,6 +223,9 @@ function conditionOf({ hasWork, waitsFor }: Sweep): string {
   );
   return `(${passed.join(' or ')})`;
 }
+
+// No infinite time: PostgreSQL before 17 does not subtract it.
+const RELEASE = `update heartbeat set beat_at = 'epoch' where name = 'leader' and beat_at = $1`;
 
 /** A lease ahead of the clock is one of before the clock stepped back. */
 const VALID = `between clock_timestamp() - interval '${LEASE_MS} ms' and clock_timestamp() + interval '${LEASE_MS} ms'`;
@@ -242,7 +247,7 @@ with beaten as (
 )
 select (select beat_at::text from beaten where name = 'leader') as token,
   (select (extract(epoch from beat_at - clock_timestamp()) * 1000 + ${LEASE_MS})::float8
-   from heartbeat where name = 'leader') as "leftMs",
+   from heartbeat where name = 'leader' and beat_at ${VALID}) as "leftMs",
   (select json_object_agg(substr(name, 7), extract(epoch from clock_timestamp() - beat_at)) from heartbeat
    where name like 'sweep:%' and beat_at < clock_timestamp() - interval '${SILENT_MS} ms') as silent`;
 
