@@ -395,16 +395,30 @@ async function checkNumbers(client: pg.Client): Promise<Result> {
 /** Sweeps run in workers, the quickest once a second. */
 async function checkWorkers(client: pg.Client): Promise<Result> {
   if (!(await hasTable(client, 'heartbeat'))) return warn('none has run on this database yet');
-  const { rows } = await client.query<{ seconds: number | null }>(
-    `select extract(epoch from clock_timestamp() - max(beat_at))::float8 as seconds
-     from heartbeat where name like 'sweep:%'`,
+  const { rows } = await client.query<{ name: string; seconds: number; every: number | null; running: boolean }>(
+    SWEEPS,
   );
-  const seconds = rows[0]?.seconds ?? null;
-  if (seconds === null) return warn('none has run on this database yet: start one with ROLES=worker');
-  const ago = `${Math.round(seconds)} s ago`;
-  if (seconds > WORKER_WARN_S) return warn(`none at work; the last one was ${ago}. Nothing is sent`);
-  return ok(`at work ${ago}`);
+  const [last] = rows;
+  if (last === undefined) return warn('none has run on this database yet: start one with ROLES=worker');
+  const ago = `${Math.round(last.seconds)} s ago`;
+  if (last.seconds > WORKER_WARN_S) {
+    const text = `none at work; the last one was ${ago}. Nothing is sent`;
+    return last.running ? fail(`${text}, although processes are connected: see the log of the workers`) : warn(text);
+  }
+  // As readiness has it: three rounds.
+  const silent = rows.filter(({ seconds, every }) => every !== null && seconds > Math.max(WORKER_WARN_S, every * 3));
+  if (silent.length === 0) return ok(`at work ${ago}`);
+  const list = silent.map(({ name, seconds }) => `${name} ${Math.round(seconds)} s`);
+  return fail(`sweeps without a success for too long: ${list.join(', ')}. See the log of the workers`);
 }
+
+// By JSON: the column is newer than the table. Every process of the service listens as long as it runs.
+const SWEEPS = `
+select substr(name, 7) as name, extract(epoch from clock_timestamp() - beat_at)::float8 as seconds,
+  (to_jsonb(h) ->> 'every_seconds')::integer as every,
+  exists (select from pg_stat_activity where datname = current_database()
+    and application_name = 'herald-listen') as running
+from heartbeat h where name like 'sweep:%' order by beat_at desc`;
 
 /** Another server or history than last time: what waits may have been sent. */
 async function checkLanes(client: pg.Client): Promise<Result> {

@@ -61,6 +61,7 @@ export class Retention implements OnModuleInit {
   }
 
   private async run(signal: AbortSignal): Promise<number> {
+    await this.sweeps.forgetOthers();
     const errors: string[] = [];
     let cleared = 0;
     let open = this.kept;

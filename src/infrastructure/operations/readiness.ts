@@ -123,25 +123,30 @@ export class Heartbeats {
     this.oldestMs.set(sweep, Math.max(OLDEST_MS, everyMs * 3));
   }
 
+  /** Only of this release's own sweeps: those that another one has are no business of this process. */
   async check(): Promise<ReadinessPart> {
     const beats = await this.database.query<{ name: string; ageMs: number }>(
       `select substr(name, 7) as name, (extract(epoch from clock_timestamp() - beat_at) * 1000)::float8 as "ageMs"
-       from heartbeat where name like 'sweep:%' order by name`,
+       from heartbeat where name = any($1)`,
+      [[...this.oldestMs.keys()].map((name) => `sweep:${name}`)],
     );
     const runningMs = performance.now() - this.startedAt;
-    const starting = runningMs < START_GRACE_MS;
-    // After a long stop every row is old: a sweep that runs seldom has as long as between two rounds for its first.
-    const silent = beats.filter((beat) => {
-      const oldestMs = this.oldestMs.get(beat.name) ?? OLDEST_MS;
-      return beat.ageMs > oldestMs && runningMs > oldestMs;
-    });
-    if (silent.length > 0 && !starting) {
-      const list = silent.map(({ name, ageMs }) => `${name} ${Math.round(ageMs / 1_000)} s`);
-      // Without workers an api still accepts, and what it accepts is durable: a proxy must not turn callers away.
-      return { ok: !this.works, detail: `silent for too long: ${list.join(', ')}` };
+    if (beats.length === 0) {
+      const ok = !this.works || runningMs < START_GRACE_MS;
+      return { ok, detail: ok ? 'none yet' : 'no sweep has run yet' };
     }
-    if (beats.length > 0) return { ok: true, detail: `${beats.length} sweeps` };
-    if (this.works && !starting) return { ok: false, detail: 'no sweep has run yet' };
-    return { ok: true, detail: 'none yet' };
+    const ageMs = new Map(beats.map((beat) => [beat.name, beat.ageMs]));
+    const silent: string[] = [];
+    for (const [name, oldestMs] of [...this.oldestMs].sort()) {
+      const age = ageMs.get(name);
+      // After a long stop every row is old: a sweep that runs seldom has as long as between two rounds for its first.
+      // One without a row is new in this release: where another one leads, it is only now tried elsewhere.
+      const graceMs = age === undefined ? START_GRACE_MS : 0;
+      if (runningMs <= oldestMs + graceMs || (age ?? Infinity) <= oldestMs) continue;
+      silent.push(age === undefined ? `${name} without a success` : `${name} ${Math.round(age / 1_000)} s`);
+    }
+    if (silent.length === 0) return { ok: true, detail: `${beats.length} sweeps` };
+    // Without workers an api still accepts, and what it accepts is durable: a proxy must not turn callers away.
+    return { ok: !this.works, detail: `silent for too long: ${silent.join(', ')}` };
   }
 }

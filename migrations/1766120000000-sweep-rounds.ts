@@ -1,0 +1,14 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The seconds between two rounds beside each sweep's last success, so that any program can see which one is overdue. */
+export class SweepRounds1766120000000 implements MigrationInterface {
+  name = 'SweepRounds1766120000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('alter table heartbeat add column every_seconds integer');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('alter table heartbeat drop column every_seconds');
+  }
+}
