@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -9,6 +10,8 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 import { killWaiting } from '../support/kill-waiting.js';
 
 const DAY_MS = 86_400_000;
+/** Days by which the clock of a host is wrong. */
+const WRONG = 200;
 
 /** An id as it would have been made so many days ago. */
 function idOf(daysAgo: number): string {
@@ -38,12 +41,23 @@ describe('what is kept for a time only', () => {
 
   const run = () => test.app.get(Sweeps).runNow('retention');
 
-  /** Gives a message an id as of another time. */
-  const rename = async (id: string, as: string): Promise<void> => {
-    await test.database.execute('update message set id = $2 where id = $1', [id, as]);
+  /** Gives a message an id as of another time, and that time, as the host that made the id had the right one. */
+  const rename = async (id: string, as: string, createdDaysAgo?: number): Promise<void> => {
+    const hex = as.slice(0, 8) + as.slice(9, 13);
+    const at = createdDaysAgo === undefined ? Number.parseInt(hex, 16) : Date.now() - createdDaysAgo * DAY_MS;
+    await test.database.execute('update message set id = $2, created_at = $3 where id = $1', [id, as, new Date(at)]);
     for (const table of ['message_content', 'message_queue', 'message_state']) {
       await test.database.execute(`update ${table} set message_id = $2 where message_id = $1`, [id, as]);
     }
+  };
+
+  const otpProject = async (organizationId: string): Promise<{ id: string }> => {
+    const id = newId();
+    await test.database.execute(
+      `insert into otp_project (id, organization_id, name, mode) values ($1, $2, 'Old', 'sandbox')`,
+      [id, organizationId],
+    );
+    return { id };
   };
 
   it('contents of old messages are cleared, their states and those of younger ones stay', async () => {
@@ -105,9 +119,9 @@ describe('what is kept for a time only', () => {
     const insert = async (daysAgo: number, state: string) => {
       const id = idOf(daysAgo);
       await test.database.execute(
-        `insert into platform_notification (id, body, state, next_try_at)
-         values ($1, '\\x7b7d', $2, clock_timestamp() + interval '1 day')`,
-        [id, state],
+        `insert into platform_notification (id, body, state, next_try_at, received_at)
+         values ($1, '\\x7b7d', $2, clock_timestamp() + interval '1 day', clock_timestamp() - make_interval(days => $3))`,
+        [id, state, daysAgo],
       );
       return id;
     };
@@ -190,7 +204,12 @@ describe('what is kept for a time only', () => {
         created_at: new Date(),
       });
     const attempt = (daysAgo: number, status: string) =>
-      insert('message_attempt', daysAgo, { message_id: newId(), number: 1, status, started_at: new Date() });
+      insert('message_attempt', daysAgo, {
+        message_id: newId(),
+        number: 1,
+        status,
+        started_at: new Date(Date.now() - daysAgo * DAY_MS),
+      });
     const gone = [
       await event(21, 'delivered'),
       await event(300, 'pending'),
@@ -219,11 +238,7 @@ describe('what is kept for a time only', () => {
 
   it('old codes and the numbers they went to are forgotten, in batches, and a killed batch is done again', async () => {
     const { id: organizationId } = await test.factories.workspace();
-    const projectId = newId();
-    await test.database.execute(
-      `insert into otp_project (id, organization_id, name, mode) values ($1, $2, 'Old', 'sandbox')`,
-      [projectId, organizationId],
-    );
+    const { id: projectId } = await otpProject(organizationId);
     const challenges = (age: number, from: number, to: number) =>
       test.database.execute(
         `insert into otp_challenge (id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint,
@@ -268,6 +283,46 @@ describe('what is kept for a time only', () => {
     expect(await run()).toBe(0);
   });
 
+  it('nothing goes early because of a host whose clock is ahead or behind', async () => {
+    const { connection } = await test.sender();
+    const young = await test.factories.message({ connection, status: 'read', body: 'said today' });
+    const behind = await test.factories.message({ connection, status: 'read', body: 'said today too' });
+    // As of a host that is behind: what it makes has old ids.
+    await rename(behind.id, idOf(WRONG), 0);
+    const ids = Array.from({ length: 3 }, () => idOf(WRONG));
+    await test.database.execute(
+      `insert into platform_notification (id, body, state) values ($1, '\\x7b7d', 'applied')`,
+      [ids[0]],
+    );
+    await test.database.execute(
+      `insert into message_attempt (id, organization_id, message_id, number, status, started_at)
+       values ($1, $2, $3, 1, 'accepted', clock_timestamp())`,
+      [ids[1], connection.organizationId, newId()],
+    );
+    const { id: projectId } = await otpProject(connection.organizationId);
+    await test.database.execute(
+      `insert into otp_challenge (id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint,
+         status, code_hash, code_key_version, template_language, attempt_id, created_at, expires_at)
+       values ($1, $2, $3, 'sandbox', '4915110000000', 'DE', 'young', '\\x00', 'verified', '\\x00', 1, 'en_US',
+         gen_random_uuid(), clock_timestamp(), clock_timestamp())`,
+      [ids[2], connection.organizationId, projectId],
+    );
+    const partitionsOf = () => test.database.query(PARTITIONS);
+    const before = await partitionsOf();
+    expect(before.length).toBeGreaterThan(1);
+    const now = Date.now.bind(Date);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + WRONG * DAY_MS);
+    try {
+      expect(await run()).toBe(0);
+    } finally {
+      clock.mockRestore();
+    }
+    expect(await run()).toBe(0);
+    expect(await partitionsOf()).toEqual(before);
+    const contents = `select 1 from message_content where message_id = $1`;
+    expect(await test.database.query(contents, [young.id])).toHaveLength(1);
+  });
+
   it('every batch is a range of an index', async () => {
     // On empty tables the planner takes what it likes; the question is which indexes can be used at all.
     const client = new pg.Client({ connectionString: test.databaseUrl });
@@ -300,6 +355,9 @@ describe('what is kept for a time only', () => {
     }
   });
 });
+
+const PARTITIONS = `select inhrelid::regclass::text as name from pg_inherits
+  where inhparent = 'webhook_delivery'::regclass order by 1`;
 
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
+import { Database } from '../database/database.js';
 import { DayPartitions } from '../database/day-partitions.js';
 import { Sweeps } from './sweeps.js';
 
@@ -8,7 +9,10 @@ export interface Kept {
   readonly name: string;
   /** Days for which it is kept; 0: never removed. */
   readonly days: number;
-  /** Clears what is older than `before`, at most `limit` rows, by a range of an index; returns how many. */
+  /**
+   * Clears what is older than `before`, at most `limit` rows, by a range of an index; returns how many. `before` is by
+   * the database's clock, and only times by the same clock say how old a row is: the hosts that make ids may be wrong.
+   */
   clear(before: Date, limit: number): Promise<number>;
 }
 
@@ -30,6 +34,7 @@ export class Retention implements OnModuleInit {
   constructor(
     private readonly sweeps: Sweeps,
     private readonly partitions: DayPartitions,
+    private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
@@ -62,6 +67,7 @@ export class Retention implements OnModuleInit {
 
   private async run(signal: AbortSignal): Promise<number> {
     await this.sweeps.forgetOthers();
+    const { now } = await this.database.row<{ now: Date }>('select clock_timestamp() as now');
     const errors: string[] = [];
     let cleared = 0;
     let open = this.kept;
@@ -71,7 +77,7 @@ export class Retention implements OnModuleInit {
       for (const kept of open) {
         if (signal.aborted) return cleared;
         try {
-          const rows = await kept.clear(new Date(Date.now() - kept.days * DAY_MS), BATCH);
+          const rows = await kept.clear(new Date(now.getTime() - kept.days * DAY_MS), BATCH);
           cleared += rows;
           if (rows >= BATCH) more.push(kept);
         } catch (error) {

@@ -213,6 +213,7 @@ describe('Sweeps', () => {
     await test.database.execute(`insert into heartbeat values ('leader', '-infinity')`);
     const { rounds } = worker([{ name: 'one' }]);
     await until(() => rounds.length > 0);
+    expect(await has('leader', 'isfinite(beat_at)')).toBe(true);
   });
 
   it('do nothing without a worker', async () => {

@@ -137,7 +137,7 @@ export class Heartbeats {
     }
     const ageMs = new Map(beats.map((beat) => [beat.name, beat.ageMs]));
     const silent: string[] = [];
-    for (const [name, oldestMs] of [...this.oldestMs].sort()) {
+    for (const [name, oldestMs] of this.oldestMs) {
       const age = ageMs.get(name);
       // After a long stop every row is old: a sweep that runs seldom has as long as between two rounds for its first.
       // One without a row is new in this release: where another one leads, it is only now tried elsewhere.
@@ -145,6 +145,7 @@ export class Heartbeats {
       if (runningMs <= oldestMs + graceMs || (age ?? Infinity) <= oldestMs) continue;
       silent.push(age === undefined ? `${name} without a success` : `${name} ${Math.round(age / 1_000)} s`);
     }
+    silent.sort((a, b) => (a < b ? -1 : 1));
     if (silent.length === 0) return { ok: true, detail: `${beats.length} sweeps` };
     // Without workers an api still accepts, and what it accepts is durable: a proxy must not turn callers away.
     return { ok: !this.works, detail: `silent for too long: ${silent.join(', ')}` };

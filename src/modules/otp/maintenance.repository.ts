@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FIRST_ID } from '../../common/ids.js';
+import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import {
   type ErasureBatch,
@@ -16,12 +16,14 @@ const ERASURE_PAGE = 2_000;
 export class MaintenanceRepository {
   constructor(private readonly database: Database) {}
 
-  /** Removes challenges whose ids are below this one; a code lives for ten minutes, so none of them is open. */
-  removeChallenges(below: string, limit: number): Promise<number> {
+  /** Removes challenges of before this time, found by their ids; a code lives for ten minutes, so none of them is open. */
+  removeChallenges(before: Date, limit: number): Promise<number> {
     return this.database.execute(
       `delete from otp_challenge
-       where id in (select id from otp_challenge where id < $1 and expires_at < clock_timestamp() order by id limit $2)`,
-      [below, limit],
+       where id in (
+         select id from otp_challenge where id < $1 and created_at < $3 and expires_at < clock_timestamp()
+         order by id limit $2)`,
+      [lowestIdSince(before), limit, before],
     );
   }
 
