@@ -29,6 +29,7 @@ import { WebhookChoices1766090000000 } from './1766090000000-webhook-choices.js'
 import { Events1766100000000 } from './1766100000000-events.js';
 import { QueueIndexes1766110000000 } from './1766110000000-queue-indexes.js';
 import { SweepRounds1766120000000 } from './1766120000000-sweep-rounds.js';
+import { OtpUsedKeys1766120010000 } from './1766120010000-otp-used-keys.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   Events1766100000000,
   QueueIndexes1766110000000,
   SweepRounds1766120000000,
+  OtpUsedKeys1766120010000,
 ];

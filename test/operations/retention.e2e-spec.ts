@@ -1,9 +1,12 @@
 import { jest } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
+import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { mobile, otpApp } from '../otp/fixture.js';
 import { png } from '../media/samples.js';
 import { settle } from '../support/settle.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -262,7 +265,7 @@ describe('what is kept for a time only', () => {
     const counts = async () =>
       (
         await test.database.query<{ challenges: number; recipients: number }>(
-          `select (select count(*)::integer from otp_challenge where project_id = $1) as challenges,
+          `select (select count(*)::integer from otp_challenge where project_id = $1 and recipient is not null) as challenges,
              (select count(*)::integer from otp_recipient where project_id = $1) as recipients`,
           [projectId],
         )
@@ -272,7 +275,7 @@ describe('what is kept for a time only', () => {
     // It is held by its id: FOR UPDATE would lock the rows that OFFSET passes over as well.
     const lock = {
       sql: `select 1 from otp_challenge where id = (
-        select id from otp_challenge where project_id = $1 order by id offset 1500 limit 1) for update`,
+        select id from otp_challenge where project_id = $1 order by created_at offset 1500 limit 1) for update`,
       params: [projectId],
     };
     expect((await killWaiting(test.databaseUrl, lock, run)).message).toContain('one-time codes');
@@ -281,6 +284,46 @@ describe('what is kept for a time only', () => {
     await run();
     expect(await counts()).toEqual({ challenges: 100, recipients: 10 });
     expect(await run()).toBe(0);
+  });
+
+  it('the key of an old code stays used, and nothing else of it stays', async () => {
+    const shop = await otpApp(test, 'sandbox');
+    const to = mobile();
+    const key = `login-${to}`;
+    const first = await shop.send(to, { key });
+    const { id, test_code: code } = first.body.data as { id: string; test_code: string };
+    await test.database.execute(
+      `update otp_challenge set created_at = created_at - interval '31 days', sent_at = sent_at - interval '31 days',
+         expires_at = expires_at - interval '31 days' where id = $1`,
+      [id],
+    );
+    await test.database.execute(
+      `update otp_recipient set last_sent_at = last_sent_at - interval '31 days' where project_id = $1`,
+      [shop.project.id],
+    );
+    await run();
+    const [row] = await test.database.query<Record<string, unknown>>('select * from otp_challenge where id = $1', [id]);
+    expect(row).toMatchObject({ recipient: null, number: null, country: null, code_hash: null, status: 'expired' });
+
+    const repeat = await shop.send(to.replace('+49', '+49 '), { key });
+    expect(repeat.status).toBe(200);
+    expect(repeat.headers.get('idempotency-replayed')).toBe('true');
+    const { recipient, status } = repeat.body.data as { recipient: string; status: string };
+    expect({ id: repeat.body.data.id, recipient, status }).toEqual({ id, recipient: to.slice(1), status: 'expired' });
+    const other = await shop.send(mobile(), { key });
+    expect([other.status, other.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    expect((await shop.api.get(`/otp/${id}`)).status).toBe(404);
+    const guess = await shop.verify(id, code);
+    expect([guess.status, guess.body.error.code]).toEqual([400, 'OTP_CODE_INCORRECT']);
+    expect(await run()).toBe(0);
+
+    // Erasure finds the number in the old key; another key is used up without it.
+    const plain = randomUUID();
+    expect((await shop.send(to, { key: plain })).status).toBe(202);
+    await test.app.get(Erasure).erase(shop.project.organizationId, to.slice(1));
+    const refused = await shop.send(to, { key: plain });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(await test.database.query('select 1 from otp_challenge where id = $1', [id])).toEqual([]);
   });
 
   it('nothing goes early because of a host whose clock is ahead or behind', async () => {
@@ -335,7 +378,6 @@ describe('what is kept for a time only', () => {
         `select id from webhook_event where id < $1 order by id limit 1000`,
         `select id from webhook_delivery where id < $1 order by id limit 1000`,
         `select id from platform_notification where id < $1 and state <> 'stored' order by id limit 1000`,
-        `select id from otp_challenge where id < $1 and expires_at < clock_timestamp() order by id limit 1000`,
       ]) {
         const plan = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [idOf(1)]);
         const text = plan.rows.map((row) => row['QUERY PLAN']).join('\n');
@@ -343,13 +385,18 @@ describe('what is kept for a time only', () => {
         expect(text).toMatch(/Index Cond: \((message_)?id < /);
         expect(text).not.toContain('Sort');
       }
-      const files = await client.query<{ 'QUERY PLAN': string }>(
-        `explain select id from media_object where direction = 'inbound' and created_at < $1 order by created_at limit 1000`,
-        [new Date()],
-      );
-      const text = files.rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(text).toContain('media_object_age');
-      expect(text).not.toContain('Sort');
+      for (const [index, condition] of [
+        ['media_object_age', `media_object where direction = 'inbound' and`],
+        ['otp_challenge_kept', 'otp_challenge where recipient is not null and expires_at < clock_timestamp() and'],
+      ] as const) {
+        const plan = await client.query<{ 'QUERY PLAN': string }>(
+          `explain select id from ${condition} created_at < $1 order by created_at limit 1000`,
+          [new Date()],
+        );
+        const text = plan.rows.map((row) => row['QUERY PLAN']).join('\n');
+        expect(text).toContain(index);
+        expect(text).not.toContain('Sort');
+      }
     } finally {
       await client.end();
     }

@@ -34,7 +34,7 @@ export class OtpMaintenance implements OnModuleInit {
     this.retention.add({
       name: 'one-time codes',
       days,
-      clear: (before, limit) => repository.removeChallenges(before, limit),
+      clear: (before, limit) => repository.blankChallenges(before, limit),
     });
     this.retention.add({
       name: 'numbers of one-time codes',
