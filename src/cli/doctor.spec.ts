@@ -8,14 +8,14 @@ let test: OpenTestDatabase;
 beforeAll(async () => {
   test = await openTestDatabase();
 });
-afterEach(() => test.database.execute('delete from heartbeat'));
+afterEach(() => test.database.execute(`delete from heartbeat where name like 'sweep:%'`));
 afterAll(() => test?.close());
 
-async function workers(): Promise<Omit<Finding, 'check'> | undefined> {
+async function found(check = 'workers'): Promise<Omit<Finding, 'check'> | undefined> {
   const config = loadConfig({ env: { NODE_ENV: 'test', DATABASE_URL: test.url }, persistSecrets: false });
   const findings = await checkDatabase(config);
-  const found = findings.find(({ check }) => check === 'workers');
-  return found && { status: found.status, detail: found.detail };
+  const one = findings.find((finding) => finding.check === check);
+  return one && { status: one.status, detail: one.detail };
 }
 
 async function beat(name: string, secondsAgo: number, every: number | null = 1): Promise<void> {
@@ -25,33 +25,46 @@ async function beat(name: string, secondsAgo: number, every: number | null = 1):
   );
 }
 
+describe('doctor, of the database', () => {
+  it('fails where it takes no writes', async () => {
+    expect(await found('database')).toMatchObject({ status: expect.stringMatching('ok|warn') });
+    const name = new URL(test.url).pathname.slice(1);
+    await test.database.execute(`alter database ${name} set default_transaction_read_only = on`);
+    try {
+      expect(await found('database')).toEqual({ status: 'fail', detail: expect.stringContaining('is read-only') });
+    } finally {
+      await test.database.execute(`alter database ${name} reset default_transaction_read_only`);
+    }
+  });
+});
+
 describe('doctor, of the workers', () => {
   it('takes them for at work while every sweep succeeds in its time', async () => {
     await beat('send_due', 1);
     await beat('replay_purge', 7_200, 3_600);
     await beat('of_an_older_release', 90, null);
-    expect(await workers()).toEqual({ status: 'ok', detail: expect.stringMatching(/^at work \d+ s ago$/) });
+    expect(await found()).toEqual({ status: 'ok', detail: expect.stringMatching(/^at work \d+ s ago$/) });
   });
 
   it('names the sweeps that have not succeeded for a while', async () => {
     await beat('send_due', 1);
     await beat('retention', 100, 60);
     await beat('schedule', 40);
-    expect(await workers()).toEqual({
+    expect(await found()).toEqual({
       status: 'fail',
       detail: expect.stringMatching(/^sweeps without a success for too long: schedule \d+ s\. /),
     });
   });
 
   it('warns where no process runs, and fails where one does and none of them sweeps', async () => {
-    expect(await workers()).toMatchObject({ status: 'warn' });
+    expect(await found()).toMatchObject({ status: 'warn' });
     await beat('send_due', 100);
     const stopped = { status: 'warn', detail: expect.stringMatching(/^none at work; .* Nothing is sent$/) };
-    expect(await workers()).toEqual(stopped);
+    expect(await found()).toEqual(stopped);
     const listener = new pg.Client({ connectionString: test.url, application_name: 'herald-listen' });
     await listener.connect();
     try {
-      expect(await workers()).toEqual({
+      expect(await found()).toEqual({
         status: 'fail',
         detail: expect.stringContaining('see the log of the workers'),
       });

@@ -11,6 +11,7 @@ import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { sealingVersion } from '../infrastructure/config/encryption-keys.js';
 import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
 import { RESERVED_CONNECTIONS } from '../infrastructure/database/database.js';
+import { PROVE_WRITES } from '../infrastructure/operations/readiness.js';
 import { closeNow } from '../infrastructure/database/lost-server.js';
 import { sessionLink, startClient } from '../infrastructure/database/pooler.js';
 import { compareSchema } from '../infrastructure/database/data-source.js';
@@ -250,6 +251,12 @@ async function checkVersion(client: pg.Client, { process }: Config): Promise<Res
   const version = Number(await setting(client, 'server_version_num')) / 10_000;
   const text = `PostgreSQL ${await setting(client, 'server_version')}`;
   if (version < LEAST_VERSION) return fail(`${text}, but Herald needs ${LEAST_VERSION} or newer`);
+  if ((await setting(client, 'transaction_read_only')) === 'on') {
+    return fail(
+      `${text} is read-only, so nothing is accepted or sent: a full disk, a standby, or default_transaction_read_only`,
+    );
+  }
+  if (await hasTable(client, 'heartbeat')) await client.query(PROVE_WRITES);
   const { rows } = await client.query<{ superuser: boolean; exposed: boolean | null }>(
     `select rolsuper as superuser, not ssl and not inet_server_addr() <<= any($1::inet[]) as exposed
      from pg_roles, pg_stat_ssl where rolname = current_user and pid = pg_backend_pid()`,

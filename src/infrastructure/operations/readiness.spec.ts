@@ -1,6 +1,6 @@
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { loadConfig } from '../config/load-config.js';
-import { Heartbeats, Readiness, type ReadinessCheck } from './readiness.js';
+import { databaseAnswers, Heartbeats, Readiness, type ReadinessCheck } from './readiness.js';
 
 function readinessOf(checks: Record<string, ReadinessCheck>): Readiness {
   const readiness = new Readiness();
@@ -68,9 +68,36 @@ beforeAll(async () => {
   opened = await openTestDatabase();
 });
 
-afterEach(() => opened.database.execute('delete from heartbeat'));
+afterEach(() => opened.database.execute(`delete from heartbeat where name <> 'ready'`));
 
 afterAll(() => opened.close());
+
+describe('the database', () => {
+  const written = async (): Promise<string> =>
+    (await opened.database.row<{ at: string }>(`select beat_at::text as at from heartbeat where name = 'ready'`)).at;
+
+  it('is ready while it takes writes, and is written once in five seconds', async () => {
+    await opened.database.execute(`update heartbeat set beat_at = beat_at - interval '6 seconds' where name = 'ready'`);
+    const before = await written();
+    expect(await databaseAnswers(opened.database)).toEqual({ ok: true, detail: expect.stringMatching(/^\d+ ms$/) });
+    const after = await written();
+    expect(after).not.toBe(before);
+    await databaseAnswers(opened.database);
+    expect(await written()).toBe(after);
+  });
+
+  it('is not ready where it is read-only, also where nothing would be written', async () => {
+    const { database } = opened;
+    await database
+      .transaction(async () => {
+        await database.execute('set transaction read only');
+        expect(await databaseAnswers(database)).toEqual({ ok: false, detail: 'it is read-only' });
+        // The transaction has failed.
+        throw new Error('over');
+      })
+      .catch((error: unknown) => expect(error).toMatchObject({ message: 'over' }));
+  });
+});
 
 /** As it is in a process that started `agoMs` before, and has these sweeps, which run once a second. */
 function heartbeats(roles: string, agoMs = 60_000, sweeps = ['send_due']): Heartbeats {

@@ -1,5 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { migrations } from '../../../migrations/all.js';
+import { codeOf } from '../../common/describe-error.js';
 import { within } from '../../common/within.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
@@ -76,12 +77,46 @@ async function looked(check: ReadinessCheck): Promise<ReadinessPart> {
 
 const PING_TIMEOUT_MS = 500;
 
-/** The database answers within 500 ms. */
+/** The row `ready` is written once in so many seconds by all processes together. */
+const WRITE_EVERY_S = 5;
+
+/**
+ * SQL: proves that the database takes writes. One that does not refuses the statement even where no row is due, which
+ * costs a look at one row and writes nothing.
+ */
+export const PROVE_WRITES = `update heartbeat set beat_at = clock_timestamp() where name = 'ready'
+  and beat_at not between clock_timestamp() - interval '${WRITE_EVERY_S} seconds' and clock_timestamp()`;
+const UNDEFINED_TABLE = '42P01';
+const READ_ONLY = '25006';
+/** Class of errors: a full disk, no memory, too many connections. */
+const NO_RESOURCES = '53';
+
+/** The database answers within 500 ms, and takes writes. */
 export async function databaseAnswers(database: Database): Promise<ReadinessPart> {
   const startedAt = performance.now();
-  const answer = await within(PING_TIMEOUT_MS, database.query('select 1'));
+  const wrote = database.execute(PROVE_WRITES).catch((error: unknown) => {
+    // Before the migrations, of which another part says that they are missing.
+    if (codeOf(error) === UNDEFINED_TABLE) return 0;
+    throw error;
+  });
+  const answer = await within(
+    PING_TIMEOUT_MS,
+    wrote.then(
+      () => ({ refusal: null }),
+      (error: unknown) => ({ refusal: refusalOf(error) }),
+    ),
+  );
   if (answer === null) return { ok: false, detail: `no answer within ${PING_TIMEOUT_MS} ms` };
+  if (answer.refusal !== null) return { ok: false, detail: answer.refusal };
   return { ok: true, detail: `${Math.round(performance.now() - startedAt)} ms` };
+}
+
+/** Words of ours: drivers' messages may name hosts and users. */
+function refusalOf(error: unknown): string {
+  const code = codeOf(error);
+  if (code === READ_ONLY) return 'it is read-only';
+  if (code?.startsWith(NO_RESOURCES) === true) return 'it is full, or lacks another resource';
+  throw error;
 }
 
 /** Every migration of this build has run; checked until it is true, then no more. */
