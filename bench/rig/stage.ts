@@ -23,7 +23,7 @@ export class Stage {
 
   static async set(
     scope: Scope,
-    postgres: BenchPostgres,
+    postgres: Pick<BenchPostgres, 'url'>,
     purpose: string,
     options: { simulator?: SimulatorOptions; settings?: Record<string, string> } = {},
   ): Promise<Stage> {

@@ -12,6 +12,7 @@ import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { sealingVersion } from '../infrastructure/config/encryption-keys.js';
 import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
 import { RESERVED_CONNECTIONS } from '../infrastructure/database/database.js';
+import { PROVE_WRITES } from '../infrastructure/operations/readiness.js';
 import { closeNow } from '../infrastructure/database/lost-server.js';
 import { sessionLink, startClient } from '../infrastructure/database/pooler.js';
 import { compareSchema } from '../infrastructure/database/data-source.js';
@@ -253,6 +254,12 @@ async function checkVersion(client: pg.Client, { process }: Config): Promise<Res
   const version = Number(await setting(client, 'server_version_num')) / 10_000;
   const text = `PostgreSQL ${await setting(client, 'server_version')}`;
   if (version < LEAST_VERSION) return fail(`${text}, but Herald needs ${LEAST_VERSION} or newer`);
+  if ((await setting(client, 'transaction_read_only')) === 'on') {
+    return fail(
+      `${text} is read-only, so nothing is accepted or sent: a full disk, a standby, or default_transaction_read_only`,
+    );
+  }
+  if (await hasTable(client, 'heartbeat')) await client.query(PROVE_WRITES);
   const { rows } = await client.query<{ superuser: boolean; exposed: boolean | null }>(
     `select rolsuper as superuser, not ssl and not inet_server_addr() <<= any($1::inet[]) as exposed
      from pg_roles, pg_stat_ssl where rolname = current_user and pid = pg_backend_pid()`,
@@ -398,16 +405,30 @@ async function checkNumbers(client: pg.Client): Promise<Result> {
 /** Sweeps run in workers, the quickest once a second. */
 async function checkWorkers(client: pg.Client): Promise<Result> {
   if (!(await hasTable(client, 'heartbeat'))) return warn('none has run on this database yet');
-  const { rows } = await client.query<{ seconds: number | null }>(
-    `select extract(epoch from clock_timestamp() - max(beat_at))::float8 as seconds
-     from heartbeat where name like 'sweep:%'`,
+  const { rows } = await client.query<{ name: string; seconds: number; every: number | null; running: boolean }>(
+    SWEEPS,
   );
-  const seconds = rows[0]?.seconds ?? null;
-  if (seconds === null) return warn('none has run on this database yet: start one with ROLES=worker');
-  const ago = `${Math.round(seconds)} s ago`;
-  if (seconds > WORKER_WARN_S) return warn(`none at work; the last one was ${ago}. Nothing is sent`);
-  return ok(`at work ${ago}`);
+  const [last] = rows;
+  if (last === undefined) return warn('none has run on this database yet: start one with ROLES=worker');
+  const ago = `${Math.round(last.seconds)} s ago`;
+  if (last.seconds > WORKER_WARN_S) {
+    const text = `none at work; the last one was ${ago}. Nothing is sent`;
+    return last.running ? fail(`${text}, although processes are connected: see the log of the workers`) : warn(text);
+  }
+  // As readiness has it: three rounds.
+  const silent = rows.filter(({ seconds, every }) => every !== null && seconds > Math.max(WORKER_WARN_S, every * 3));
+  if (silent.length === 0) return ok(`at work ${ago}`);
+  const list = silent.map(({ name, seconds }) => `${name} ${Math.round(seconds)} s`);
+  return fail(`sweeps without a success for too long: ${list.join(', ')}. See the log of the workers`);
 }
+
+// By JSON: the column is newer than the table. Every process of the service listens as long as it runs.
+const SWEEPS = `
+select substr(name, 7) as name, extract(epoch from clock_timestamp() - beat_at)::float8 as seconds,
+  (to_jsonb(h) ->> 'every_seconds')::integer as every,
+  exists (select from pg_stat_activity where datname = current_database()
+    and application_name = 'herald-listen') as running
+from heartbeat h where name like 'sweep:%' order by beat_at desc`;
 
 /** Another server or history than last time: what waits may have been sent. */
 async function checkLanes(client: pg.Client): Promise<Result> {

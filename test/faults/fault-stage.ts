@@ -1,6 +1,7 @@
 import { freePort } from '../../bench/rig/free-port.js';
 import type { HeraldPlace, HeraldProcess } from '../../bench/rig/herald.js';
 import { judge, type JudgedMessage, type Judgement } from '../../bench/rig/judge.js';
+import type { BenchPostgres } from '../../bench/rig/postgres.js';
 import type { Scope } from '../../bench/rig/scope.js';
 import { seedConversations } from '../../bench/rig/seed-messages.js';
 import { Stage } from '../../bench/rig/stage.js';
@@ -71,7 +72,11 @@ export class FaultStage {
     this.caller = new Caller(parts.api.url, parts.workspace);
   }
 
-  static async set(context: FaultContext, scope: Scope, options: FaultStageOptions): Promise<FaultStage> {
+  static async set(
+    context: { postgres: Pick<BenchPostgres, 'url'> } & Pick<FaultContext, 'redisUrl'>,
+    scope: Scope,
+    options: FaultStageOptions,
+  ): Promise<FaultStage> {
     const apiPort = options.apiPort ?? (await freePort());
     const address = `http://127.0.0.1:${apiPort}/platform/whatsapp/webhook`;
     const queue: Record<string, string> =

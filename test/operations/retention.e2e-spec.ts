@@ -1,14 +1,20 @@
+import { jest } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
+import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { mobile, otpApp } from '../otp/fixture.js';
 import { png } from '../media/samples.js';
 import { settle } from '../support/settle.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { killWaiting } from '../support/kill-waiting.js';
 
 const DAY_MS = 86_400_000;
+/** Days by which the clock of a host is wrong. */
+const WRONG = 200;
 
 /** An id as it would have been made so many days ago. */
 function idOf(daysAgo: number): string {
@@ -38,12 +44,23 @@ describe('what is kept for a time only', () => {
 
   const run = () => test.app.get(Sweeps).runNow('retention');
 
-  /** Gives a message an id as of another time. */
-  const rename = async (id: string, as: string): Promise<void> => {
-    await test.database.execute('update message set id = $2 where id = $1', [id, as]);
+  /** Gives a message an id as of another time, and that time, as the host that made the id had the right one. */
+  const rename = async (id: string, as: string, createdDaysAgo?: number): Promise<void> => {
+    const hex = as.slice(0, 8) + as.slice(9, 13);
+    const at = createdDaysAgo === undefined ? Number.parseInt(hex, 16) : Date.now() - createdDaysAgo * DAY_MS;
+    await test.database.execute('update message set id = $2, created_at = $3 where id = $1', [id, as, new Date(at)]);
     for (const table of ['message_content', 'message_queue', 'message_state']) {
       await test.database.execute(`update ${table} set message_id = $2 where message_id = $1`, [id, as]);
     }
+  };
+
+  const otpProject = async (organizationId: string): Promise<{ id: string }> => {
+    const id = newId();
+    await test.database.execute(
+      `insert into otp_project (id, organization_id, name, mode) values ($1, $2, 'Old', 'sandbox')`,
+      [id, organizationId],
+    );
+    return { id };
   };
 
   it('contents of old messages are cleared, their states and those of younger ones stay', async () => {
@@ -105,9 +122,9 @@ describe('what is kept for a time only', () => {
     const insert = async (daysAgo: number, state: string) => {
       const id = idOf(daysAgo);
       await test.database.execute(
-        `insert into platform_notification (id, body, state, next_try_at)
-         values ($1, '\\x7b7d', $2, clock_timestamp() + interval '1 day')`,
-        [id, state],
+        `insert into platform_notification (id, body, state, next_try_at, received_at)
+         values ($1, '\\x7b7d', $2, clock_timestamp() + interval '1 day', clock_timestamp() - make_interval(days => $3))`,
+        [id, state, daysAgo],
       );
       return id;
     };
@@ -190,7 +207,12 @@ describe('what is kept for a time only', () => {
         created_at: new Date(),
       });
     const attempt = (daysAgo: number, status: string) =>
-      insert('message_attempt', daysAgo, { message_id: newId(), number: 1, status, started_at: new Date() });
+      insert('message_attempt', daysAgo, {
+        message_id: newId(),
+        number: 1,
+        status,
+        started_at: new Date(Date.now() - daysAgo * DAY_MS),
+      });
     const gone = [
       await event(21, 'delivered'),
       await event(300, 'pending'),
@@ -219,11 +241,7 @@ describe('what is kept for a time only', () => {
 
   it('old codes and the numbers they went to are forgotten, in batches, and a killed batch is done again', async () => {
     const { id: organizationId } = await test.factories.workspace();
-    const projectId = newId();
-    await test.database.execute(
-      `insert into otp_project (id, organization_id, name, mode) values ($1, $2, 'Old', 'sandbox')`,
-      [projectId, organizationId],
-    );
+    const { id: projectId } = await otpProject(organizationId);
     const challenges = (age: number, from: number, to: number) =>
       test.database.execute(
         `insert into otp_challenge (id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint,
@@ -247,7 +265,7 @@ describe('what is kept for a time only', () => {
     const counts = async () =>
       (
         await test.database.query<{ challenges: number; recipients: number }>(
-          `select (select count(*)::integer from otp_challenge where project_id = $1) as challenges,
+          `select (select count(*)::integer from otp_challenge where project_id = $1 and recipient is not null) as challenges,
              (select count(*)::integer from otp_recipient where project_id = $1) as recipients`,
           [projectId],
         )
@@ -257,7 +275,7 @@ describe('what is kept for a time only', () => {
     // It is held by its id: FOR UPDATE would lock the rows that OFFSET passes over as well.
     const lock = {
       sql: `select 1 from otp_challenge where id = (
-        select id from otp_challenge where project_id = $1 order by id offset 1500 limit 1) for update`,
+        select id from otp_challenge where project_id = $1 order by created_at offset 1500 limit 1) for update`,
       params: [projectId],
     };
     expect((await killWaiting(test.databaseUrl, lock, run)).message).toContain('one-time codes');
@@ -266,6 +284,86 @@ describe('what is kept for a time only', () => {
     await run();
     expect(await counts()).toEqual({ challenges: 100, recipients: 10 });
     expect(await run()).toBe(0);
+  });
+
+  it('the key of an old code stays used, and nothing else of it stays', async () => {
+    const shop = await otpApp(test, 'sandbox');
+    const to = mobile();
+    const key = `login-${to}`;
+    const first = await shop.send(to, { key });
+    const { id, test_code: code } = first.body.data as { id: string; test_code: string };
+    await test.database.execute(
+      `update otp_challenge set created_at = created_at - interval '31 days', sent_at = sent_at - interval '31 days',
+         expires_at = expires_at - interval '31 days' where id = $1`,
+      [id],
+    );
+    await test.database.execute(
+      `update otp_recipient set last_sent_at = last_sent_at - interval '31 days' where project_id = $1`,
+      [shop.project.id],
+    );
+    await run();
+    const [row] = await test.database.query<Record<string, unknown>>('select * from otp_challenge where id = $1', [id]);
+    expect(row).toMatchObject({ recipient: null, number: null, country: null, code_hash: null, status: 'expired' });
+
+    const repeat = await shop.send(to.replace('+49', '+49 '), { key });
+    expect(repeat.status).toBe(200);
+    expect(repeat.headers.get('idempotency-replayed')).toBe('true');
+    const { recipient, status } = repeat.body.data as { recipient: string; status: string };
+    expect({ id: repeat.body.data.id, recipient, status }).toEqual({ id, recipient: to.slice(1), status: 'expired' });
+    const other = await shop.send(mobile(), { key });
+    expect([other.status, other.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    expect((await shop.api.get(`/otp/${id}`)).status).toBe(404);
+    const guess = await shop.verify(id, code);
+    expect([guess.status, guess.body.error.code]).toEqual([400, 'OTP_CODE_INCORRECT']);
+    expect(await run()).toBe(0);
+
+    // Erasure finds the number in the old key; another key is used up without it.
+    const plain = randomUUID();
+    expect((await shop.send(to, { key: plain })).status).toBe(202);
+    await test.app.get(Erasure).erase(shop.project.organizationId, to.slice(1));
+    const refused = await shop.send(to, { key: plain });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(await test.database.query('select 1 from otp_challenge where id = $1', [id])).toEqual([]);
+  });
+
+  it('nothing goes early because of a host whose clock is ahead or behind', async () => {
+    const { connection } = await test.sender();
+    const young = await test.factories.message({ connection, status: 'read', body: 'said today' });
+    const behind = await test.factories.message({ connection, status: 'read', body: 'said today too' });
+    // As of a host that is behind: what it makes has old ids.
+    await rename(behind.id, idOf(WRONG), 0);
+    const ids = Array.from({ length: 3 }, () => idOf(WRONG));
+    await test.database.execute(
+      `insert into platform_notification (id, body, state) values ($1, '\\x7b7d', 'applied')`,
+      [ids[0]],
+    );
+    await test.database.execute(
+      `insert into message_attempt (id, organization_id, message_id, number, status, started_at)
+       values ($1, $2, $3, 1, 'accepted', clock_timestamp())`,
+      [ids[1], connection.organizationId, newId()],
+    );
+    const { id: projectId } = await otpProject(connection.organizationId);
+    await test.database.execute(
+      `insert into otp_challenge (id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint,
+         status, code_hash, code_key_version, template_language, attempt_id, created_at, expires_at)
+       values ($1, $2, $3, 'sandbox', '4915110000000', 'DE', 'young', '\\x00', 'verified', '\\x00', 1, 'en_US',
+         gen_random_uuid(), clock_timestamp(), clock_timestamp())`,
+      [ids[2], connection.organizationId, projectId],
+    );
+    const partitionsOf = () => test.database.query(PARTITIONS);
+    const before = await partitionsOf();
+    expect(before.length).toBeGreaterThan(1);
+    const now = Date.now.bind(Date);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + WRONG * DAY_MS);
+    try {
+      expect(await run()).toBe(0);
+    } finally {
+      clock.mockRestore();
+    }
+    expect(await run()).toBe(0);
+    expect(await partitionsOf()).toEqual(before);
+    const contents = `select 1 from message_content where message_id = $1`;
+    expect(await test.database.query(contents, [young.id])).toHaveLength(1);
   });
 
   it('every batch is a range of an index', async () => {
@@ -280,7 +378,6 @@ describe('what is kept for a time only', () => {
         `select id from webhook_event where id < $1 order by id limit 1000`,
         `select id from webhook_delivery where id < $1 order by id limit 1000`,
         `select id from platform_notification where id < $1 and state <> 'stored' order by id limit 1000`,
-        `select id from otp_challenge where id < $1 and expires_at < clock_timestamp() order by id limit 1000`,
       ]) {
         const plan = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [idOf(1)]);
         const text = plan.rows.map((row) => row['QUERY PLAN']).join('\n');
@@ -288,18 +385,26 @@ describe('what is kept for a time only', () => {
         expect(text).toMatch(/Index Cond: \((message_)?id < /);
         expect(text).not.toContain('Sort');
       }
-      const files = await client.query<{ 'QUERY PLAN': string }>(
-        `explain select id from media_object where direction = 'inbound' and created_at < $1 order by created_at limit 1000`,
-        [new Date()],
-      );
-      const text = files.rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(text).toContain('media_object_age');
-      expect(text).not.toContain('Sort');
+      for (const [index, condition] of [
+        ['media_object_age', `media_object where direction = 'inbound' and`],
+        ['otp_challenge_kept', 'otp_challenge where recipient is not null and expires_at < clock_timestamp() and'],
+      ] as const) {
+        const plan = await client.query<{ 'QUERY PLAN': string }>(
+          `explain select id from ${condition} created_at < $1 order by created_at limit 1000`,
+          [new Date()],
+        );
+        const text = plan.rows.map((row) => row['QUERY PLAN']).join('\n');
+        expect(text).toContain(index);
+        expect(text).not.toContain('Sort');
+      }
     } finally {
       await client.end();
     }
   });
 });
+
+const PARTITIONS = `select inhrelid::regclass::text as name from pg_inherits
+  where inhparent = 'webhook_delivery'::regclass order by 1`;
 
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 

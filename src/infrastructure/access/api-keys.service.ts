@@ -162,7 +162,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Ends a key: every process refuses it within two seconds. Revoking it again changes nothing.
+   * Ends a key: every process refuses it within five seconds, mostly at once. Revoking it again changes nothing.
    *
    * @throws Error where there is no such key.
    */

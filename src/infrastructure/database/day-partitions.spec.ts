@@ -123,6 +123,33 @@ describe('partitions', () => {
     expect(oldest?.id.localeCompare(lowestIdSince(daysAgo(2)))).toBe(1);
   });
 
+  it('are never dropped where they reach beyond the clock of the database', async () => {
+    await partitionByDay(run, 'trace', daysAgo(5));
+    for (const day of [9, 0]) await insert(daysAgo(day));
+    const now = lowestIdSince(new Date());
+    const ahead = async () => (await partitions.list('trace')).filter(({ below }) => below > now);
+    const before = await ahead();
+    expect(before.length).toBeGreaterThan(1);
+    // As of a host whose clock is ahead.
+    await partitions.dropBefore('trace', daysAgo(-200));
+    await insert(new Date());
+    expect(await count()).toBe(2);
+    expect(await ahead()).toEqual(before);
+  });
+
+  it('are made again, today included, where some or all of them are gone', async () => {
+    await partitionByDay(run, 'trace', daysAgo(5));
+    await partitions.makeAhead('trace');
+    for (const left of [3, 0]) {
+      const all = await partitions.list('trace');
+      for (const { name } of all.slice(0, all.length - left)) await database.execute(`drop table ${name}`);
+      await expect(insert(new Date())).rejects.toThrow('no partition');
+      await partitions.makeAhead('trace');
+      for (let day = 6; day > -7; day--) await insert(daysAgo(day));
+      expect(await partitions.makeAhead('trace')).toBe(0);
+    }
+  });
+
   it('that were a table once lose their old rows before they go', async () => {
     for (const day of [40, 35, 20, 0]) await insert(daysAgo(day));
     await partitionByDay(run, 'trace');

@@ -6,6 +6,8 @@ import { Database } from './database.js';
 
 export interface DayPartition {
   name: string;
+  /** The lowest id that it takes; null: there is none. */
+  from: string | null;
   /** Every id in it is below this one. */
   below: string;
   /** A detachment of it was begun and never finished. */
@@ -36,8 +38,8 @@ export class DayPartitions {
   constructor(private readonly database: Database) {}
 
   /**
-   * Makes the partitions of the next seven days that do not exist yet, with the storage parameters of the newest one;
-   * returns how many. Call it at the start, before anything is inserted, and at least once a day.
+   * Makes the partitions of today and the next seven days that do not exist yet, with the storage parameters of the
+   * newest one; returns how many. Call it at the start, before anything is inserted, and at least once a day.
    */
   async makeAhead(table: string): Promise<number> {
     if ((await missing(this.database.pool, table)).length === 0) return 0;
@@ -49,11 +51,13 @@ export class DayPartitions {
   }
 
   /**
-   * Drops the partitions whose rows are all older than `before`; returns how many. Waits for the transactions that use
+   * Drops the partitions whose rows are all older than `before`, and of no later day than yesterday by the database's
+   * clock; returns how many. Waits for the transactions that use
    * the table, and blocks none. What was detached when the process died is dropped by the next call that finds some.
    */
   async dropBefore(table: string, before: Date): Promise<number> {
-    const limit = lowestIdSince(before);
+    const now = await clockOf(this.database.pool);
+    const limit = lowestIdSince(before < now ? before : now);
     const isOld = ({ below, detaching }: DayPartition): boolean => detaching || below <= limit;
     if (!(await this.list(table)).some(isOld)) return 0;
     return this.locked(async (client) => {
@@ -108,11 +112,13 @@ export class DayPartitions {
  * no other transaction. The table must have its id as the primary key, no other unique index, no foreign key and no
  * identity column. May be run again after it was interrupted.
  */
-export async function partitionByDay(run: RunStatement, table: string, now = new Date()): Promise<void> {
+export async function partitionByDay(run: RunStatement, table: string, at?: Date): Promise<void> {
   const before = `${table}_before`;
   const check = `${table}_day`;
   const [kind] = (await run(`select relkind from pg_class where oid = '${table}'::regclass`)) as { relkind: string }[];
   if (kind?.relkind === 'p') return;
+  const [clock] = (await run(CLOCK)) as { now: Date }[];
+  const now = at ?? clock?.now ?? new Date(Number.NaN);
   // Until the day after tomorrow, or after an id that a wrong clock made: later rows of the old program would fail.
   const [last] = (await run(`select id from ${table} order by id desc limit 1`)) as { id: string }[];
   const latest = Math.max(now.getTime(), last === undefined ? 0 : timeOfId(last.id));
@@ -125,7 +131,7 @@ export async function partitionByDay(run: RunStatement, table: string, now = new
      where indrelid = '${table}'::regclass and not indisprimary`,
   )) as { name: string; definition: string }[];
   // One call, which is one transaction: the table is there at any time. Nothing in it takes long.
-  const ahead = aheadOf(table, [{ name: before, below: until, detaching: false }], now);
+  const ahead = aheadOf(table, [{ name: before, from: null, below: until, detaching: false }], now);
   await run(
     [
       `alter table ${table} rename to ${before}`,
@@ -177,23 +183,43 @@ async function list(client: Queryable, table: string): Promise<DayPartition[]> {
 
 /** As `aheadOf` for this table at this time, by the database's clock. */
 async function missing(client: Queryable, table: string): Promise<string[]> {
-  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now', []);
-  return aheadOf(table, await list(client, table), rows[0]?.now ?? new Date());
+  return aheadOf(table, await list(client, table), await clockOf(client));
 }
 
-/** The statements that make the missing partitions from the end of the newest on, each all or nothing. */
+/** The database's, which alone decides: a host's may be months wrong. */
+async function clockOf(client: Queryable): Promise<Date> {
+  const { rows } = await client.query<{ now: Date }>(CLOCK, []);
+  if (rows[0] === undefined) throw new Error('the database has no clock');
+  return rows[0].now;
+}
+
+const CLOCK = 'select clock_timestamp() as now';
+
+/**
+ * The statements that make the missing partitions, each all or nothing: of all that is before the oldest one where that
+ * is of a later day than today, and from the end of the newest on.
+ */
 function aheadOf(table: string, existing: readonly DayPartition[], now: Date): string[] {
-  const newest = existing.at(-1);
-  if (newest === undefined) throw new Error(`${table} has no partition`);
   const statements: string[] = [];
+  const [oldest] = existing;
+  const today = startOfDay(now, 0);
+  let newest = existing.at(-1);
+  if (oldest === undefined || (oldest.from !== null && oldest.from > lowestIdSince(today))) {
+    const below = oldest?.from ?? lowestIdSince(startOfDay(now, 1));
+    const first = { name: nameOf(table, today), from: null, below, detaching: false };
+    statements.push(makeOne(table, { ...first, newest: newest?.name ?? null, low: null }));
+    newest ??= first;
+  }
+  if (newest === undefined) return statements;
+  let isFirst = true;
   for (let day = 0; day <= DAYS_AHEAD; day++) {
     const from = startOfDay(now, day);
     const below = lowestIdSince(startOfDay(now, day + 1));
     if (below <= newest.below) continue;
-    const name = `${table}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`;
     // Days in which no process made any are added to the first one that is made.
-    const low = statements.length === 0 ? newest.below : lowestIdSince(from);
-    statements.push(makeOne(table, { name, newest: newest.name, low, below }));
+    const low = isFirst ? newest.below : lowestIdSince(from);
+    statements.push(makeOne(table, { name: nameOf(table, from), newest: newest.name, low, below }));
+    isFirst = false;
   }
   return statements;
 }
@@ -202,14 +228,21 @@ function aheadOf(table: string, existing: readonly DayPartition[], now: Date): s
  * Created separately and then attached, because `create table ... partition of` would lock the whole table.
  * A table by days has no storage parameters of its own, so they are taken from a partition.
  */
-function makeOne(table: string, partition: { name: string; newest: string; low: string; below: string }): string {
+function makeOne(
+  table: string,
+  partition: { name: string; newest: string | null; low: string | null; below: string },
+): string {
   const { name, newest, low, below } = partition;
   return `do $$ begin
     create table ${name} (like ${table} including all);
     execute coalesce((select 'alter table ${name} set (' || array_to_string(reloptions, ', ') || ')'
-      from pg_class where oid = '${newest}'::regclass and reloptions is not null), 'select 1');
-    alter table ${table} attach partition ${name} for values from ('${low}') to ('${below}');
+      from pg_class where oid = ${newest === null ? 'null' : `'${newest}'::regclass`} and reloptions is not null), 'select 1');
+    alter table ${table} attach partition ${name} for values from (${low === null ? 'minvalue' : `'${low}'`}) to ('${below}');
   end $$`;
+}
+
+function nameOf(table: string, day: Date): string {
+  return `${table}_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
 function timeOfId(id: string): number {
@@ -223,6 +256,7 @@ function startOfDay(time: Date, after: number): Date {
 
 const PARTITIONS = `
 select child.oid::regclass::text as name, inhdetachpending as detaching,
+  substring(pg_get_expr(child.relpartbound, child.oid) from $$FROM \\('([0-9a-f-]{36})'\\)$$) as "from",
   substring(pg_get_expr(child.relpartbound, child.oid) from $$ TO \\('([0-9a-f-]{36})'\\)$$) as below
 from pg_inherits join pg_class child on child.oid = inhrelid
 where inhparent = $1::regclass order by below`;

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
+import { Database } from '../database/database.js';
 import { DayPartitions } from '../database/day-partitions.js';
 import { Sweeps } from './sweeps.js';
 
@@ -8,7 +9,12 @@ export interface Kept {
   readonly name: string;
   /** Days for which it is kept; 0: never removed. */
   readonly days: number;
-  /** Clears what is older than `before`, at most `limit` rows, by a range of an index; returns how many. */
+  /** Its batches wait for more than the database, such as a store of files: it is cleared beside the others. */
+  readonly besides?: boolean;
+  /**
+   * Clears what is older than `before`, at most `limit` rows, by a range of an index; returns how many. `before` is by
+   * the database's clock, and only times by the same clock say how old a row is: the hosts that make ids may be wrong.
+   */
   clear(before: Date, limit: number): Promise<number>;
 }
 
@@ -30,6 +36,7 @@ export class Retention implements OnModuleInit {
   constructor(
     private readonly sweeps: Sweeps,
     private readonly partitions: DayPartitions,
+    private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
@@ -61,25 +68,42 @@ export class Retention implements OnModuleInit {
   }
 
   private async run(signal: AbortSignal): Promise<number> {
-    const errors: string[] = [];
-    let cleared = 0;
-    let open = this.kept;
-    // One batch of each in turn: neither a backlog of one kind nor its failure keeps the others from being cleared.
-    for (let batch = 0; batch < MOST_BATCHES && open.length > 0; batch++) {
-      const more: Kept[] = [];
-      for (const kept of open) {
-        if (signal.aborted) return cleared;
-        try {
-          const rows = await kept.clear(new Date(Date.now() - kept.days * DAY_MS), BATCH);
-          cleared += rows;
-          if (rows >= BATCH) more.push(kept);
-        } catch (error) {
-          errors.push(`${kept.name}: ${describeError(error)}`);
-        }
-      }
-      open = more;
-    }
+    await this.sweeps.forgetOthers();
+    const { now } = await this.database.row<{ now: Date }>('select clock_timestamp() as now');
+    const inTurn = this.kept.filter(({ besides }) => besides !== true);
+    const alone = this.kept.filter(({ besides }) => besides === true);
+    // Each has the whole time of the round: removing many files leaves the others what they need.
+    const results = await Promise.all(
+      [inTurn, ...alone.map((kept) => [kept])].map((kinds) => clear(kinds, now, signal)),
+    );
+    const errors = results.flatMap((result) => result.errors);
     if (errors.length > 0) throw new Error(errors.join('; '));
-    return cleared;
+    return results.reduce((sum, { cleared }) => sum + cleared, 0);
   }
+}
+
+/** One batch of each kind in turn: neither a backlog of one nor its failure keeps the others from being cleared. */
+async function clear(
+  kinds: readonly Kept[],
+  now: Date,
+  signal: AbortSignal,
+): Promise<{ cleared: number; errors: string[] }> {
+  const errors: string[] = [];
+  let cleared = 0;
+  let open = kinds;
+  for (let batch = 0; batch < MOST_BATCHES && open.length > 0; batch++) {
+    const more: Kept[] = [];
+    for (const kept of open) {
+      if (signal.aborted) return { cleared, errors };
+      try {
+        const rows = await kept.clear(new Date(now.getTime() - kept.days * DAY_MS), BATCH);
+        cleared += rows;
+        if (rows >= BATCH) more.push(kept);
+      } catch (error) {
+        errors.push(`${kept.name}: ${describeError(error)}`);
+      }
+    }
+    open = more;
+  }
+  return { cleared, errors };
 }

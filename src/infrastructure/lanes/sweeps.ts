@@ -45,14 +45,16 @@ const RENEW_MS = 2_000;
 /** A sweep without a success for so long, or for three of its rounds, is run by every worker. */
 const SILENT_MS = 15_000;
 const RELEASE_TIMEOUT_MS = 1_000;
+/** Longer than two releases take turns in a rolling update. */
+const FORGET_MS = 600_000;
 
 interface Look {
   /** What the lease now says where this process has it, else null. */
   token: string | null;
   /** For which the lease of another process lasts. */
   leftMs: number | null;
-  /** Seconds since the last success of each sweep that has had none for a while. */
-  silent: Record<string, number> | null;
+  /** Seconds since the last success of each sweep; undefined where the lease was not asked for. */
+  ages?: Record<string, number> | null;
   work: boolean[];
 }
 
@@ -95,6 +97,19 @@ export class Sweeps implements OnModuleDestroy {
   add(sweep: Sweep): void {
     this.sweeps.push(sweep);
     this.heartbeats.expect(sweep.name, sweep.everyMs);
+  }
+
+  get names(): string[] {
+    return this.sweeps.map(({ name }) => name);
+  }
+
+  /** Removes the rows of sweeps that only other releases have, and that run no more. */
+  async forgetOthers(): Promise<void> {
+    await this.database.execute(
+      `delete from heartbeat where name like 'sweep:%' and name <> all($1)
+         and beat_at < clock_timestamp() - interval '${FORGET_MS} ms'`,
+      [this.names.map((name) => `sweep:${name}`)],
+    );
   }
 
   /** What the rows of all sweeps wait for. */
@@ -140,6 +155,7 @@ export class Sweeps implements OnModuleDestroy {
     const look = await this.look(due, renews, now);
     if (this.abort.signal.aborted) return;
     const leads = this.leads(systemClock.monotonic());
+    if (leads) this.makeOverdue(look);
     for (const [index, sweep] of due.entries()) {
       if (!leads && sweep.everywhere !== true && !this.isSilent(sweep, look, now)) continue;
       this.lastRound.set(sweep, now);
@@ -156,7 +172,9 @@ export class Sweeps implements OnModuleDestroy {
     try {
       if (!renews) return (await this.database.query<Look>(`select ${work}`))[0] ?? null;
       const names = [...written.map((name) => `sweep:${name}`), 'leader', ...(this.leads(now) ? ['clock'] : [])];
-      const [look] = await this.database.query<Look>(`${RENEW}, ${work}`, [names, this.lease?.token ?? null]);
+      const seconds = written.map((name) => this.sweeps.find((sweep) => sweep.name === name)!.everyMs / 1_000);
+      const params = [names, this.lease?.token ?? null, seconds];
+      const [look] = await this.database.query<Look>(`${RENEW}, ${work}`, params);
       if (look === undefined) return null;
       for (const name of written) this.succeeded.delete(name);
       this.lease = look.token === null ? null : { token: look.token, renewedAt: now };
@@ -179,10 +197,22 @@ export class Sweeps implements OnModuleDestroy {
     return !this.running.has(sweep) && now - last >= sweep.everyMs - TICK_MS / 2;
   }
 
-  /** The leader hangs or fails in this sweep. After a long stop of all processes it first gets its time. */
+  /** A sweep that runs seldom has its first round at once where the last one was too long ago. */
+  private makeOverdue(look: Look | null): void {
+    for (const sweep of this.sweeps) {
+      const age = look?.ages?.[sweep.name] ?? 0;
+      if (age * 1_000 > sweep.everyMs && !this.lastRound.has(sweep)) this.lastRound.set(sweep, -Infinity);
+    }
+  }
+
+  /**
+   * The leader hangs or fails in this sweep, or is of a release that has none of this name. After a long stop of all
+   * processes it first gets its time.
+   */
   private isSilent(sweep: Sweep, look: Look | null, now: number): boolean {
+    if (look?.ages === undefined) return false;
     const patienceMs = Math.max(SILENT_MS, sweep.everyMs * 3);
-    return (look?.silent?.[sweep.name] ?? 0) * 1_000 > patienceMs && now - this.startedAt > patienceMs;
+    return (look.ages?.[sweep.name] ?? Infinity) * 1_000 > patienceMs && now - this.startedAt > patienceMs;
   }
 
   private begin(sweep: Sweep): void {
@@ -206,9 +236,7 @@ export class Sweeps implements OnModuleDestroy {
   /** Lets another process lead at once. */
   private async release(): Promise<void> {
     if (this.lease === null) return;
-    const released = this.database
-      .execute(`update heartbeat set beat_at = '-infinity' where name = 'leader' and beat_at = $1`, [this.lease.token])
-      .catch(() => undefined);
+    const released = this.database.execute(RELEASE, [this.lease.token]).catch(() => undefined);
     this.lease = null;
     await within(RELEASE_TIMEOUT_MS, released);
   }
@@ -224,29 +252,33 @@ function conditionOf({ hasWork, waitsFor }: Sweep): string {
   return `(${passed.join(' or ')})`;
 }
 
+// No infinite time: PostgreSQL before 17 does not subtract it.
+const RELEASE = `update heartbeat set beat_at = 'epoch' where name = 'leader' and beat_at = $1`;
+
 /** A lease ahead of the clock is one of before the clock stepped back. */
 const VALID = `between clock_timestamp() - interval '${LEASE_MS} ms' and clock_timestamp() + interval '${LEASE_MS} ms'`;
 
 // $1: the rows to write; `leader` among them is written only where the lease is free or this process has it, which it
 // has where the row is still what it wrote, $2. One insert in the order of the names, so that two processes never wait
-// for each other in a ring. The row `clock` keeps the latest time that was seen: see ClockSteps.
+// for each other in a ring. $3: the seconds between two rounds of the first of them. The row `clock` keeps the latest time that was seen: see ClockSteps.
 const RENEW = `
 with beaten as (
-  insert into heartbeat as h (name, beat_at)
-  select name, clock_timestamp() from unnest($1::text[]) as beat (name)
+  insert into heartbeat as h (name, beat_at, every_seconds)
+  select name, clock_timestamp(), seconds from unnest($1::text[], $3::integer[]) as beat (name, seconds)
   where name <> 'leader'
     or not exists (select 1 from heartbeat where name = 'leader' and beat_at is distinct from $2 and beat_at ${VALID})
   order by name
   on conflict (name) do update
-    set beat_at = case when h.name = 'clock' then greatest(h.beat_at, excluded.beat_at) else excluded.beat_at end
+    set beat_at = case when h.name = 'clock' then greatest(h.beat_at, excluded.beat_at) else excluded.beat_at end,
+      every_seconds = excluded.every_seconds
     where h.name <> 'leader' or h.beat_at = $2 or not h.beat_at ${VALID}
   returning name, beat_at
 )
 select (select beat_at::text from beaten where name = 'leader') as token,
   (select (extract(epoch from beat_at - clock_timestamp()) * 1000 + ${LEASE_MS})::float8
-   from heartbeat where name = 'leader') as "leftMs",
+   from heartbeat where name = 'leader' and beat_at ${VALID}) as "leftMs",
   (select json_object_agg(substr(name, 7), extract(epoch from clock_timestamp() - beat_at)) from heartbeat
-   where name like 'sweep:%' and beat_at < clock_timestamp() - interval '${SILENT_MS} ms') as silent`;
+   where name like 'sweep:%') as ages`;
 
 /** Repeats bounded work until one batch was not full, or the round is to end; returns how many rows it touched. */
 export async function inBatches(

@@ -1,6 +1,6 @@
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { loadConfig } from '../config/load-config.js';
-import { Heartbeats, Readiness, type ReadinessCheck } from './readiness.js';
+import { databaseAnswers, Heartbeats, Readiness, type ReadinessCheck } from './readiness.js';
 
 function readinessOf(checks: Record<string, ReadinessCheck>): Readiness {
   const readiness = new Readiness();
@@ -68,14 +68,43 @@ beforeAll(async () => {
   opened = await openTestDatabase();
 });
 
-afterEach(() => opened.database.execute('delete from heartbeat'));
+afterEach(() => opened.database.execute(`delete from heartbeat where name <> 'ready'`));
 
 afterAll(() => opened.close());
 
-/** As it is in a process that started `agoMs` before. */
-function heartbeats(roles: string, agoMs = 60_000): Heartbeats {
+describe('the database', () => {
+  const written = async (): Promise<string> =>
+    (await opened.database.row<{ at: string }>(`select beat_at::text as at from heartbeat where name = 'ready'`)).at;
+
+  it('is ready while it takes writes, and is written once in five seconds', async () => {
+    await opened.database.execute(`update heartbeat set beat_at = beat_at - interval '6 seconds' where name = 'ready'`);
+    const before = await written();
+    expect(await databaseAnswers(opened.database)).toEqual({ ok: true, detail: expect.stringMatching(/^\d+ ms$/) });
+    const after = await written();
+    expect(after).not.toBe(before);
+    await databaseAnswers(opened.database);
+    expect(await written()).toBe(after);
+  });
+
+  it('is not ready where it is read-only, also where nothing would be written', async () => {
+    const { database } = opened;
+    await database
+      .transaction(async () => {
+        await database.execute('set transaction read only');
+        expect(await databaseAnswers(database)).toEqual({ ok: false, detail: 'it is read-only' });
+        // The transaction has failed.
+        throw new Error('over');
+      })
+      .catch((error: unknown) => expect(error).toMatchObject({ message: 'over' }));
+  });
+});
+
+/** As it is in a process that started `agoMs` before, and has these sweeps, which run once a second. */
+function heartbeats(roles: string, agoMs = 60_000, sweeps = ['send_due']): Heartbeats {
   const config = loadConfig({ env: { NODE_ENV: 'test', ROLES: roles }, persistSecrets: false });
-  return new Heartbeats(opened.database, config, performance.now() - agoMs);
+  const own = new Heartbeats(opened.database, config, performance.now() - agoMs);
+  for (const sweep of sweeps) own.expect(sweep, 1_000);
+  return own;
 }
 
 async function beat(name: string, secondsAgo: number): Promise<void> {
@@ -96,7 +125,7 @@ describe('Heartbeats', () => {
     await beat('sweep:send_due', 1);
     await beat('sweep:send_leases', 31);
     for (const roles of ['worker', 'api']) {
-      const { ok, detail } = await heartbeats(roles).check();
+      const { ok, detail } = await heartbeats(roles, 60_000, ['send_due', 'send_leases']).check();
       expect(ok).toBe(roles === 'api');
       const [, seconds] = /^silent for too long: send_leases (\d+) s$/.exec(detail ?? '') ?? [];
       // Seconds, not their thousandths: of 31, and what has passed since.
@@ -107,16 +136,32 @@ describe('Heartbeats', () => {
 
   it('let a sweep that runs seldom be silent for three rounds', async () => {
     await beat('sweep:sync', 7_200);
-    const patient = heartbeats('worker');
+    const patient = heartbeats('worker', 60_000, []);
     patient.expect('sync', 3_600_000);
     expect((await patient.check()).ok).toBe(true);
-    expect((await heartbeats('worker').check()).ok).toBe(false);
+    expect((await heartbeats('worker', 60_000, ['sync']).check()).ok).toBe(false);
   });
 
   it('may be missing in the first 30 seconds, and without limit where no worker runs', async () => {
     expect((await heartbeats('worker', 0).check()).ok).toBe(true);
     expect(await heartbeats('worker').check()).toEqual({ ok: false, detail: 'no sweep has run yet' });
     expect((await heartbeats('api').check()).ok).toBe(true);
+  });
+
+  it('of sweeps that this release does not have say nothing', async () => {
+    await beat('sweep:send_due', 1);
+    await beat('sweep:of_another_release', 3_600);
+    expect(await heartbeats('worker').check()).toEqual({ ok: true, detail: '1 sweeps' });
+  });
+
+  it('are missed of a sweep that has never succeeded while others do', async () => {
+    await beat('sweep:send_due', 1);
+    const sweeps = ['send_due', 'new'];
+    expect((await heartbeats('worker', 45_000, sweeps).check()).ok).toBe(true);
+    expect(await heartbeats('worker', 61_000, sweeps).check()).toEqual({
+      ok: false,
+      detail: 'silent for too long: new without a success',
+    });
   });
 
   it('of before a stop say nothing in the first 30 seconds', async () => {

@@ -1,5 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { migrations } from '../../../migrations/all.js';
+import { codeOf } from '../../common/describe-error.js';
 import { within } from '../../common/within.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
@@ -76,12 +77,46 @@ async function looked(check: ReadinessCheck): Promise<ReadinessPart> {
 
 const PING_TIMEOUT_MS = 500;
 
-/** The database answers within 500 ms. */
+/** The row `ready` is written once in so many seconds by all processes together. */
+const WRITE_EVERY_S = 5;
+
+/**
+ * SQL: proves that the database takes writes. One that does not refuses the statement even where no row is due, which
+ * costs a look at one row and writes nothing.
+ */
+export const PROVE_WRITES = `update heartbeat set beat_at = clock_timestamp() where name = 'ready'
+  and beat_at not between clock_timestamp() - interval '${WRITE_EVERY_S} seconds' and clock_timestamp()`;
+const UNDEFINED_TABLE = '42P01';
+const READ_ONLY = '25006';
+/** Class of errors: a full disk, no memory, too many connections. */
+const NO_RESOURCES = '53';
+
+/** The database answers within 500 ms, and takes writes. */
 export async function databaseAnswers(database: Database): Promise<ReadinessPart> {
   const startedAt = performance.now();
-  const answer = await within(PING_TIMEOUT_MS, database.query('select 1'));
+  const wrote = database.execute(PROVE_WRITES).catch((error: unknown) => {
+    // Before the migrations, of which another part says that they are missing.
+    if (codeOf(error) === UNDEFINED_TABLE) return 0;
+    throw error;
+  });
+  const answer = await within(
+    PING_TIMEOUT_MS,
+    wrote.then(
+      () => ({ refusal: null }),
+      (error: unknown) => ({ refusal: refusalOf(error) }),
+    ),
+  );
   if (answer === null) return { ok: false, detail: `no answer within ${PING_TIMEOUT_MS} ms` };
+  if (answer.refusal !== null) return { ok: false, detail: answer.refusal };
   return { ok: true, detail: `${Math.round(performance.now() - startedAt)} ms` };
+}
+
+/** Words of ours: drivers' messages may name hosts and users. */
+function refusalOf(error: unknown): string {
+  const code = codeOf(error);
+  if (code === READ_ONLY) return 'it is read-only';
+  if (code?.startsWith(NO_RESOURCES) === true) return 'it is full, or lacks another resource';
+  throw error;
 }
 
 /** Every migration of this build has run; checked until it is true, then no more. */
@@ -123,25 +158,31 @@ export class Heartbeats {
     this.oldestMs.set(sweep, Math.max(OLDEST_MS, everyMs * 3));
   }
 
+  /** Only of this release's own sweeps: those that another one has are no business of this process. */
   async check(): Promise<ReadinessPart> {
     const beats = await this.database.query<{ name: string; ageMs: number }>(
       `select substr(name, 7) as name, (extract(epoch from clock_timestamp() - beat_at) * 1000)::float8 as "ageMs"
-       from heartbeat where name like 'sweep:%' order by name`,
+       from heartbeat where name = any($1)`,
+      [[...this.oldestMs.keys()].map((name) => `sweep:${name}`)],
     );
     const runningMs = performance.now() - this.startedAt;
-    const starting = runningMs < START_GRACE_MS;
-    // After a long stop every row is old: a sweep that runs seldom has as long as between two rounds for its first.
-    const silent = beats.filter((beat) => {
-      const oldestMs = this.oldestMs.get(beat.name) ?? OLDEST_MS;
-      return beat.ageMs > oldestMs && runningMs > oldestMs;
-    });
-    if (silent.length > 0 && !starting) {
-      const list = silent.map(({ name, ageMs }) => `${name} ${Math.round(ageMs / 1_000)} s`);
-      // Without workers an api still accepts, and what it accepts is durable: a proxy must not turn callers away.
-      return { ok: !this.works, detail: `silent for too long: ${list.join(', ')}` };
+    if (beats.length === 0) {
+      const ok = !this.works || runningMs < START_GRACE_MS;
+      return { ok, detail: ok ? 'none yet' : 'no sweep has run yet' };
     }
-    if (beats.length > 0) return { ok: true, detail: `${beats.length} sweeps` };
-    if (this.works && !starting) return { ok: false, detail: 'no sweep has run yet' };
-    return { ok: true, detail: 'none yet' };
+    const ageMs = new Map(beats.map((beat) => [beat.name, beat.ageMs]));
+    const silent: string[] = [];
+    for (const [name, oldestMs] of this.oldestMs) {
+      const age = ageMs.get(name);
+      // After a long stop every row is old: a sweep that runs seldom has as long as between two rounds for its first.
+      // One without a row is new in this release: where another one leads, it is only now tried elsewhere.
+      const graceMs = age === undefined ? START_GRACE_MS : 0;
+      if (runningMs <= oldestMs + graceMs || (age ?? Infinity) <= oldestMs) continue;
+      silent.push(age === undefined ? `${name} without a success` : `${name} ${Math.round(age / 1_000)} s`);
+    }
+    silent.sort((a, b) => (a < b ? -1 : 1));
+    if (silent.length === 0) return { ok: true, detail: `${beats.length} sweeps` };
+    // Without workers an api still accepts, and what it accepts is durable: a proxy must not turn callers away.
+    return { ok: !this.works, detail: `silent for too long: ${silent.join(', ')}` };
   }
 }

@@ -65,6 +65,7 @@ export class MediaMaintenance implements OnModuleInit {
   onModuleInit(): void {
     for (const direction of MEDIA_DIRECTIONS) {
       this.retention.add({
+        besides: true,
         name: `${direction} files`,
         days: this.days[direction],
         clear: async (before, limit) => this.finishRemoval(await this.media.deleteOld(direction, before, limit)),

@@ -78,8 +78,7 @@ export class MessagesRepository {
     return this.database.find<MessageMarks>(
       `select m.send_at as "sendAt", c.message_id is null as "isCleared", clock_timestamp() as now,
          case m.direction when 'inbound' then m.meta_message_id is null else m.fingerprint = '' end as "isErased",
-         exists (select from message_retry r where r.organization_id = m.organization_id
-           and r.idempotency_key = ${RETRIED_KEY}) as "isRetried"
+         m.retried as "isRetried"
        from message m left join message_content c on c.message_id = m.id where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
@@ -223,13 +222,10 @@ export class MessagesRepository {
   }
 }
 
-// A scheduled message may fail before any attempt, and nothing else would tell its retry from its release. So that is kept
-// under the message's own id, made a UUIDv8, which is no key that a caller makes by chance.
-const RETRIED_KEY = `overlay(m.id::text placing '8' from 15 for 1)::uuid`;
-
 // The attempt of before a retry goes where those stand that are over. One of before the queue had a table of its own is
 // there already. The row that was the message's state keeps its place in time, and gets a new one in its recipient's
-// order.
+// order. A scheduled message may fail before any attempt, and nothing but `retried` distinguishes its retry from its
+// release.
 const RETRY = `
 with gone as (
   delete from message_state where organization_id = $1 and message_id = $2 and status = any($3) returning *
@@ -243,11 +239,8 @@ with gone as (
 ), shown as (
   update message_content c set body = $4 from gone where c.message_id = gone.message_id
 ), marked as (
-  insert into message_retry (organization_id, idempotency_key, message_id)
-  select m.organization_id, ${RETRIED_KEY}, m.id
-  from gone join message m on m.id = gone.message_id and m.organization_id = gone.organization_id
-  where m.send_at is not null
-  on conflict do nothing
+  update message m set retried = true from gone
+  where m.id = gone.message_id and m.organization_id = gone.organization_id and m.send_at is not null
 )
 insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
   queued_at, next_attempt_at, attempt_number, event_count, expires_at)

@@ -1,5 +1,4 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Erasure, type ErasureBatch, type Subject } from '../../infrastructure/erasure/erasure.js';
 import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
@@ -41,7 +40,7 @@ export class NotificationsMaintenance implements Sweep, OnModuleInit {
     this.retention.add({
       name: 'notifications',
       days: this.config.retention.notificationDays,
-      clear: (before, limit) => this.notifications.removeBelow(lowestIdSince(before), limit),
+      clear: (before, limit) => this.notifications.removeOld(before, limit),
     });
     const place = {
       batch: (whose: Subject | string, cursor: string | null, erase: boolean) => this.erase(whose, cursor, erase),

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FIRST_ID } from '../../common/ids.js';
+import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../../infrastructure/erasure/erasure.js';
@@ -70,12 +70,12 @@ export class NotificationsRepository {
     ]);
   }
 
-  /** Removes notifications that are done with, by their ids, which begin with their time; returns how many. */
-  removeBelow(id: string, limit: number): Promise<number> {
+  /** Removes notifications that are done with, that were received before this time, found by their ids; returns how many. */
+  removeOld(before: Date, limit: number): Promise<number> {
     return this.database.execute(
       `delete from platform_notification
-       where id in (select id from platform_notification where id < $1 and state <> 'stored' order by id limit $2)`,
-      [id, limit],
+       where id in (select id from platform_notification where id < $1 and state <> 'stored' and received_at < $3 order by id limit $2)`,
+      [lowestIdSince(before), limit, before],
     );
   }
 

@@ -78,7 +78,9 @@ export interface NewChallenge extends ChallengeRef {
   templateLanguage: string;
 }
 
-type KeptChallenge = OtpChallengeResponse & Pick<NewChallenge, 'fingerprint'>;
+/** Retention leaves nothing of the recipient. */
+type KeptChallenge = Omit<OtpChallengeResponse, 'recipient'> &
+  Pick<NewChallenge, 'fingerprint'> & { recipient: string | null };
 
 /** A number of a project, as everything is counted. */
 type ProjectNumber = Pick<NewChallenge, 'organizationId' | 'projectId' | 'recipient'>;
@@ -159,7 +161,7 @@ export class ChallengesRepository {
   find(ref: ChallengeRef): Promise<OtpChallengeResponse | null> {
     return this.database.find<OtpChallengeResponse>(
       `select ${CHALLENGE} from otp_challenge c
-       where c.organization_id = $1 and c.project_id = $2 and c.id = $3`,
+       where c.organization_id = $1 and c.project_id = $2 and c.id = $3 and c.recipient is not null`,
       valuesOf(ref),
     );
   }
@@ -256,7 +258,7 @@ export class ChallengesRepository {
          and r.failures_since > clock_timestamp() - make_interval(secs => ${FAILURE_SECONDS}), false) as spent
        from otp_challenge c
        left join otp_recipient r on r.project_id = c.project_id and r.recipient = c.recipient
-       where c.organization_id = $1 and c.project_id = $2 and c.id = $3`,
+       where c.organization_id = $1 and c.project_id = $2 and c.id = $3 and c.recipient is not null`,
       valuesOf(ref),
     );
     if (row === undefined) return 'unknown';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
+import { OPEN_SQL } from './challenges.repository.js';
 import { Database } from '../../infrastructure/database/database.js';
 import {
   type ErasureBatch,
@@ -16,12 +17,17 @@ const ERASURE_PAGE = 2_000;
 export class MaintenanceRepository {
   constructor(private readonly database: Database) {}
 
-  /** Removes challenges whose ids are below this one; a code lives for ten minutes, so none of them is open. */
-  removeChallenges(below: string, limit: number): Promise<number> {
+  /**
+   * Removes what challenges of before this time say of their numbers and codes, and leaves their keys, which never
+   * expire; a code lives for ten minutes, so none of them is open. Returns how many.
+   */
+  blankChallenges(before: Date, limit: number): Promise<number> {
     return this.database.execute(
-      `delete from otp_challenge
-       where id in (select id from otp_challenge where id < $1 and expires_at < clock_timestamp() order by id limit $2)`,
-      [below, limit],
+      `update otp_challenge c set ${BLANK} where id = any(array(
+         select id from otp_challenge
+         where recipient is not null and created_at < $1 and expires_at < clock_timestamp()
+         order by created_at limit $2))`,
+      [before, limit],
     );
   }
 
@@ -67,11 +73,17 @@ export class MaintenanceRepository {
     const params = [organizationId, cursor ?? FIRST_ID, ERASURE_PAGE, numbers];
     const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, params);
     if (erase && ids.length > 0) {
-      await this.database.execute(
-        `delete from otp_challenge
-         where organization_id = $1 and id = any($2::uuid[]) and status not in ('queued', 'sending')`,
-        [organizationId, ids],
-      );
+      const own = `organization_id = $1 and id = any($2::uuid[]) and status not in ('queued', 'sending')`;
+      await this.database.execute(`delete from otp_challenge c where ${own} and ${namedByKey('$3')}`, [
+        organizationId,
+        ids,
+        numbers,
+      ]);
+      // The fingerprint is made of the number. Without it a repeat of the key is refused.
+      await this.database.execute(`update otp_challenge c set ${BLANK}, fingerprint = '\\x' where ${own}`, [
+        organizationId,
+        ids,
+      ]);
     }
     const limits = cursor === null ? await this.limits(subject, erase) : 0;
     return { found: { one_time_codes: ids.length, one_time_code_limits: limits }, cursor: next };
@@ -111,14 +123,24 @@ export class MaintenanceRepository {
   }
 }
 
+/** SQL: its key contains one of these numbers, which callers may have put there. */
+function namedByKey(numbers: string): string {
+  return `exists (select from unnest(${numbers}::text[]) as number where position(number in idempotency_key) > 0)`;
+}
+
+/** SET list: its key, fingerprint, state and times stay. */
+const BLANK = `recipient = null, number = null, country = null, code_hash = null, code_ciphertext = null,
+  meta_message_id = null, package_id = null,
+  status = case when c.status in ${OPEN_SQL} then 'expired' else c.status end`;
+
 const DOUBTFUL = `status in ('queued', 'sending') and created_at < $1`;
 
 const FIND_OF_CONTACT = `
 with page as materialized (
-  select id, organization_id, recipient, status from otp_challenge where id > $2 order by id limit $3
+  select id, organization_id, recipient, status, idempotency_key from otp_challenge where id > $2 order by id limit $3
 ), hit as (
   select id from page
-  where organization_id = $1 and recipient = any($4) and status not in ('queued', 'sending')
+  where organization_id = $1 and (recipient = any($4) or ${namedByKey('$4')}) and status not in ('queued', 'sending')
 )${FOUND_ON_PAGE}`;
 
 const BACKLOG = `

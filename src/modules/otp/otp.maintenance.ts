@@ -1,5 +1,4 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Erasure, type Subject } from '../../infrastructure/erasure/erasure.js';
 import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
@@ -35,7 +34,7 @@ export class OtpMaintenance implements OnModuleInit {
     this.retention.add({
       name: 'one-time codes',
       days,
-      clear: (before, limit) => repository.removeChallenges(lowestIdSince(before), limit),
+      clear: (before, limit) => repository.blankChallenges(before, limit),
     });
     this.retention.add({
       name: 'numbers of one-time codes',

@@ -205,7 +205,8 @@ export class OtpService {
     const known = await this.challenges.findByKey(fresh);
     if (known?.fingerprint.equals(fresh.fingerprint) !== true) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
     const { fingerprint: _, ...challenge } = known;
-    return { challenge, replayed: true };
+    // The fingerprint says that it was this number.
+    return { challenge: { ...challenge, recipient: known.recipient ?? fresh.number }, replayed: true };
   }
 
   private async noteWrong(ref: ChallengeRef): Promise<void> {

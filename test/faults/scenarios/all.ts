@@ -22,12 +22,14 @@ import { primaryDemoted } from './primary-demoted.js';
 import { queueAway } from './queue-away.js';
 import { queueWiped } from './queue-wiped.js';
 import { rateLimits } from './rate-limits.js';
+import { restart } from './restart.js';
 import { rollingReplacement } from './rolling-replacement.js';
 import { slowClients } from './slow-clients.js';
 import { soak } from './soak.js';
 import { takeover } from './takeover.js';
 import { webhookWorkerKilled } from './webhook-worker-killed.js';
 import { workerKilled } from './worker-killed.js';
+import { wrongHostClock } from './wrong-host-clock.js';
 import { zombie } from './zombie.js';
 
 /** All scenarios, in the order of the report. They begin in it too: the longest come first. */
@@ -40,6 +42,8 @@ export const SCENARIOS: readonly Scenario[] = [
   eventsRead,
   clockSkew,
   queueAway,
+  restart,
+  wrongHostClock,
   webhookWorkerKilled,
   otpWorkerKilled,
   brokenAnswers,

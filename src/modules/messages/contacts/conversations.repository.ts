@@ -87,12 +87,15 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
     }
   }
 
-  /** Enters observations and adoptions in the caller's transaction. */
+  /**
+   * Enters observations and adoptions in the caller's transaction; returns the conversation of each observation. Call it
+   * once: locks of connections that are taken twice are taken in no order.
+   */
   async enterAll(
     observations: readonly ContactObservation[],
     adoptions: readonly Adoption[],
     statements: Statements,
-  ): Promise<void> {
+  ): Promise<(string | null)[]> {
     const ids = adoptions.map((adoption) => adoption.conversationId);
     const rows = ids.length === 0 ? [] : await statements.query<KnownConversation>(CONNECTIONS, [ids]);
     const byId = new Map(rows.map((row) => [row.id, row]));
@@ -100,7 +103,9 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
       const row = byId.get(adoption.conversationId);
       return row === undefined ? [] : [{ ...row, ...adoption }];
     });
-    if (observations.length + known.length > 0) await enterContactObservations([...observations, ...known], statements);
+    if (observations.length + known.length === 0) return [];
+    const entered = await enterContactObservations([...observations, ...known], statements);
+    return entered.ids.slice(0, observations.length);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FIRST_ID } from '../../../common/ids.js';
+import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Subject } from '../../../infrastructure/erasure/erasure.js';
 import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
@@ -128,10 +128,19 @@ export class MaintenanceRepository {
     );
   }
 
-  /** Removes contents of messages, but of those that wait, or closed attempts, with ids below this one; returns how many. */
-  async remove(what: keyof typeof REMOVE, below: string, limit: number): Promise<number> {
+  /**
+   * Removes contents of messages, but of those that wait, or closed attempts, of before this time; returns how many.
+   * They are found by their ids, which are of the clock of the host that made them, and kept where the database's says
+   * otherwise.
+   */
+  async remove(what: keyof typeof REMOVE, before: Date, limit: number): Promise<number> {
     const from = this.places.get(what) ?? FIRST_ID;
-    const removal = this.database.row<{ removed: number; last: string | null }>(REMOVE[what], [from, below, limit]);
+    const removal = this.database.row<{ removed: number; last: string | null }>(REMOVE[what], [
+      from,
+      lowestIdSince(before),
+      limit,
+      before,
+    ]);
     const { removed, last } = await removal;
     // The next round begins at the start again, for what waited.
     if (removed < limit || last === null) this.places.delete(what);
@@ -324,13 +333,15 @@ export const REMOVE = {
     delete from message_content where message_id = any(array(
       select c.message_id from message_content c
       where c.message_id > $1 and c.message_id < $2
+        and coalesce((select m.created_at < $4 from message m where m.id = c.message_id), true)
         and not exists (select from message_queue q where q.message_id = c.message_id)
         and not exists (select from message_schedule t where t.message_id = c.message_id)
       order by c.message_id limit $3))
     returning message_id as id`),
   attempts: removal(`
     delete from message_attempt where id = any(array(
-      select id from message_attempt where id > $1 and id < $2 and status <> 'started' order by id limit $3))
+      select id from message_attempt
+      where id > $1 and id < $2 and status <> 'started' and started_at < $4 order by id limit $3))
     returning id`),
 };
 

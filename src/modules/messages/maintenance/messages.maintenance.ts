@@ -1,5 +1,4 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { lowestIdSince } from '../../../common/ids.js';
 import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
@@ -73,7 +72,7 @@ export class MessagesMaintenance implements OnModuleInit {
       ['contents', 'message contents', messageContentDays],
       ['attempts', 'attempts', attemptDays],
     ] as const) {
-      const clear = (before: Date, limit: number) => this.repository.remove(what, lowestIdSince(before), limit);
+      const clear = (before: Date, limit: number) => this.repository.remove(what, before, limit);
       this.retention.add({ name, days, clear });
     }
   }

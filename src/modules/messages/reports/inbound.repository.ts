@@ -21,15 +21,21 @@ type NewInbound = InboundReport & { id: string; file: PendingMedia | null };
 
 type StoredRow = { id: string } & Pick<InboundReport, 'connectionId' | 'metaMessageId'>;
 
+/** Enters the authors of messages, and returns the conversation of each. */
+type EnterContacts = (observations: readonly ContactObservation[]) => Promise<readonly (string | null)[]>;
+
 /**
  * Makes customers' messages durable, each exactly once, many in the caller's transaction with their conversations, the
  * files that are to be fetched and their events. One result a report, in the same order; a repeat changes nothing and
  * finds the first one's id.
+ *
+ * @param enter is called once where there is a new message, and not at all where there is none.
  */
 export async function receiveMessages(
   reports: readonly InboundReport[],
   statements: Statements,
   media: MediaService,
+  enter: EnterContacts = async (observations) => (await enterContactObservations(observations, statements)).ids,
 ): Promise<ReceivedMessage[]> {
   if (reports.length === 0) return [];
   const byKey = new Map<string, NewInbound>();
@@ -42,7 +48,7 @@ export async function receiveMessages(
   // In the order of the index: two batches that share messages then never deadlock.
   const fresh = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
   const candidates = fresh.map(([, message]) => message);
-  const created = await insert(candidates, statements, media);
+  const created = await insert(candidates, statements, media, enter);
   const conflicted = candidates.filter((message) => !created.has(keyOf(message)));
   for (const [key, id] of [...created, ...(await read(conflicted, statements))]) ids.set(key, id);
   return reports.map((report) => {
@@ -69,11 +75,12 @@ async function insert(
   messages: readonly NewInbound[],
   statements: Statements,
   media: MediaService,
+  enter: EnterContacts,
 ): Promise<Map<string, string>> {
   if (messages.length === 0) return new Map();
   // What was said in a group is no part of the conversation with its author.
   const direct = messages.filter(({ context }) => context.group_id === undefined);
-  const { ids: conversationIds } = await enterContactObservations(direct.map(observationOf), statements);
+  const conversationIds = await enter(direct.map(observationOf));
   const conversationOf = new Map(direct.map((message, index) => [message, conversationIds[index]]));
   const inBatch = new Map(messages.map((message) => [keyOf(message), message.id]));
   const rows = messages.map((message) => ({

@@ -54,9 +54,8 @@ export class MessageEventsService {
     const reports = notifications.flatMap(({ statuses }) => statuses);
     const messages = notifications.flatMap(({ inbound }) => inbound);
     const applied = await applyStatusReports(reports, statements);
-    const received = await receiveMessages(messages, statements, this.media);
-    const next = { status: applied.values(), message: received.values() };
-    const results = notifications.map(({ statuses, inbound }) => {
+    const status = applied.values();
+    const results = notifications.map(({ statuses }) => {
       const result: AppliedReports = {
         unmatched: new Set(),
         created: 0,
@@ -65,17 +64,22 @@ export class MessageEventsService {
         adoptions: [],
         traced: [],
       };
-      for (const report of statuses) this.noteStatus(result, report, next.status.next().value ?? null);
-      for (const report of inbound) noteMessage(result, report, next.message.next().value);
+      for (const report of statuses) this.noteStatus(result, report, status.next().value ?? null);
       return result;
     });
-    const observations = notifications.flatMap(({ calls }) => calls.map(observationOf));
-    // Last, because it may lock connections against everyone who makes a conversation.
-    await this.conversations.enterAll(
-      observations,
-      results.flatMap(({ adoptions }) => adoptions),
-      statements,
-    );
+    // All contacts at once: their connections are locked in one order.
+    let areEntered = false;
+    const calls = notifications.flatMap((notification) => notification.calls.map(observationOf));
+    const enter = async (authors: readonly ContactObservation[]): Promise<(string | null)[]> => {
+      areEntered = true;
+      const adoptions = results.flatMap((result) => result.adoptions);
+      return this.conversations.enterAll([...authors, ...calls], adoptions, statements);
+    };
+    const received = (await receiveMessages(messages, statements, this.media, enter)).values();
+    if (!areEntered) await enter([]);
+    for (const [index, result] of results.entries()) {
+      for (const report of notifications[index]?.inbound ?? []) noteMessage(result, report, received.next().value);
+    }
     return results;
   }
 

@@ -283,7 +283,7 @@ describe('scheduled messages elsewhere', () => {
     const id = await due();
     await opened.database.execute(`update message_schedule set release_at = ${LATER} where message_id = $1`, [id]);
     const maintenance = new MaintenanceRepository(opened.database);
-    await maintenance.remove('contents', 'ffffffff-ffff-7fff-bfff-ffffffffffff', 100_000);
+    await maintenance.remove('contents', new Date(Date.now() + 86_400_000), 100_000);
     const kept = await opened.database.query('select 1 from message_content where message_id = $1', [id]);
     expect(kept).toHaveLength(1);
   });

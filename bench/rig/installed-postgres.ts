@@ -2,16 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../bench/rig/free-port.js';
+import { freePort } from './free-port.js';
 
 /** The user `nobody`: PostgreSQL refuses to run as root. */
 const NOBODY = 65_534;
 const DEBIAN = '/usr/lib/postgresql';
 
-/** The programs of the newest PostgreSQL from Debian's packages, 15 at least; null where there is none, or no way to run it. */
-export function installedPostgres(): string | null {
+/**
+ * The programs of the newest PostgreSQL from Debian's packages, 15 at least, or of this version; null where there is
+ * none, or no way to run it.
+ */
+export function installedPostgres(version?: number): string | null {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).map(Number) : [];
-  const newest = Math.max(...versions.filter((version) => version >= 15));
+  const newest = version ?? Math.max(...versions.filter((each) => each >= 15));
   const folder = join(DEBIAN, String(newest), 'bin');
   if (!existsSync(join(folder, 'pg_basebackup'))) return null;
   const canBecomeOther = process.getuid?.() !== 0 || spawnSync('setpriv', ['--version']).status === 0;

@@ -1,0 +1,75 @@
+import pg from 'pg';
+import { openTestDatabase, type OpenTestDatabase } from '../../test/support/test-database.js';
+import { loadConfig } from '../infrastructure/config/load-config.js';
+import { checkDatabase, type Finding } from './doctor.js';
+
+let test: OpenTestDatabase;
+
+beforeAll(async () => {
+  test = await openTestDatabase();
+});
+afterEach(() => test.database.execute(`delete from heartbeat where name like 'sweep:%'`));
+afterAll(() => test?.close());
+
+async function found(check = 'workers'): Promise<Omit<Finding, 'check'> | undefined> {
+  const config = loadConfig({ env: { NODE_ENV: 'test', DATABASE_URL: test.url }, persistSecrets: false });
+  const findings = await checkDatabase(config);
+  const one = findings.find((finding) => finding.check === check);
+  return one && { status: one.status, detail: one.detail };
+}
+
+async function beat(name: string, secondsAgo: number, every: number | null = 1): Promise<void> {
+  await test.database.execute(
+    'insert into heartbeat values ($1, clock_timestamp() - make_interval(secs => $2), $3::integer)',
+    [`sweep:${name}`, secondsAgo, every],
+  );
+}
+
+describe('doctor, of the database', () => {
+  it('fails where it takes no writes', async () => {
+    expect(await found('database')).toMatchObject({ status: expect.stringMatching('ok|warn') });
+    const name = new URL(test.url).pathname.slice(1);
+    await test.database.execute(`alter database ${name} set default_transaction_read_only = on`);
+    try {
+      expect(await found('database')).toEqual({ status: 'fail', detail: expect.stringContaining('is read-only') });
+    } finally {
+      await test.database.execute(`alter database ${name} reset default_transaction_read_only`);
+    }
+  });
+});
+
+describe('doctor, of the workers', () => {
+  it('takes them for at work while every sweep succeeds in its time', async () => {
+    await beat('send_due', 1);
+    await beat('replay_purge', 7_200, 3_600);
+    await beat('of_an_older_release', 90, null);
+    expect(await found()).toEqual({ status: 'ok', detail: expect.stringMatching(/^at work \d+ s ago$/) });
+  });
+
+  it('names the sweeps that have not succeeded for a while', async () => {
+    await beat('send_due', 1);
+    await beat('retention', 100, 60);
+    await beat('schedule', 40);
+    expect(await found()).toEqual({
+      status: 'fail',
+      detail: expect.stringMatching(/^sweeps without a success for too long: schedule \d+ s\. /),
+    });
+  });
+
+  it('warns where no process runs, and fails where one does and none of them sweeps', async () => {
+    expect(await found()).toMatchObject({ status: 'warn' });
+    await beat('send_due', 100);
+    const stopped = { status: 'warn', detail: expect.stringMatching(/^none at work; .* Nothing is sent$/) };
+    expect(await found()).toEqual(stopped);
+    const listener = new pg.Client({ connectionString: test.url, application_name: 'herald-listen' });
+    await listener.connect();
+    try {
+      expect(await found()).toEqual({
+        status: 'fail',
+        detail: expect.stringContaining('see the log of the workers'),
+      });
+    } finally {
+      await listener.end();
+    }
+  });
+});
