@@ -18,6 +18,15 @@ async function receive(answer: Answerer, credentials = trusted): Promise<Receive
 
 const ok: Answerer = (response) => response.writeHead(200).end('thanks');
 
+/** Answers nothing before so many requests have come, and then all of them. */
+function onceThereAre(count: number): Answerer {
+  const held: Parameters<Answerer>[0][] = [];
+  return (response) => {
+    held.push(response);
+    if (held.length >= count) for (const each of held.splice(0)) each.writeHead(200).end();
+  };
+}
+
 const connectionsOf = (receiver: Receiver): number[] => receiver.received.map(({ connection }) => connection);
 
 describe('a kept connection', () => {
@@ -32,7 +41,7 @@ describe('a kept connection', () => {
   });
 
   it('carries one delivery at a time', async () => {
-    const receiver = await receive((response) => setTimeout(() => response.writeHead(200).end(), 50));
+    const receiver = await receive(onceThereAre(5));
     const client = clientFor(receiver.port);
     await Promise.all(Array.from({ length: 5 }, () => deliver(client, { endpoint: 'one' })));
     expect(new Set(connectionsOf(receiver)).size).toBe(5);
@@ -148,7 +157,7 @@ describe('a kept connection', () => {
   });
 
   it('is one of a bounded number', async () => {
-    const receiver = await receive((response) => setTimeout(() => response.writeHead(200).end(), 200));
+    const receiver = await receive(onceThereAre(40));
     const client = clientFor(receiver.port);
     await Promise.all(Array.from({ length: 40 }, () => deliver(client, { endpoint: 'one' })));
     await waitFor(() => receiver.sockets.size <= 16);
