@@ -84,7 +84,7 @@ describe('send_at', () => {
         const message = await workspace.message(id);
         return message.status === 'read' ? message : null;
       },
-      { what: 'the scheduled message to be read', timeoutMs: 40_000 },
+      { what: 'the scheduled message to be read' },
     );
     expect(sent.processing_at >= scheduled.scheduled_for).toBe(true);
   });
