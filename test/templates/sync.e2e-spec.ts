@@ -1,7 +1,9 @@
+import { Drain } from '../../src/infrastructure/http/drain.js';
 import { jest } from '@jest/globals';
 import { TemplatesRepository } from '../../src/modules/templates/templates.repository.js';
 import { TemplateSync } from '../../src/modules/templates/template-sync.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { deferred } from '../support/deferred.js';
 import { waitFor } from '../support/wait-for.js';
 import {
   ageMirror,
@@ -132,12 +134,16 @@ describe('a sync under way', () => {
 
   it('is the only one, in however many processes', async () => {
     stage.platform.add(workspace.wabaId);
-    stage.platform.beforePage = () => new Promise((resolve) => setTimeout(resolve, 300));
+    const page = deferred();
+    stage.platform.beforePage = () => page.promise;
     const elsewhere = neighbour.api.as((await keyOf(workspace.organizationId)).text);
-    const answers = await Promise.all([
+    const asked = [
       ...[1, 2, 3].map(() => workspace.api.get(workspace.path)),
       ...[1, 2, 3].map(() => elsewhere.get(workspace.path)),
-    ]);
+    ];
+    await waitFor(() => [stage.test, neighbour].every(({ app }) => app.get(Drain).inFlight === 3));
+    page.resolve();
+    const answers = await Promise.all(asked);
     expect(answers.map(({ status, body }) => [status, body.data?.length])).toEqual(answers.map(() => [200, 1]));
     expect(stage.platform.lists(workspace.wabaId)).toHaveLength(1);
   });
