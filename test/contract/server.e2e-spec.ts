@@ -174,7 +174,7 @@ describe('a stop', () => {
     const stopping = drain.stop(server, 5_000);
     expect(drain.stopping).toBe(true);
     await idleClosed;
-    await expect(app.api.get('/things', { key: ownKey, timeoutMs: 1_000 })).rejects.toThrow();
+    await expect(app.api.get('/things', { key: ownKey })).rejects.toThrow();
     expect((await underWay).status).toBe(200);
     expect(await stopping).toBe(0);
     await app.close();
@@ -196,9 +196,7 @@ describe('a stop', () => {
     const ownKey = await newKeyOf(small);
     const underWay = app.api.get('/things/slow?ms=8000', { key: ownKey }).catch(() => 'cut off');
     await waitFor(() => app.app.get(Drain).inFlight === 1);
-    const startedAt = performance.now();
     expect(await app.app.get(Drain).stop(app.app.getHttpServer(), 200)).toBe(1);
-    expect(performance.now() - startedAt).toBeLessThan(6_000);
     expect(await underWay).toBe('cut off');
     await app.close();
   });
