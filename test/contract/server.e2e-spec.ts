@@ -35,8 +35,8 @@ beforeAll(async () => {
   ];
   slowAnswers = Promise.all(
     slowClients.map(async ([name, text]) => {
-      const { status, ms } = await rawRequest(small.port, text, 20_000);
-      return { name, status, closed: ms < 15_000 };
+      const { status, isClosed: closed } = await rawRequest(small.port, text, 20_000);
+      return { name, status, closed };
     }),
   );
 });
@@ -187,7 +187,7 @@ describe('a stop', () => {
     expect(answer.status).toBe(503);
     expect(answer.headers.connection).toBe('close');
     // Not kept alive for its 65 s.
-    expect(answer.ms).toBeLessThan(10_000);
+    expect(answer.isClosed).toBe(true);
     await app.close();
   });
 
