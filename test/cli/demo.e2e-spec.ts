@@ -129,9 +129,9 @@ describe('herald, as a new user calls it beside the running demo', () => {
     child.stderr.on('data', (chunk) => (output += String(chunk)));
     const ended = once(child, 'close');
     try {
-      await waitFor(() => output.includes('following'), { timeoutMs: 60_000 });
+      await waitFor(() => output.includes('following'));
       await runHerald(['message', 'send', '--to', '15550100001', '--text', 'Seen by tail'], env);
-      await waitFor(() => output.includes('Seen by tail') && /\bsent\b/.test(output), { timeoutMs: 60_000 });
+      await waitFor(() => output.includes('Seen by tail') && /\bsent\b/.test(output));
     } finally {
       child.kill('SIGINT');
     }
@@ -180,7 +180,7 @@ describe('herald, as a new user calls it beside the running demo', () => {
       const { data } = JSON.parse(stdout) as { data: { id: string; body: string }[] };
       return data.find(({ body }) => body === 'Is it ready?')?.id;
     };
-    const id = await waitFor(listed, { timeoutMs: 60_000 });
+    const id = await waitFor(listed);
     const read = await runHerald(['message', 'read', id, '--typing', '--json'], env);
     expect(JSON.parse(read.stdout)).toMatchObject({ id, typing_until: expect.any(String) as string });
     const answer = await runHerald(['message', 'send', '--to', from, '--text', 'Yes', '--watch'], env);
@@ -220,9 +220,9 @@ describe('herald, as a new user calls it beside the running demo', () => {
     child.stdin.end(secret);
     const ended = once(child, 'close');
     try {
-      await waitFor(() => output.includes('listening on'), { timeoutMs: 60_000 });
+      await waitFor(() => output.includes('listening on'));
       expect((await runHerald(['webhook', 'test'], env)).code).toBe(0);
-      await waitFor(() => output.includes('webhook.test'), { timeoutMs: 60_000 });
+      await waitFor(() => output.includes('webhook.test'));
       const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
       expect(forged.status).toBe(400);
       const shown = await waitFor(async () => {
@@ -250,16 +250,13 @@ describe('herald, as a new user calls it beside the running demo', () => {
     };
     const first = await send();
     const statuses = ['accepted', 'sent', 'delivered', 'read'];
-    const { data } = await waitFor(
-      async () => {
-        const listed = await runHerald(['events', 'list', '--after', now.next, '--json'], env);
-        const page = JSON.parse(listed.stdout) as EventPage;
-        // Messages of the tests before may still come to other states.
-        const data = page.data.filter((event) => event.data.message_id === first);
-        return page.done && data.length === 4 && { data };
-      },
-      { timeoutMs: 60_000 },
-    );
+    const { data } = await waitFor(async () => {
+      const listed = await runHerald(['events', 'list', '--after', now.next, '--json'], env);
+      const page = JSON.parse(listed.stdout) as EventPage;
+      // Messages of the tests before may still come to other states.
+      const data = page.data.filter((event) => event.data.message_id === first);
+      return page.done && data.length === 4 && { data };
+    });
     // WhatsApp may report them in any order.
     const found = data.map((event) => event.data.status);
     expect(found).toHaveLength(statuses.length);
@@ -282,10 +279,10 @@ describe('herald, as a new user calls it beside the running demo', () => {
         linesOf<EventPage['data'][number]>(output).flatMap(({ data: { message_id: id, status } }) =>
           id !== undefined && ids.includes(id) ? [status] : [],
         );
-      await waitFor(() => output.endsWith('\n') && tailed().length === 2, { timeoutMs: 60_000 });
+      await waitFor(() => output.endsWith('\n') && tailed().length === 2);
       expect(tailed()).toEqual(found.slice(2));
       ids.push((await send()) ?? '');
-      await waitFor(() => output.endsWith('\n') && tailed().length === 6, { timeoutMs: 60_000 });
+      await waitFor(() => output.endsWith('\n') && tailed().length === 6);
       const listed = await runHerald(['events', 'list', '--after', data[1]?.cursor ?? '', '--json'], env);
       const page = JSON.parse(listed.stdout) as EventPage;
       const ours = page.data.filter((event) => ids.includes(event.data.message_id ?? ''));

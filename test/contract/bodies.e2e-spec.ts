@@ -234,15 +234,17 @@ describe('bodies of unauthenticated requests', () => {
   it('are not read: 401 comes while the body is still on its way', async () => {
     const lines = ['Content-Type: application/json', 'Content-Length: 1000000'];
     const answer = await rawRequest(small.port, request('POST /api/v1/things HTTP/1.1', lines, '{"half'), 20_000);
-    // A body that is read would be waited for, and be answered 400 then.
-    expect(answer.status).toBe(401);
+    // A body that is read is waited for, and the answer is then 400.
+    expect(answer).toMatchObject({ status: 401, isClosed: true });
   });
 
   it('that go on and on are cut off', async () => {
     const lines = ['Content-Type: application/json', 'Content-Length: 50000000'];
     const text = request('POST /api/v1/things HTTP/1.1', lines, 'x'.repeat(10_000_000));
     const answer = await rawRequest(small.port, text, 20_000);
-    expect(answer.timedOut).toBe(false);
+    expect(answer.isClosed).toBe(true);
+    // No answer where the connection was reset; 400 where the body was waited for.
+    expect([401, 0]).toContain(answer.status);
   });
 
   it('answer an unauthenticated broken body with 401, not with what is wrong in it', async () => {
@@ -251,12 +253,11 @@ describe('bodies of unauthenticated requests', () => {
 });
 
 describe('a body that never ends', () => {
-  it('is given up within 10 s', async () => {
+  it('is given up', async () => {
     const answer = await endless;
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.body).error.details[0].rule).toBe('timeout');
     expect(answer.headers.connection).toBe('close');
-    // After eight; the others are for a machine that pauses.
-    expect(answer.timedOut).toBe(false);
+    expect(answer.isClosed).toBe(true);
   });
 });

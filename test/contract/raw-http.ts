@@ -7,8 +7,8 @@ export interface RawAnswer {
   headers: Record<string, string>;
   body: string;
   text: string;
-  /** The server did not close the connection within the time. */
-  timedOut: boolean;
+  /** The server closed the connection before the time was up. */
+  isClosed: boolean;
 }
 
 /**
@@ -24,23 +24,24 @@ export function rawRequest(
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     let received = '';
-    let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
+    let isClosed = true;
+    const giveUp = (): void => {
+      isClosed = false;
       socket.destroy();
-    }, timeoutMs);
+    };
+    const timer = setTimeout(giveUp, timeoutMs);
     socket.setEncoding('latin1');
     socket.on('connect', () => socket.write(text, 'latin1'));
     socket.on('data', (chunk) => {
       received += String(chunk);
-      if (isEnough(received)) socket.destroy();
+      if (isEnough(received)) giveUp();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.on('close', () => {
       clearTimeout(timer);
-      resolve(answerOf(received, timedOut));
+      resolve(answerOf(received, isClosed));
     });
   });
 }
@@ -50,11 +51,11 @@ export function request(first: string, headers: readonly string[] = [], body = '
   return `${[first, 'Host: herald.test', 'Connection: close', ...headers].join('\r\n')}\r\n\r\n${body}`;
 }
 
-function answerOf(text: string, timedOut: boolean): RawAnswer {
+function answerOf(text: string, isClosed: boolean): RawAnswer {
   const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s, 2);
   const [first = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
-  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(first)?.[1] ?? 0), headers, body, text, timedOut };
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(first)?.[1] ?? 0), headers, body, text, isClosed };
 }

@@ -119,7 +119,6 @@ describe('secrets and what is personal', () => {
     }
     await waitFor(async () => (await test.database.query('select 1 from message_queue limit 1')).length === 0, {
       what: 'every message to have an outcome',
-      timeoutMs: 60_000,
     });
     const metrics = await fetch(`${test.baseUrl}/metrics`, {
       headers: { authorization: `Bearer ${SECRETS.metricsToken}` },

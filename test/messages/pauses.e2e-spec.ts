@@ -63,7 +63,7 @@ it('a throttled number rests, although a request that was on its way before succ
   calls[1]?.answer(taken(lucky));
   await workspace.reaches(lucky, 'accepted');
 
-  await waitFor(() => calls.length === 3, { what: 'the throttled message to go again', timeoutMs: 20_000 });
+  await waitFor(() => calls.length === 3, { what: 'the throttled message to go again' });
   expect((calls[2]?.at ?? 0) - answeredAt).toBeGreaterThanOrEqual(1_000);
   // The pauses are forgotten once a request succeeds that was claimed after them.
   calls[2]?.answer(taken(throttled));
@@ -93,7 +93,7 @@ it('a pause is set before the message that met it is due again', async () => {
   calls[0]?.answer(THROTTLED);
   await workspace.reaches(id, 'queued');
   expect(statuses).toEqual(['processing']);
-  await waitFor(() => calls.length === 2, { what: 'the next request', timeoutMs: 20_000 });
+  await waitFor(() => calls.length === 2, { what: 'the next request' });
   calls[1]?.answer(taken(id));
   await workspace.reaches(id, 'accepted');
 });

@@ -66,13 +66,10 @@ describe('queued', () => {
       createdAt: old,
       nextAttemptAt: old,
     });
-    const message = await waitFor(
-      async () => {
-        const current = await workspace.message(id);
-        return current.status === 'failed' && current;
-      },
-      { timeoutMs: 40_000 },
-    );
+    const message = await waitFor(async () => {
+      const current = await workspace.message(id);
+      return current.status === 'failed' && current;
+    });
     expect(message).toMatchObject({ failure_category: 'expired', attempt_count: 0 });
     expect(test.simulator.messages.list({ to: '15550109999' })).toHaveLength(0);
   }, 60_000);

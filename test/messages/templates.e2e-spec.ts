@@ -284,7 +284,6 @@ it('a template that the platform refuses without a notification is read again', 
   });
   await waitFor(async () => (await send()).body.error?.code === 'TEMPLATE_NOT_APPROVED', {
     what: 'the mirror to know that the template is paused',
-    timeoutMs: 20_000,
     everyMs: 500,
   });
 });

@@ -1,4 +1,3 @@
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -37,12 +36,11 @@ it('a revoked token burns no message: the number is disconnected, and all go out
   ]);
   await waitFor(async () => (await statesOf(taken)).every((status) => status === 'queued'));
   const before = await attempts(taken);
-  // A look for due lanes begins no further attempt: another number's message that is due goes out meanwhile.
-  await test.app.get(Sweeps, { strict: false }).runNow('send_due');
-  const good = await connectionAtSimulator(test, workspace.organizationId, { token: 'a-good-token' });
-  const { phone } = await test.factories.conversation({ connection: good });
-  const beside = await workspace.send(phone, { body: { connection_id: good.id } });
-  await workspace.reaches(beside.body.data.id as string, 'read');
+  // What another number sends later would come after further attempts, if there were any.
+  const other = await connectionAtSimulator(test, workspace.organizationId, { token: 'a-good-token' });
+  const { phone } = await test.factories.conversation({ connection: other });
+  const later = await workspace.send(phone, { body: { connection_id: other.id } });
+  await workspace.reaches(later.body.data.id as string, 'read');
   expect(await attempts(taken)).toBe(before);
   expect(new Set(await statesOf(taken))).toEqual(new Set(['queued']));
   expect(test.simulator.messages.list({ to: recipients[0] ?? '' })).toEqual([]);
@@ -54,9 +52,12 @@ it('a revoked token burns no message: the number is disconnected, and all go out
     phoneNumber: connection.phoneNumber,
     token: 'a-good-token',
   });
-  await waitFor(async () => (await statesOf(taken)).every((status) => status === 'read'), {
-    what: 'all to be read',
-  });
+  // At once: the lane would have rested for up to a minute.
+  const lanes = await test.database.query('select pause_count, paused_until from lane where key = $1', [connection.id]);
+  expect(lanes).toEqual([{ pause_count: 0, paused_until: null }]);
+  await waitFor(async () => (await statesOf(taken)).every((status) => status === 'read'), { what: 'all to be read' });
+  // One attempt more of each, and none while the number was disconnected.
+  expect(await attempts(taken)).toBe(before + taken.length);
   const sent = recipients.flatMap((to) => test.simulator.messages.list({ to }));
   expect(sent).toHaveLength(taken.length);
   for (const id of taken) expect(await triesOf(id)).toBe(0);

@@ -5,17 +5,7 @@ import { GroupCommit } from '../../src/infrastructure/database/group-commit.js';
 import { NotificationsService } from '../../src/modules/notifications/notifications.service.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
-import {
-  bytesOf,
-  envelope,
-  inboundOf,
-  notify,
-  secondsNow,
-  statesOf,
-  statusOf,
-  sweep,
-  waitForStates,
-} from './fixture.js';
+import { bytesOf, envelope, inboundOf, notify, secondsNow, statesOf, statusOf, sweepUntil } from './fixture.js';
 
 let test: TestApp;
 let sender: TestSender;
@@ -101,9 +91,7 @@ it('one that can’t be applied harms no other, and nothing else that it says', 
   } finally {
     await test.database.execute('alter table message drop constraint bad');
   }
-  // The application's own sweep may have claimed it: then this round finds nothing.
-  await sweep(test, bad);
-  await waitForStates(test, bad, ['applied']);
+  await sweepUntil(test, bad, ['applied']);
 });
 
 it('one whose message is locked for long is stored and acknowledged, and keeps no other waiting', async () => {
@@ -121,7 +109,6 @@ it('one whose message is locked for long is stored and acknowledged, and keeps n
   } finally {
     await foreign.end();
   }
-  await sweep(test, locked.attemptId ?? '');
-  await waitForStates(test, locked.attemptId ?? '', ['applied']);
+  await sweepUntil(test, locked.attemptId ?? '', ['applied']);
   expect((await sender.api.get(`/messages/${locked.id}`)).body.data.status).toBe('sent');
 }, 30_000);

@@ -125,6 +125,15 @@ export async function sweep(test: TestApp, marker?: string): Promise<number> {
   return test.app.get(NotificationsMaintenance, { strict: false }).run(new AbortController().signal);
 }
 
+/** Runs the sweep until the notifications that contain the marker are in these states: another try may hold their rows. */
+export async function sweepUntil(test: TestApp, marker: string, expected: string[]): Promise<void> {
+  const look = async (): Promise<boolean> => {
+    await sweep(test, marker);
+    return JSON.stringify(await statesOf(test, marker)) === JSON.stringify(expected);
+  };
+  await waitFor(look, { what: `notifications to be ${expected.join(', ')}` });
+}
+
 export function counter(test: TestApp, name: string): number {
   return test.app.get(Counters, { strict: false }).snapshot()[name] ?? 0;
 }

@@ -5,14 +5,14 @@ import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import {
-  counter,
   changeOf,
+  counter,
   entries,
   inboundOf,
   notify,
   secondsNow,
   statesOf,
-  sweep,
+  sweepUntil,
   waitForStates,
 } from './fixture.js';
 
@@ -90,8 +90,7 @@ it('what can’t be applied now is applied by the sweep, and keeps nothing else 
   } finally {
     await test.database.execute('alter table template_account_away rename to template_account');
   }
-  await sweep(test, marker);
-  await waitForStates(test, marker, ['applied']);
+  await sweepUntil(test, marker, ['applied']);
   const stored = await inboundOf(test, workspace.connection);
   expect(stored.filter((row) => row.meta_message_id === marker)).toHaveLength(1);
 });

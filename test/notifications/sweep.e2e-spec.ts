@@ -14,6 +14,7 @@ import {
   statesOf,
   statusOf,
   sweep,
+  sweepUntil,
   waitForStates,
 } from './fixture.js';
 
@@ -70,8 +71,7 @@ describe('a notification that was stored and not applied', () => {
       `update platform_notification set state = 'stored' where position($1::bytea in body) > 0`,
       [Buffer.from(marker)],
     );
-    await sweep(test, marker);
-    await waitForStates(test, marker, ['applied']);
+    await sweepUntil(test, marker, ['applied']);
     expect(await inboundOf(test, sender.connection)).toEqual(before);
   });
 
@@ -87,8 +87,7 @@ describe('a notification that was stored and not applied', () => {
       await test.database.execute('update platform_notification set tries = 20 where position($1::bytea in body) > 0', [
         Buffer.from(marker),
       ]);
-      await sweep(test, marker);
-      await waitForStates(test, marker, ['failed']);
+      await sweepUntil(test, marker, ['failed']);
     } finally {
       await test.database.execute('alter table conversation_away rename to conversation');
     }
@@ -107,8 +106,7 @@ describe('a notification that was stored and not applied', () => {
     } finally {
       await test.database.execute('alter table conversation_away rename to conversation');
     }
-    await sweep(test, marker);
-    await waitForStates(test, marker, ['applied']);
+    await sweepUntil(test, marker, ['applied']);
     const stored = await inboundOf(test, sender.connection);
     expect(stored.filter((row) => row.meta_message_id === marker)).toHaveLength(1);
   });
@@ -158,8 +156,7 @@ describe('a status that belongs to nothing yet', () => {
       message.id,
       marker,
     ]);
-    await sweep(test, marker);
-    await waitForStates(test, marker, ['applied']);
+    await sweepUntil(test, marker, ['applied']);
     expect(await rowOf(test, 'message_view', message.id)).toMatchObject({ status: 'delivered' });
   });
 
@@ -191,8 +188,7 @@ describe('a status that belongs to nothing yet', () => {
 
     const given = counter(test, 'notifications_unmatched');
     await dayOld(marker);
-    await sweep(test, marker);
-    await waitForStates(test, marker, ['unmatched']);
+    await sweepUntil(test, marker, ['unmatched']);
     expect(counter(test, 'notifications_unmatched')).toBe(given + 1);
   });
 });
@@ -205,8 +201,7 @@ describe('a number that is not known', () => {
     await notify(test, textPayload(marker, future));
     expect(await statesOf(test, marker)).toEqual(['stored']);
     const connection = await test.factories.connection({ organizationId: sender.workspace.id, phoneNumberId });
-    await sweep(test, marker);
-    await waitForStates(test, marker, ['applied']);
+    await sweepUntil(test, marker, ['applied']);
     expect(await inboundOf(test, connection)).toHaveLength(1);
   });
 
@@ -214,7 +209,6 @@ describe('a number that is not known', () => {
     const marker = `wamid.${newId()}`;
     await notify(test, textPayload(marker, { ...sender.connection, phoneNumberId: platformId() }));
     await dayOld(marker);
-    await sweep(test, marker);
-    await waitForStates(test, marker, ['unmatched']);
+    await sweepUntil(test, marker, ['unmatched']);
   });
 });

@@ -129,7 +129,7 @@ describe('codes and secrets of one-time codes', () => {
         );
         return open.length === 0;
       },
-      { what: 'every code to have an outcome', timeoutMs: 60_000 },
+      { what: 'every code to have an outcome' },
     );
     const taken = await Promise.all(
       sent.map(async ({ to, id }) => (await codesSentTo(test, to.slice(1))).map(({ code }) => ({ id, code }))),

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { startDeafListener } from '../support/whatsapp/full-backlog.js';
+import { deferred } from '../support/deferred.js';
 import { waitFor } from '../support/wait-for.js';
-import { clientFor, closeClients, deliver, ENDLESS, FakeResolver, HOST, trusted } from './delivery-stage.js';
+import { clientFor, closeClients, deliver, FakeResolver, HOST, NO_LIMIT, trusted } from './delivery-stage.js';
 import { RawReceiver, Receiver, Tripwire, type Answerer } from './receiver.js';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -23,12 +24,11 @@ async function receiveRaw(react: (socket: Socket) => void, secure = true): Promi
   return receiver;
 }
 
-/** Says these bytes as soon as a request comes. */
+/** Says these bytes as soon as a request comes, and calls `after` once they are written. */
 function saying(text: string, after: (socket: Socket) => void = () => {}): (socket: Socket) => void {
   return (socket) =>
     socket.once('data', () => {
-      socket.write(text);
-      after(socket);
+      socket.write(text, () => after(socket));
     });
 }
 
@@ -127,7 +127,7 @@ describe('a delivery', () => {
 describe('an answer', () => {
   it('counts from its head on, though its body breaks off', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf';
-    const receiver = await receiveRaw(saying(head, (socket) => socket.destroySoon()));
+    const receiver = await receiveRaw(saying(head, (socket) => socket.destroy()));
     expect(await deliver(clientFor(receiver.port))).toMatchObject({ kind: 'answered', status: 200 });
   });
 
@@ -146,8 +146,8 @@ describe('an answer', () => {
         more();
       }),
     );
-    const result = await deliver(clientFor(receiver.port), { endpoint: 'one' });
-    expect(result).toMatchObject({ kind: 'answered', status: 200 });
+    const client = clientFor(receiver.port, { limits: NO_LIMIT });
+    expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ kind: 'answered', status: 200 });
     const soFar = written;
     await waitFor(() => receiver.open === 0);
     // What lay in the buffers of two kernels, and not the endless rest.
@@ -162,7 +162,7 @@ describe('an answer', () => {
         socket.once('close', () => clearInterval(timer));
       }),
     );
-    const client = clientFor(receiver.port, { limits: { ...ENDLESS, bodyMs: 200 } });
+    const client = clientFor(receiver.port, { limits: { ...NO_LIMIT, bodyMs: 200 } });
     expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ kind: 'answered', status: 200 });
     await waitFor(() => receiver.open === 0);
   });
@@ -201,7 +201,7 @@ describe('an answer', () => {
         socket.once('close', () => clearInterval(timer));
       }),
     );
-    const client = clientFor(receiver.port, { limits: { ...ENDLESS, headersMs: 200 } });
+    const client = clientFor(receiver.port, { limits: { ...NO_LIMIT, headersMs: 200 } });
     expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'timeout' });
     await waitFor(() => receiver.open === 0);
   });
@@ -229,7 +229,7 @@ describe('no connection', () => {
     const deaf = await startDeafListener();
     closers.push(() => deaf.stop());
     await deaf.fill();
-    const result = await deliver(clientFor(deaf.port, { limits: { ...ENDLESS, connectMs: 200 } }));
+    const result = await deliver(clientFor(deaf.port, { limits: { connectMs: 200 } }));
     expect(result).toMatchObject({ kind: 'failed', error: 'connect_timeout' });
   });
 
@@ -241,14 +241,18 @@ describe('no connection', () => {
 
   it('where the resolver never answers', async () => {
     const resolver = new FakeResolver(() => new Promise(() => {}));
-    const client = clientFor(1, { resolver, limits: { ...ENDLESS, dnsMs: 100 } });
+    const client = clientFor(1, { resolver, limits: { dnsMs: 100 } });
     expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'dns_timeout' });
   });
 
-  it('takes no longer than allowed for all of it together', async () => {
+  it.each([
+    ['the resolver', () => new Promise<string[]>(() => {}), 'dns_timeout'],
+    ['the server', () => ['127.0.0.1'], 'timeout'],
+  ])('takes no longer than allowed for all of it together: %s never answers', async (_title, answer, error) => {
     const receiver = await receiveRaw(() => {});
-    const client = clientFor(receiver.port, { limits: { ...ENDLESS, totalMs: 300 } });
-    expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'timeout' });
+    const limits = { ...NO_LIMIT, totalMs: 300 };
+    const client = clientFor(receiver.port, { resolver: new FakeResolver(answer), limits });
+    expect(await deliver(client)).toMatchObject({ kind: 'failed', error });
   });
 });
 
@@ -274,14 +278,14 @@ describe('giving up', () => {
   });
 
   it('close lets what is under way come to its end and takes nothing more', async () => {
-    const held: Parameters<Answerer>[0][] = [];
-    const receiver = await receive((response) => held.push(response));
+    const answered = deferred();
+    const receiver = await receive((response) => void answered.promise.then(() => response.writeHead(204).end()));
     const client = clientFor(receiver.port);
     const underWay = deliver(client, { endpoint: 'one' });
     await waitFor(() => receiver.received.length === 1);
     const closed = client.close();
     expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'aborted' });
-    held[0]?.writeHead(204).end();
+    answered.resolve();
     expect(await underWay).toMatchObject({ status: 204 });
     await closed;
     await waitFor(() => receiver.sockets.size === 0);

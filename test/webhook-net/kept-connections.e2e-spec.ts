@@ -18,15 +18,13 @@ async function receive(answer: Answerer, credentials = trusted): Promise<Receive
 
 const ok: Answerer = (response) => response.writeHead(200).end('thanks');
 
-/** Answers once so many requests wait for an answer. */
-async function receiveTogether(count: number): Promise<{ receiver: Receiver; release: () => Promise<void> }> {
+/** Answers nothing before so many requests have come, and then all of them. */
+function onceThereAre(count: number): Answerer {
   const held: Parameters<Answerer>[0][] = [];
-  const receiver = await receive((response) => held.push(response));
-  const release = async (): Promise<void> => {
-    await waitFor(() => held.length === count);
-    for (const response of held) response.writeHead(200).end();
+  return (response) => {
+    held.push(response);
+    if (held.length >= count) for (const each of held.splice(0)) each.writeHead(200).end();
   };
-  return { receiver, release };
 }
 
 const connectionsOf = (receiver: Receiver): number[] => receiver.received.map(({ connection }) => connection);
@@ -43,11 +41,9 @@ describe('a kept connection', () => {
   });
 
   it('carries one delivery at a time', async () => {
-    const { receiver, release } = await receiveTogether(5);
+    const receiver = await receive(onceThereAre(5));
     const client = clientFor(receiver.port);
-    const deliveries = Array.from({ length: 5 }, () => deliver(client, { endpoint: 'one' }));
-    await release();
-    await Promise.all(deliveries);
+    await Promise.all(Array.from({ length: 5 }, () => deliver(client, { endpoint: 'one' })));
     expect(new Set(connectionsOf(receiver)).size).toBe(5);
   });
 
@@ -161,11 +157,9 @@ describe('a kept connection', () => {
   });
 
   it('is one of a bounded number', async () => {
-    const { receiver, release } = await receiveTogether(40);
+    const receiver = await receive(onceThereAre(40));
     const client = clientFor(receiver.port);
-    const deliveries = Array.from({ length: 40 }, () => deliver(client, { endpoint: 'one' }));
-    await release();
-    await Promise.all(deliveries);
+    await Promise.all(Array.from({ length: 40 }, () => deliver(client, { endpoint: 'one' })));
     await waitFor(() => receiver.sockets.size <= 16);
     expect(receiver.connections).toBe(40);
   });

@@ -2,6 +2,7 @@ import { WebhookStorm } from '../faults/webhook-storm.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { HeraldProcess } from '../support/herald-process.js';
 import type { TestApp } from '../support/test-app.js';
+import { deferred } from '../support/deferred.js';
 import { waitFor } from '../support/wait-for.js';
 import { insertPast, OPEN_TARGETS, startWebhookApp, subscriber } from './fixture.js';
 
@@ -40,9 +41,17 @@ function startWorker(): Promise<HeraldProcess> {
 
 /** Connections for statements that are none of this process's, whose whole pool is asked for its own. */
 async function connectionsOfWorkers(): Promise<number> {
+  const all = deferred();
+  const { poolSize } = api.config.database;
+  let held = 0;
   const own = await Promise.all(
-    Array.from({ length: api.config.database.poolSize }, () =>
-      api.database.query<{ pid: number }>('select pg_backend_pid() as pid from pg_sleep(0.05)'),
+    Array.from({ length: poolSize }, () =>
+      api.database.transaction(async () => {
+        const rows = await api.database.query<{ pid: number }>('select pg_backend_pid() as pid');
+        if (++held === poolSize) all.resolve();
+        await all.promise;
+        return rows;
+      }),
     ),
   );
   const rows = await api.database.query(
@@ -80,7 +89,7 @@ describe('kill -9 of the worker', () => {
     }
     expect(storm.acknowledged).toBeLessThan(events);
     worker = await startWorker();
-    await waitFor(async () => (await storm.open()) === 0, { timeoutMs: 60_000, what: 'every event to be settled' });
+    await waitFor(async () => (await storm.open()) === 0, { what: 'every event to be settled' });
     const verdict = await storm.judge();
     await hurry;
     expect(verdict).toMatchObject({ events, lost: 0, untrue: 0, unverifiable: 0, repeatedWithoutKill: 0 });
@@ -116,12 +125,12 @@ describe('kill -9 of the worker', () => {
       [organizationId],
     );
     worker = await startWorker();
-    await waitFor(async () => (await state()).status === 'done', { timeoutMs: 60_000, what: 'the replay to end' });
+    await waitFor(async () => (await state()).status === 'done', { what: 'the replay to end' });
     const open = () =>
       api.database.query("select 1 from webhook_event where organization_id = $1 and status = 'pending'", [
         organizationId,
       ]);
-    await waitFor(async () => (await open()).length === 0, { timeoutMs: 60_000, what: 'every event to be delivered' });
+    await waitFor(async () => (await open()).length === 0, { what: 'every event to be delivered' });
     const times = new Map(ids.map((id) => [id, receiver.of(id).length]));
     expect([...times.values()].every((count) => count >= 1)).toBe(true);
     // At most ten were in flight.

@@ -64,7 +64,7 @@ describe('POST /webhook/rotate-secret', () => {
     expect(current).toHaveLength(1);
   });
 
-  it('under two hundred deliveries a second leaves none that cannot be verified', async () => {
+  it('while deliveries go out leaves none that cannot be verified', async () => {
     const { api, configure, emit } = await subscriber(test);
     const { secret } = await configure({ url: receiver.url('/under-load') });
     /** What a receiver holds that takes over each new secret as soon as it is answered, and keeps the one before. */
@@ -75,30 +75,29 @@ describe('POST /webhook/rotate-secret', () => {
       return { status: 204 };
     };
     const emitted: string[] = [];
+    const delivered = (): number => receiver.of('/under-load').length;
     let ended = false;
     const load = (async () => {
       while (!ended) {
         emitted.push(...(await emit(10)));
-        // Some are always under way, and never so many that a busy machine falls behind.
-        await waitFor(() => emitted.length - receiver.of('/under-load').length < 50);
+        // Some are always on their way.
+        await waitFor(() => delivered() > emitted.length - 20);
       }
     })();
-    const more = async (): Promise<void> => {
-      const before = emitted.length;
-      await waitFor(() => emitted.length >= before + 30);
-    };
     for (let n = 0; n < 4; n++) {
-      await more();
+      const before = delivered();
+      await waitFor(() => delivered() > before + 20);
       const { secret: fresh } = (await api.post('/webhook/rotate-secret')).body.data;
       held = [fresh as string, held[0] ?? ''];
       // The receiver keeps one secret back: what the one before signed arrives before the next rotation.
       const signedSoFar = emitted.length;
-      await waitFor(() => receiver.of('/under-load').length >= signedSoFar);
+      await waitFor(() => delivered() >= signedSoFar);
     }
-    await more();
+    const before = delivered();
+    await waitFor(() => delivered() > before + 20 && emitted.length > 50);
     ended = true;
     await load;
-    await waitFor(() => receiver.of('/under-load').length >= emitted.length);
+    await waitFor(() => delivered() >= emitted.length);
     expect(emitted.length).toBeGreaterThan(50);
     expect(unverifiable).toEqual([]);
     // Who moves on to the new secret at once loses nothing either, once what was in flight has arrived.

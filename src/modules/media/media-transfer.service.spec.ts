@@ -59,20 +59,23 @@ describe('upload cache', () => {
 
 /** Takes places for `count` uploads of a number, and returns how many were held at once. */
 async function mostAtOnce(places: UploadLimiter, numbers: readonly string[], count: number): Promise<number> {
-  let atOnce = 0;
   let most = 0;
-  const work = async (): Promise<void> => {
-    most = Math.max(most, ++atOnce);
-    // As many begin as may, before one ends.
-    for (let turns = 0; turns < 5; turns++) await turn();
-    atOnce--;
-  };
+  const held: (() => void)[] = [];
+  const work = (): Promise<void> => new Promise((resolve) => held.push(resolve));
   const all = numbers.flatMap((number) => {
     // `a1` and `a2` are numbers of one workspace.
     const connection = { id: number, organizationId: number.slice(0, 1) };
     return Array.from({ length: count }, () => places.within(connection, work));
   });
-  await Promise.all(all);
+  let isOver = false;
+  const ended = Promise.all(all).finally(() => (isOver = true));
+  while (!isOver) {
+    // All that may begin has begun.
+    await turn();
+    most = Math.max(most, held.length);
+    for (const end of held.splice(0)) end();
+  }
+  await ended;
   return most;
 }
 

@@ -197,7 +197,7 @@ describe('a retry after a reported failure', () => {
           );
           return rows.length > 0;
         },
-        { what: 'a batch that waits for the row', timeoutMs: 20_000 },
+        { what: 'a batch that waits for the row' },
       );
       await second.report('failed');
       expect(await second.retry()).toBe(true);

@@ -5,6 +5,7 @@ import { runs } from '../../../../test/support/runs.js';
 import { newId } from '../../../common/ids.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { eventsOf, listenFor, type WaitingEvent } from '../../../../test/support/webhook-events.js';
 import type { MessageStatus, OutboundStatus } from '../message-state.js';
@@ -325,18 +326,7 @@ it('every change has exactly one event, though connections break in the middle a
     }
   })();
   // As the sender and the notifications do: what may not have been written is written again.
-  const insist = async (work: () => Promise<unknown>): Promise<void> => {
-    const until = performance.now() + 30_000;
-    for (;;) {
-      try {
-        await work();
-        return;
-      } catch (error) {
-        if (performance.now() > until) throw error;
-        await pause(5);
-      }
-    }
-  };
+  const insist = (work: () => Promise<unknown>): Promise<true> => waitFor(() => work().then(() => true as const));
   try {
     await Promise.all(
       made.map(async (each, n) => {

@@ -264,7 +264,7 @@ describe('a report', () => {
           async () =>
             (await holder.query('select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))'))
               .rows.length > 0,
-          { what: 'a report that waits for the row', timeoutMs: 20_000 },
+          { what: 'a report that waits for the row' },
         );
         await holder.query('commit');
         expect(await applied).toMatchObject({ moved: true });
