@@ -205,6 +205,25 @@ describe('POST /messages/check', () => {
     });
   });
 
+  it.each([
+    ['audio', 'caption', 'Listen'],
+    ['sticker', 'caption', 'Thanks'],
+    ['image', 'filename', 'menu.jpg'],
+    ['document', 'voice', true],
+  ])('warns that WhatsApp shows no field of %s that is %s', async (type, name, value) => {
+    const to = await workspace.contact();
+    const media = { link: 'https://example.com/file', [name]: value };
+    const checked = await check(bodyTo(to, { type, text: undefined, media }));
+    expect(checked).toMatchObject({
+      sendable: true,
+      rendered: { header: { format: type.toUpperCase(), text: null }, body: null },
+      warnings: [
+        { code: 'MEDIA_LINK_NOT_CHECKED', field: 'media.link' },
+        { code: 'MEDIA_FIELD_NOT_SENT', field: `media.${name}` },
+      ],
+    });
+  });
+
   it('counts what waits before it, and says when a scheduled one would leave', async () => {
     const connection = await connectionAtSimulator(test, workspace.organizationId, { throughputPerSecond: 1 });
     const { phone } = await test.factories.conversation({ connection });

@@ -1188,6 +1188,8 @@ export interface components {
              */
             idempotency_key: string;
             media: {
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
+                caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -1702,7 +1704,7 @@ export interface components {
              */
             idempotency_key: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -1917,7 +1919,7 @@ export interface components {
              */
             idempotency_key: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -2487,6 +2489,8 @@ export interface components {
              */
             idempotency_key: string;
             media: {
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
+                caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -2682,7 +2686,7 @@ export interface components {
              */
             idempotency_key: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -2783,7 +2787,7 @@ export interface components {
              * @example TEMPLATE_QUALITY_LOW
              * @enum {string}
              */
-            code: "NUMBER_RESTRICTED" | "NUMBER_QUALITY_LOW" | "RECIPIENT_IS_SENDER" | "RECIPIENT_DOUBTFUL" | "RECIPIENT_FAILED_BEFORE" | "TEMPLATE_QUALITY_LOW" | "TEMPLATE_VALUES_UNUSED" | "MARKETING_TO_UNITED_STATES" | "WINDOW_CLOSES_BEFORE_SEND" | "EXPIRES_BEFORE_SEND" | "MEDIA_LINK_NOT_CHECKED";
+            code: "NUMBER_RESTRICTED" | "NUMBER_QUALITY_LOW" | "RECIPIENT_IS_SENDER" | "RECIPIENT_DOUBTFUL" | "RECIPIENT_FAILED_BEFORE" | "TEMPLATE_QUALITY_LOW" | "TEMPLATE_VALUES_UNUSED" | "MARKETING_TO_UNITED_STATES" | "WINDOW_CLOSES_BEFORE_SEND" | "EXPIRES_BEFORE_SEND" | "MEDIA_LINK_NOT_CHECKED" | "MEDIA_FIELD_NOT_SENT";
             /** @example template.name */
             field?: string;
             /** @example WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them. */
@@ -4383,6 +4387,8 @@ export interface components {
              */
             connection_id: string;
             media: {
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
+                caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -4884,7 +4890,7 @@ export interface components {
              */
             connection_id: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -5089,7 +5095,7 @@ export interface components {
              */
             connection_id: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -5633,6 +5639,8 @@ export interface components {
              */
             connection_id: string;
             media: {
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
+                caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -5813,7 +5821,7 @@ export interface components {
              */
             connection_id: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -9772,7 +9780,7 @@ export interface operations {
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
                 /** @description `received` selects inbound messages. */
-                status?: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+                status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
                 /** @description Outbound messages to this number. */
                 to?: string;
             };
@@ -11954,7 +11962,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description 8 to 128 visible ASCII characters, such as a UUID or `login-4711-1`; new for each code. */
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `login 4711`; new for each code. */
                 "Idempotency-Key": string;
             };
             path?: never;

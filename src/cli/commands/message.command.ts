@@ -18,9 +18,9 @@ import {
   bodyOf,
   contactOf,
   DIRECTIONS,
+  FILTER_STATES,
   sendMessage,
   STATE_FIELDS,
-  STATES,
   watchMessage,
 } from '../api/message.js';
 import { durationSeconds, phoneDigits, timeAhead, wholeNumber } from '../arguments.js';
@@ -182,7 +182,7 @@ function addList(message: Command): void {
     .command('list')
     .description('list the newest messages')
     .option('--limit <n>', 'how many', wholeNumber(1, 100), 20)
-    .addOption(new Option('--status <status>', 'only of this status').choices(STATES))
+    .addOption(new Option('--status <status>', 'only of this status').choices(FILTER_STATES))
     .addOption(new Option('--direction <direction>', 'only in this direction').choices(DIRECTIONS))
     .option('--from <number>', 'only from this number', phoneDigits)
     .option('--to <number>', 'only to this number', phoneDigits)

@@ -1,8 +1,9 @@
 import { accountOf, countryOf, isPossibleNumber } from '../../../infrastructure/whatsapp/account-number.js';
 import { ownText } from '../../../infrastructure/whatsapp/json-access.js';
+import { MEDIA_FIELDS } from '../../../infrastructure/whatsapp/message-body.js';
 import type { Connection } from '../../connections/connections.types.js';
 import type { ShownTemplate } from '../../templates/templates.service.js';
-import { changeFiles } from '../accept/file-references.js';
+import { changeFiles, isMediaType } from '../accept/file-references.js';
 import type { MessageInput } from '../accept/message-input.js';
 import { isUserId } from '../accept/recipient.js';
 import type { CheckWarningResponse } from '../dto/check-message.js';
@@ -28,7 +29,14 @@ const OF_THE_RECIPIENT: ReadonlySet<string> = new Set([
 const LOW_QUALITY: ReadonlySet<string | null> = new Set<string | null>(['YELLOW', 'RED']);
 
 export function warningsOf(facts: WarningFacts): CheckWarningResponse[] {
-  return [...ofNumber(facts), ...ofRecipient(facts), ...ofTemplate(facts), ...ofTime(facts), ...ofFiles(facts)];
+  return [
+    ...ofNumber(facts),
+    ...ofRecipient(facts),
+    ...ofTemplate(facts),
+    ...ofTime(facts),
+    ...ofFiles(facts),
+    ...ofFields(facts),
+  ];
 }
 
 function* ofNumber({ connection }: WarningFacts): Generator<CheckWarningResponse> {
@@ -110,4 +118,13 @@ function* ofFiles({ input }: WarningFacts): Generator<CheckWarningResponse> {
     'WhatsApp fetches the file by its link only when the message is sent; upload it with POST /media to know before.';
   const field = input.type === 'template' || input.type === 'interactive' ? input.type : 'media.link';
   yield { code: 'MEDIA_LINK_NOT_CHECKED', message, field };
+}
+
+function* ofFields({ input: { type, content } }: WarningFacts): Generator<CheckWarningResponse> {
+  if (!isMediaType(type)) return;
+  for (const name of ['caption', 'filename', 'voice']) {
+    if (content[name] === undefined || MEDIA_FIELDS[type]?.includes(name) === true) continue;
+    const message = `WhatsApp has no ${name} for a message of type ${type}: it is kept here and not sent.`;
+    yield { code: 'MEDIA_FIELD_NOT_SENT', message, field: `media.${name}` };
+  }
 }

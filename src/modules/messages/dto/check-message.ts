@@ -16,6 +16,7 @@ const WARNING_CODES = [
   'WINDOW_CLOSES_BEFORE_SEND',
   'EXPIRES_BEFORE_SEND',
   'MEDIA_LINK_NOT_CHECKED',
+  'MEDIA_FIELD_NOT_SENT',
 ] as const;
 
 export class CheckWarningResponse {
