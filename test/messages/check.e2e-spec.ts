@@ -351,6 +351,20 @@ describe('POST /messages/check', () => {
     expect(refused.error.details).toContainEqual(expect.objectContaining({ field }));
   });
 
+  it('says nothing of the contact to a key that may not read messages', async () => {
+    const to = await workspace.contact();
+    const { organizationId } = workspace;
+    const { text } = await test.factories.apiKey({ organizationId, scopes: ['messages:write'] });
+    const [known, unknown] = await Promise.all(
+      [to, testPhone()].map(async (phone) => (await answer(bodyTo(phone), test.api.as(text))).body.data as object),
+    );
+    for (const data of [known, unknown]) {
+      expect(data).not.toHaveProperty('conversation_id');
+      expect(data).not.toHaveProperty('window');
+      expect(data).toHaveProperty('queue');
+    }
+  });
+
   it('needs the scope messages:write', async () => {
     const { text } = await test.factories.apiKey({
       organizationId: workspace.organizationId,

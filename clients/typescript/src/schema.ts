@@ -225,8 +225,11 @@ export interface paths {
          *
          *     Events of all types are recorded from the moment the workspace has a webhook, chosen by it or not, or from the first
          *     call, and are kept for 30 days, unless the installation says otherwise. A workspace without a webhook that has not
-         *     called for so long is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
+         *     called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
          *     false: others were passed over.
+         *
+         *     Events about messages need the scope `messages:read` too: for a key without it they are left out, and `omitted`
+         *     names their types.
          *
          *     Needs a key with the scope `webhooks:read`.
          */
@@ -414,7 +417,7 @@ export interface paths {
          * Cancel a message that waits
          * @description Takes back a message that is scheduled or queued: it is `failed` with `failure_category: canceled`, and is
          *     never sent, unless you retry it. Once a worker has taken it for sending, the answer is 409: nothing can take it back
-         *     any more. Repeating it answers as the first time.
+         *     any more. Repeating it answers as the first time. A key without `messages:read` gets `id` and `status` only.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -525,7 +528,7 @@ export interface paths {
          *     `replayed`. The same key twice in one batch is refused.
          *
          *     Each message counts as one request of the key's limit. Where fewer are left it is 429, nothing is taken, and
-         *     `Retry-After` says when there will be enough. The body has at most 1 MiB.
+         *     `Retry-After` says when there will be enough. The body has at most 4 MiB.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -553,7 +556,8 @@ export interface paths {
          *
          *     `rendered` is what the recipient would see. `window` is the 24 hours in which the contact may get ordinary messages,
          *     `queue` how many messages of the number leave before this one, and when it would leave. All of it is true at this
-         *     moment: it promises nothing.
+         *     moment: it promises nothing. A key without `messages:read` gets neither `conversation_id` nor `window`, nor warnings
+         *     that rest on earlier messages of the contact.
          *
          *     A body that fits no variant is 422, as for POST /messages.
          *
@@ -796,7 +800,8 @@ export interface paths {
         /**
          * Replace the signing secret
          * @description The new `secret` is shown only once, in this answer. For 24 hours every delivery is signed with the
-         *     replaced secret as well, so that you can change over without losing one.
+         *     replaced secret as well, so that you can change over without losing one. A workspace has twenty rotations at once
+         *     and one more each three minutes; beyond that the answer is 429.
          *
          *     Needs a key with the scope `webhooks:write`.
          */
@@ -2738,12 +2743,27 @@ export interface components {
             /** @constant */
             type: "video";
         } & (unknown | unknown);
+        CanceledMessage: {
+            /**
+             * Format: uuid
+             * @example 01936f6e-5e8f-7f5b-9a1d-6c4e5d7f8091
+             */
+            id: string;
+            /**
+             * @example failed
+             * @enum {string}
+             */
+            status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+        };
+        CanceledMessageResponse: {
+            data: components["schemas"]["CanceledMessage"];
+        };
         CheckedMessageResponse: {
             /**
              * Format: uuid
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
              */
-            conversation_id: string | null;
+            conversation_id?: string | null;
             /** @example [] */
             problems: ({
                 code: string;
@@ -2759,7 +2779,7 @@ export interface components {
             /** @example true */
             sendable: boolean;
             warnings: components["schemas"]["CheckWarningResponse"][];
-            window: components["schemas"]["CheckedWindow"];
+            window?: components["schemas"]["CheckedWindow"];
         };
         CheckedQueue: {
             /** @example 0 */
@@ -3264,6 +3284,11 @@ export interface components {
              * @example AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a
              */
             next: string;
+            /**
+             * @description Types that were left out because the key lacks the scope `messages:read`.
+             * @example []
+             */
+            omitted: ("message.received" | "message.status.updated")[];
         };
         ExplanationResponse: {
             /**
@@ -8843,7 +8868,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "next": "AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a",
-                     *       "done": true
+                     *       "done": true,
+                     *       "omitted": []
                      *     }
                      */
                     "application/json": components["schemas"]["EventsResponse"];
@@ -10426,7 +10452,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Canceled. */
+            /** @description Canceled: the message, or `id` and `status` for a key without `messages:read`. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10511,7 +10537,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["SingleMessageResponse"];
+                    "application/json": components["schemas"]["SingleMessageResponse"] | components["schemas"]["CanceledMessageResponse"];
                 };
             };
             /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */

@@ -28,15 +28,10 @@ const OF_THE_RECIPIENT: ReadonlySet<string> = new Set([
 /** Of the number and of a template; the platform pauses or limits what stays RED. */
 const LOW_QUALITY: ReadonlySet<string | null> = new Set<string | null>(['YELLOW', 'RED']);
 
-export function warningsOf(facts: WarningFacts): CheckWarningResponse[] {
-  return [
-    ...ofNumber(facts),
-    ...ofRecipient(facts),
-    ...ofTemplate(facts),
-    ...ofTime(facts),
-    ...ofFiles(facts),
-    ...ofFields(facts),
-  ];
+/** @param mayRead the caller may read messages; without it nothing that says when the contact wrote last. */
+export function warningsOf(facts: WarningFacts, mayRead: boolean): CheckWarningResponse[] {
+  const warnings = [ofNumber, ofRecipient, ofTemplate, ofTime, ofFiles, ofFields].flatMap((part) => [...part(facts)]);
+  return mayRead ? warnings : warnings.filter(({ code }) => code !== 'WINDOW_CLOSES_BEFORE_SEND');
 }
 
 function* ofNumber({ connection }: WarningFacts): Generator<CheckWarningResponse> {
