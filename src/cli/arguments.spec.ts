@@ -11,7 +11,7 @@ import {
   userId,
   wholeNumber,
 } from './arguments.js';
-import { facts, paintStatus, table } from './output.js';
+import { facts, oneLine, paintStatus, printable, table } from './output.js';
 
 describe('arguments', () => {
   it.each([
@@ -96,6 +96,16 @@ describe('answers', () => {
     ];
     expect(stripVTControlCharacters(table(rows, { ID: 'id', NAME: 'name' }))).toBe('ID   NAME\n1    first\n200');
     expect(table([], { ID: 'id' }, 'none')).toBe('none');
+  });
+
+  it('show no control characters of others, nor what turns the direction of text', () => {
+    const evil = 'a\u001B]52;c;x\u0007\u001B[2J\u009B1mb\u202Ec\u2066d\r\ne';
+    const shown = 'a]52;c;x[2J1mbcd';
+    expect(stripVTControlCharacters(table([{ type: evil }], { TYPE: 'type' }))).toBe(`TYPE\n${shown} e`);
+    expect(printable(evil)).toBe(`${shown}\ne`);
+    expect(stripVTControlCharacters(facts({ type: evil }))).toContain(shown);
+    expect(oneLine('x\u202Ey\u2069')).toBe('xy');
+    expect(printable(paintStatus('read'))).toBe(paintStatus('read'));
   });
 
   it('count no colours when they make columns', () => {

@@ -28,6 +28,21 @@ const GOOD = new Set(['sent', 'delivered', 'read', 'received', 'verified', 'conn
 const BAD = new Set(['failed', 'rejected', 'disabled', 'disconnected', 'revoked', 'expired', 'exhausted', 'FAIL']);
 const DOUBTFUL = new Set(['outcome_unknown', 'restricted', 'paused', 'warn']);
 
+const ESCAPE = '\\u001B';
+/** The colours of `paint`; any other sequence, all other control characters, and what turns the direction of text. */
+const COMMANDS = new RegExp(
+  `(${ESCAPE}\\[(?:1|2|22|31|32|33|36|39)m)|[\\p{Cc}\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]`,
+  'gu',
+);
+
+/** A printed text without what would command the terminal or reorder the line; `kept` of the control characters stay. */
+export function printable(text: string, kept = '\n\t'): string {
+  return text.replaceAll(COMMANDS, (found, colour?: string) => {
+    if (colour !== undefined || kept.includes(found)) return found;
+    return found === '\n' || found === '\t' ? ' ' : '';
+  });
+}
+
 /** Characters that a terminal shows of a text: escape sequences have no width. */
 export function shownLength(text: string): number {
   return stripVTControlCharacters(text).length;
@@ -52,7 +67,7 @@ export interface Answer {
 export function facts(pairs: Readonly<Record<string, string | undefined>>): string {
   const known = Object.entries(pairs).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const width = Math.max(...known.map(([name]) => name.length));
-  return known.map(([name, value]) => `${paint.faint(name.padEnd(width))}  ${value}`).join('\n');
+  return known.map(([name, value]) => `${paint.faint(name.padEnd(width))}  ${printable(value)}`).join('\n');
 }
 
 /** The columns of a table: a field of the row, or what is made of the row, in any colour. */
@@ -65,7 +80,7 @@ export function table<R extends object>(rows: readonly R[], columns: Columns<R>,
     Object.keys(columns).map(paint.faint),
     ...rows.map((row) =>
       Object.values(columns).map((cell) =>
-        typeof cell === 'function' ? cell(row) : cellText(row[cell] as Parameters<typeof cellText>[0]),
+        printable(typeof cell === 'function' ? cell(row) : cellText(row[cell] as Parameters<typeof cellText>[0]), ''),
       ),
     ),
   ];
@@ -126,9 +141,7 @@ export function clockAfter(from: string, to: string): string {
 
 /** The beginning of a text of others on one line, without what would command the terminal. */
 export function oneLine(text: string, length = 48): string {
-  const line = stripVTControlCharacters(text)
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
+  const line = printable(stripVTControlCharacters(text).replaceAll(/[\s\p{Cc}]+/gu, ' ')).trim();
   const characters = [...line];
   return characters.length <= length ? line : `${characters.slice(0, length - 1).join('')}…`;
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, paint } from './output.js';
+import { type Answer, paint, printable } from './output.js';
 import { AppError } from '../common/app-error.js';
 import { describeError } from '../common/describe-error.js';
 import { ApiError, type Target, type TargetOptions, targetOf } from './api/client.js';
@@ -30,12 +30,12 @@ export class Live {
   /** Prints a line: the text, or with `--json` the data. */
   say(text: string, data: unknown): void {
     if (this.signal.aborted) return;
-    process.stdout.write(`${this.json ? JSON.stringify(data) : text}\n`);
+    process.stdout.write(`${this.json ? JSON.stringify(data) : printable(text)}\n`);
   }
 
   /** Prints a line for people only. */
   print(text: string): void {
-    if (!this.json && !this.signal.aborted) process.stdout.write(`${text}\n`);
+    if (!this.json && !this.signal.aborted) process.stdout.write(`${printable(text)}\n`);
   }
 
   /** @throws AbortError when the command is to end. */
@@ -73,7 +73,7 @@ type Handler<Needs extends unknown[], O, R = Answer> = (...given: [...Needs, O, 
 export function action<O extends object>(command: Command, handler: Handler<[], O>): Command {
   return register<O>(command, 'print JSON', async (json, options, args) => {
     const answer = await handler(options, ...args);
-    process.stdout.write(`${json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
+    process.stdout.write(`${json ? JSON.stringify(answer.data, null, 2) : printable(answer.text)}\n`);
     if (answer.failed === true) process.exitCode = EXIT.failed;
   });
 }
@@ -166,5 +166,5 @@ function printError(json: boolean, error: unknown): void {
   }
   // The API's code is what its documents are searched by.
   const text = error instanceof ApiError ? `${error.code}: ${message}` : message;
-  process.stderr.write(`${paint.bad('herald:')} ${text}\n`);
+  process.stderr.write(`${paint.bad('herald:')} ${printable(text)}\n`);
 }

@@ -132,7 +132,7 @@ export const idempotencyErrors = defineErrors('idempotency', {
     kind: 'invalid_request',
     message: (args) => `The Idempotency-Key must be ${args?.form ?? UUID_FORM}.`,
     when: 'The header Idempotency-Key is not of the form that the endpoint takes.',
-    fix: 'Use a UUID for messages; for one-time codes 8 to 128 visible ASCII characters, of which a UUID is one choice.',
+    fix: 'Use a UUID for messages; for one-time codes 8 to 128 printable ASCII characters, of which a UUID is one choice.',
   }),
   IDEMPOTENCY_KEY_REUSED: error({
     kind: 'conflict',

@@ -331,9 +331,15 @@ describe('the body of a batch', () => {
     ['an unknown field', { messages: [{}], to: '1' }, [422, 'VALIDATION_FAILED', 'to unknown_field']],
     ['a list', [], [422, 'VALIDATION_FAILED', ' type']],
     ['no JSON', '{"messages":', [400, 'INVALID_REQUEST', ' json']],
-    ['over 1 MiB', { messages: [{ text: 'x'.repeat(1_024 * 1_024) }] }, [413, 'PAYLOAD_TOO_LARGE']],
+    ['over 4 MiB', { messages: [{ text: 'x'.repeat(4 * 1_024 * 1_024) }] }, [413, 'PAYLOAD_TOO_LARGE']],
   ])('%s', async (_name, body, expected) => {
     expect(await refusalOf(body)).toEqual(expected);
+  });
+
+  it('takes a hundred texts of 4,096 characters', async () => {
+    const to = await workspace.contact();
+    const { status, body } = await post(Array.from({ length: 100 }, () => text(to, '€'.repeat(4_096))));
+    expect([status, body.data.length]).toEqual([202, 100]);
   });
 
   it('takes as many keys and items as a hundred messages have, and bounds those of one', async () => {

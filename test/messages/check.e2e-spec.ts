@@ -205,6 +205,25 @@ describe('POST /messages/check', () => {
     });
   });
 
+  it.each([
+    ['audio', 'caption', 'Listen'],
+    ['sticker', 'caption', 'Thanks'],
+    ['image', 'filename', 'menu.jpg'],
+    ['document', 'voice', true],
+  ])('warns that WhatsApp shows no field of %s that is %s', async (type, name, value) => {
+    const to = await workspace.contact();
+    const media = { link: 'https://example.com/file', [name]: value };
+    const checked = await check(bodyTo(to, { type, text: undefined, media }));
+    expect(checked).toMatchObject({
+      sendable: true,
+      rendered: { header: { format: type.toUpperCase(), text: null }, body: null },
+      warnings: [
+        { code: 'MEDIA_LINK_NOT_CHECKED', field: 'media.link' },
+        { code: 'MEDIA_FIELD_NOT_SENT', field: `media.${name}` },
+      ],
+    });
+  });
+
   it('counts what waits before it, and says when a scheduled one would leave', async () => {
     const connection = await connectionAtSimulator(test, workspace.organizationId, { throughputPerSecond: 1 });
     const { phone } = await test.factories.conversation({ connection });
@@ -330,6 +349,20 @@ describe('POST /messages/check', () => {
     const { status, body: refused } = await answer(body);
     expect([status, refused.error.code]).toEqual([422, 'VALIDATION_FAILED']);
     expect(refused.error.details).toContainEqual(expect.objectContaining({ field }));
+  });
+
+  it('says nothing of the contact to a key that may not read messages', async () => {
+    const to = await workspace.contact();
+    const { organizationId } = workspace;
+    const { text } = await test.factories.apiKey({ organizationId, scopes: ['messages:write'] });
+    const [known, unknown] = await Promise.all(
+      [to, testPhone()].map(async (phone) => (await answer(bodyTo(phone), test.api.as(text))).body.data as object),
+    );
+    for (const data of [known, unknown]) {
+      expect(data).not.toHaveProperty('conversation_id');
+      expect(data).not.toHaveProperty('window');
+      expect(data).toHaveProperty('queue');
+    }
   });
 
   it('needs the scope messages:write', async () => {

@@ -88,6 +88,15 @@ describe('a file of ours', () => {
     expect(takenBy(to)[type]).toEqual({ id: expect.stringMatching(DIGITS) as string, ...expected });
   });
 
+  it.each<MediaType>(['audio', 'sticker'])('keeps the caption of %s, which WhatsApp does not show', async (type) => {
+    const to = await workspace.contact();
+    const file = await storedFile(test, workspace, type);
+    const id = await sent(to, mediaBody(type, { id: file, caption: 'see' }));
+    const kept = await workspace.reaches(id, 'read');
+    expect(kept).toMatchObject({ body: 'see', content: { id: file, caption: 'see' } });
+    expect(takenBy(to)[type]).not.toHaveProperty('caption');
+  });
+
   it('may be named by any message without being part of it', async () => {
     const to = await workspace.contact();
     const file = await storedFile(test, workspace, 'image');

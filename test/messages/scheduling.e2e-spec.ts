@@ -383,6 +383,16 @@ describe('POST /messages/{id}/cancel', () => {
     }
   });
 
+  it('answers id and status only to a key that may not read messages', async () => {
+    const id = await schedule(await workspace.contact());
+    const { organizationId } = workspace;
+    const { text } = await test.factories.apiKey({ organizationId, scopes: ['messages:write'] });
+    for (let n = 0; n < 2; n++) {
+      const { status, body } = await test.api.as(text).post(`/messages/${id}/cancel`);
+      expect([status, body]).toEqual([200, { data: { id, status: 'failed' } }]);
+    }
+  });
+
   it('404 for a message of another workspace, 403 without the scope', async () => {
     const id = await schedule(await workspace.contact());
     const other = await sendingWorkspace(test);

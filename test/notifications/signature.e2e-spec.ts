@@ -187,6 +187,17 @@ describe('addresses behind a trusted proxy', () => {
     return socket;
   }
 
+  it('get 429 after too many wrong verify tokens; the right one is always answered', async () => {
+    const from = (token: string) =>
+      guarded.api.get(`${WEBHOOK}?${new URLSearchParams({ ...GOOD, 'hub.verify_token': token }).toString()}`, {
+        headers: { 'x-forwarded-for': '198.51.100.40' },
+      });
+    const statuses = [];
+    for (let n = 0; n < 6; n++) statuses.push((await from(`wrong-${n}`)).status);
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 429]);
+    expect((await from('the-verify-token')).status).toBe(200);
+  });
+
   it('get 429 after too many invalid signatures; a valid one always counts', async () => {
     const long = textBody(`wamid.${newId()}`, 'x'.repeat(100_000));
     const bad = signBody('{}', 'guessed');

@@ -194,6 +194,22 @@ describe('a status that belongs to nothing yet', () => {
 });
 
 describe('a number that is not known', () => {
+  it('has its statuses tried three times, then given up', async () => {
+    const marker = `wamid.${newId()}`;
+    const given = counter(test, 'notifications_unmatched');
+    const stranger = { ...sender.connection, phoneNumberId: platformId() };
+    await notify(
+      test,
+      envelope(stranger, { statuses: [statusOf({ id: marker, attemptId: null, metaMessageId: marker }, 'sent')] }),
+    );
+    for (let tries = 1; tries <= 3; tries++) {
+      expect(await statesOf(test, marker)).toEqual(['stored']);
+      await sweep(test, marker);
+    }
+    await waitForStates(test, marker, ['unmatched']);
+    expect(counter(test, 'notifications_unmatched')).toBe(given + 1);
+  });
+
   it('is waited for: its messages appear once the number is added', async () => {
     const phoneNumberId = platformId();
     const marker = `wamid.${newId()}`;

@@ -53,6 +53,7 @@ describe('the audit trail', () => {
       body: HOOK,
     });
     await api.request({ method: 'PUT', path: '/webhook', body: { ...HOOK, active: true } });
+    await api.request({ method: 'PUT', path: '/webhook', body: { ...HOOK, active: true } });
     const rotated = await api.post<{ data: { secret: string } }>('/webhook/rotate-secret', {});
     await api.request({ method: 'DELETE', path: '/webhook' });
     expect([put.status, rotated.status]).toEqual([200, 200]);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { envelope, notify, statusOf } from '../notifications/fixture.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { codesSentTo, mobile, otpApp, setSender, type OtpApp } from './fixture.js';
@@ -9,10 +10,11 @@ import { codesSentTo, mobile, otpApp, setSender, type OtpApp } from './fixture.j
 describe('one-time codes over WhatsApp', () => {
   let test: TestApp;
   let shop: OtpApp;
+  let sender: Awaited<ReturnType<typeof setSender>>;
 
   beforeAll(async () => {
     test = await startTestApp();
-    await setSender(test);
+    sender = await setSender(test);
     shop = await otpApp(test, 'live', { packages: { DE: 1_000, US: 100 } });
   });
   afterAll(async () => test?.stop());
@@ -196,6 +198,21 @@ describe('one-time codes over WhatsApp', () => {
     expect(await app.challenge(body.data.id)).toMatchObject({ status: 'failed', error: 'platform_unavailable' });
     expect(await packageOf(app)).toEqual({ reserved: 0, used: 0 });
     await resumeLane();
+  });
+
+  it('a status moves a code only where it comes from a number that sends codes', async () => {
+    const to = scenario('0001');
+    const { body } = await shop.send(to);
+    const id = body.data.id as string;
+    await shop.reaches(id, 'sent');
+    const [code] = await codesSentTo(test, to.slice(1));
+    const delivered = (metaMessageId: string) =>
+      statusOf({ id, attemptId: null, metaMessageId }, 'delivered', { biz_opaque_callback_data: code?.callback });
+    const stranger = await test.factories.connection({ organizationId: (await test.factories.workspace()).id });
+    await notify(test, envelope(stranger, { statuses: [delivered('wamid.stranger')] }));
+    expect(await shop.challenge(id)).toMatchObject({ status: 'sent', delivered_at: null });
+    await notify(test, envelope({ ...stranger, ...sender }, { statuses: [delivered('wamid.sender')] }));
+    await shop.reaches(id, 'delivered');
   });
 
   it('expired codes are marked by the sweep, and late reports set times only', async () => {

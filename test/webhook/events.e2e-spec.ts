@@ -18,6 +18,7 @@ interface Page {
   data: (Envelope & { cursor: string })[];
   next: string;
   done: boolean;
+  omitted: string[];
 }
 
 const DAY_MS = 86_400_000;
@@ -224,6 +225,20 @@ describe('GET /events', () => {
     }
   });
 
+  it('has events about messages only for a key that may read messages', async () => {
+    const { organizationId, api, start } = await reader();
+    await insertEvents(test.database, [{ organizationId, count: 2 }]);
+    expect((await rest(api, start)).events).toHaveLength(2);
+    expect((await page(api, { after: start })).omitted).toEqual([]);
+    const { text } = await test.factories.apiKey({ organizationId, scopes: ['webhooks:read'] });
+    const other = test.api.as(text);
+    expect((await rest(other, start)).events).toEqual([]);
+    const about = ['message.received', 'message.status.updated'];
+    expect((await page(other, { after: start })).omitted).toEqual(about);
+    const some = await page(other, { after: start, types: 'message.received,media.ready' });
+    expect([some.data, some.omitted]).toEqual([[], ['message.received']]);
+  });
+
   it('takes a key with the scope webhooks:read', async () => {
     const { organizationId } = await subscriber(test);
     const { text } = await test.factories.apiKey({ organizationId, scopes: ['messages:read', 'webhooks:write'] });
@@ -271,7 +286,7 @@ describe('a cursor', () => {
     const [first] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
     const { next } = await rest(api, start);
     await test.database.execute(
-      `update event_recording set read_at = read_at - interval '31 days' where organization_id = $1`,
+      `update event_recording set read_at = read_at - interval '8 days' where organization_id = $1`,
       [organizationId],
     );
     await test.app.get(Sweeps).runNow('webhook_purge');

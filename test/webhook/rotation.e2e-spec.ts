@@ -43,6 +43,16 @@ describe('POST /webhook/rotate-secret', () => {
     expect([verifies(fresh as string, one), verifies(old, one)]).toEqual([true, false]);
   });
 
+  it('is limited for each workspace', async () => {
+    const { api, configure } = await subscriber(test);
+    await configure({ url: receiver.url('/limited') });
+    const answers = [];
+    for (let n = 0; n < 21; n++) answers.push(await api.post('/webhook/rotate-secret'));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
+    expect(answers[20]?.body.error.code).toBe('RATE_LIMITED');
+    expect(Number(answers[20]?.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
   it('may be called again within the day: all replaced secrets sign, up to the last five', async () => {
     const { api, configure, emit } = await subscriber(test);
     const secrets = [(await configure({ url: receiver.url('/again') })).secret];

@@ -225,8 +225,11 @@ export interface paths {
          *
          *     Events of all types are recorded from the moment the workspace has a webhook, chosen by it or not, or from the first
          *     call, and are kept for 30 days, unless the installation says otherwise. A workspace without a webhook that has not
-         *     called for so long is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
+         *     called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
          *     false: others were passed over.
+         *
+         *     Events about messages need the scope `messages:read` too: for a key without it they are left out, and `omitted`
+         *     names their types.
          *
          *     Needs a key with the scope `webhooks:read`.
          */
@@ -414,7 +417,7 @@ export interface paths {
          * Cancel a message that waits
          * @description Takes back a message that is scheduled or queued: it is `failed` with `failure_category: canceled`, and is
          *     never sent, unless you retry it. Once a worker has taken it for sending, the answer is 409: nothing can take it back
-         *     any more. Repeating it answers as the first time.
+         *     any more. Repeating it answers as the first time. A key without `messages:read` gets `id` and `status` only.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -525,7 +528,7 @@ export interface paths {
          *     `replayed`. The same key twice in one batch is refused.
          *
          *     Each message counts as one request of the key's limit. Where fewer are left it is 429, nothing is taken, and
-         *     `Retry-After` says when there will be enough. The body has at most 1 MiB.
+         *     `Retry-After` says when there will be enough. The body has at most 4 MiB.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -553,7 +556,8 @@ export interface paths {
          *
          *     `rendered` is what the recipient would see. `window` is the 24 hours in which the contact may get ordinary messages,
          *     `queue` how many messages of the number leave before this one, and when it would leave. All of it is true at this
-         *     moment: it promises nothing.
+         *     moment: it promises nothing. A key without `messages:read` gets neither `conversation_id` nor `window`, nor warnings
+         *     that rest on earlier messages of the contact.
          *
          *     A body that fits no variant is 422, as for POST /messages.
          *
@@ -796,7 +800,8 @@ export interface paths {
         /**
          * Replace the signing secret
          * @description The new `secret` is shown only once, in this answer. For 24 hours every delivery is signed with the
-         *     replaced secret as well, so that you can change over without losing one.
+         *     replaced secret as well, so that you can change over without losing one. A workspace has twenty rotations at once
+         *     and one more each three minutes; beyond that the answer is 429.
          *
          *     Needs a key with the scope `webhooks:write`.
          */
@@ -1188,6 +1193,8 @@ export interface components {
              */
             idempotency_key: string;
             media: {
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
+                caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -1702,7 +1709,7 @@ export interface components {
              */
             idempotency_key: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -1917,7 +1924,7 @@ export interface components {
              */
             idempotency_key: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -2487,6 +2494,8 @@ export interface components {
              */
             idempotency_key: string;
             media: {
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
+                caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -2682,7 +2691,7 @@ export interface components {
              */
             idempotency_key: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -2734,12 +2743,27 @@ export interface components {
             /** @constant */
             type: "video";
         } & (unknown | unknown);
+        CanceledMessage: {
+            /**
+             * Format: uuid
+             * @example 01936f6e-5e8f-7f5b-9a1d-6c4e5d7f8091
+             */
+            id: string;
+            /**
+             * @example failed
+             * @enum {string}
+             */
+            status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+        };
+        CanceledMessageResponse: {
+            data: components["schemas"]["CanceledMessage"];
+        };
         CheckedMessageResponse: {
             /**
              * Format: uuid
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
              */
-            conversation_id: string | null;
+            conversation_id?: string | null;
             /** @example [] */
             problems: ({
                 code: string;
@@ -2755,7 +2779,7 @@ export interface components {
             /** @example true */
             sendable: boolean;
             warnings: components["schemas"]["CheckWarningResponse"][];
-            window: components["schemas"]["CheckedWindow"];
+            window?: components["schemas"]["CheckedWindow"];
         };
         CheckedQueue: {
             /** @example 0 */
@@ -2783,7 +2807,7 @@ export interface components {
              * @example TEMPLATE_QUALITY_LOW
              * @enum {string}
              */
-            code: "NUMBER_RESTRICTED" | "NUMBER_QUALITY_LOW" | "RECIPIENT_IS_SENDER" | "RECIPIENT_DOUBTFUL" | "RECIPIENT_FAILED_BEFORE" | "TEMPLATE_QUALITY_LOW" | "TEMPLATE_VALUES_UNUSED" | "MARKETING_TO_UNITED_STATES" | "WINDOW_CLOSES_BEFORE_SEND" | "EXPIRES_BEFORE_SEND" | "MEDIA_LINK_NOT_CHECKED";
+            code: "NUMBER_RESTRICTED" | "NUMBER_QUALITY_LOW" | "RECIPIENT_IS_SENDER" | "RECIPIENT_DOUBTFUL" | "RECIPIENT_FAILED_BEFORE" | "TEMPLATE_QUALITY_LOW" | "TEMPLATE_VALUES_UNUSED" | "MARKETING_TO_UNITED_STATES" | "WINDOW_CLOSES_BEFORE_SEND" | "EXPIRES_BEFORE_SEND" | "MEDIA_LINK_NOT_CHECKED" | "MEDIA_FIELD_NOT_SENT";
             /** @example template.name */
             field?: string;
             /** @example WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them. */
@@ -3260,6 +3284,11 @@ export interface components {
              * @example AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a
              */
             next: string;
+            /**
+             * @description Types that were left out because the key lacks the scope `messages:read`.
+             * @example []
+             */
+            omitted: ("message.received" | "message.status.updated")[];
         };
         ExplanationResponse: {
             /**
@@ -4383,6 +4412,8 @@ export interface components {
              */
             connection_id: string;
             media: {
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
+                caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -4884,7 +4915,7 @@ export interface components {
              */
             connection_id: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -5089,7 +5120,7 @@ export interface components {
              */
             connection_id: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -5633,6 +5664,8 @@ export interface components {
              */
             connection_id: string;
             media: {
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
+                caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -5813,7 +5846,7 @@ export interface components {
              */
             connection_id: string;
             media: {
-                /** @description Text under the file. */
+                /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
                 /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
@@ -8835,7 +8868,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "next": "AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a",
-                     *       "done": true
+                     *       "done": true,
+                     *       "omitted": []
                      *     }
                      */
                     "application/json": components["schemas"]["EventsResponse"];
@@ -9772,7 +9806,7 @@ export interface operations {
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
                 /** @description `received` selects inbound messages. */
-                status?: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+                status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
                 /** @description Outbound messages to this number. */
                 to?: string;
             };
@@ -10418,7 +10452,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Canceled. */
+            /** @description Canceled: the message, or `id` and `status` for a key without `messages:read`. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10503,7 +10537,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["SingleMessageResponse"];
+                    "application/json": components["schemas"]["SingleMessageResponse"] | components["schemas"]["CanceledMessageResponse"];
                 };
             };
             /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
@@ -11954,7 +11988,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description 8 to 128 visible ASCII characters, such as a UUID or `login-4711-1`; new for each code. */
+                /** @description 8 to 128 printable ASCII characters, such as a UUID or `login 4711`; new for each code. */
                 "Idempotency-Key": string;
             };
             path?: never;

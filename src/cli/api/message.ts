@@ -39,6 +39,8 @@ export const STATES = [
   'failed',
   'outcome_unknown',
 ];
+/** Those that `GET /messages?status=` takes. */
+export const FILTER_STATES = STATES.filter((state) => state !== 'accepted');
 export const DIRECTIONS = ['inbound', 'outbound'];
 
 /** From this status on an answer does not say whether the request took effect. */

@@ -18,9 +18,9 @@ import {
   bodyOf,
   contactOf,
   DIRECTIONS,
+  FILTER_STATES,
   sendMessage,
   STATE_FIELDS,
-  STATES,
   watchMessage,
 } from '../api/message.js';
 import { durationSeconds, phoneDigits, timeAhead, wholeNumber } from '../arguments.js';
@@ -182,7 +182,7 @@ function addList(message: Command): void {
     .command('list')
     .description('list the newest messages')
     .option('--limit <n>', 'how many', wholeNumber(1, 100), 20)
-    .addOption(new Option('--status <status>', 'only of this status').choices(STATES))
+    .addOption(new Option('--status <status>', 'only of this status').choices(FILTER_STATES))
     .addOption(new Option('--direction <direction>', 'only in this direction').choices(DIRECTIONS))
     .option('--from <number>', 'only from this number', phoneDigits)
     .option('--to <number>', 'only to this number', phoneDigits)
@@ -317,7 +317,8 @@ type Checked = Wire<CheckMessageResponse>['data'];
 function checkText({ sendable, problems, warnings, rendered, window, queue }: Checked): string {
   const lines = (notices: readonly { code: string; message: string }[], mark: (text: string) => string): string[] =>
     notices.map(({ code, message }) => `${mark(code)}  ${message}`);
-  const until = window.closes_at === null ? '' : ` ${window.open ? 'until' : 'since'} ${window.closes_at}`;
+  const until =
+    window === undefined || window.closes_at === null ? '' : ` ${window.open ? 'until' : 'since'} ${window.closes_at}`;
   const leaves = queue.estimated_send_at === null ? 'not known when it leaves' : `leaves at ${queue.estimated_send_at}`;
   const { header, body, footer, buttons } = rendered;
   const shown = [
@@ -330,7 +331,7 @@ function checkText({ sendable, problems, warnings, rendered, window, queue }: Ch
     sendable ? paint.good('would be taken') : paint.bad('would be refused'),
     ...lines(problems, paint.bad),
     ...lines(warnings, paint.doubtful),
-    facts({ window: `${window.open ? 'open' : 'closed'}${until}`, queue: `${queue.ahead} ahead, ${leaves}` }),
+    facts({ window: window && `${window.open ? 'open' : 'closed'}${until}`, queue: `${queue.ahead} ahead, ${leaves}` }),
     ...(shown.length === 0 ? [] : ['', ...shown]),
   ].join('\n');
 }

@@ -206,7 +206,10 @@ export const SETTINGS = {
       'Let webhooks point to private addresses, localhost, plain HTTP and other ports. For development only: refused in production.',
     ),
     maxInFlight: integer('WEBHOOK_MAX_IN_FLIGHT', [10, 10_000], { default: 1_024 }).means(
-      'Webhook deliveries that one worker keeps open at once; one endpoint has ten of them at the most.',
+      'Webhook deliveries that one worker keeps open at once.',
+    ),
+    maxInFlightPerEndpoint: integer('WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT', [1, 256], { default: 64 }).means(
+      'Webhook deliveries that one endpoint has open at once at the most; it earns them by quick answers.',
     ),
     maxWaiting: integer('WEBHOOK_MAX_WAITING', [1_000, 100_000_000], { default: 1_000_000 }).means(
       'Events that may wait for one endpoint that fails or rests; beyond that those go whose next attempt is furthest away.',

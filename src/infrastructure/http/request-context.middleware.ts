@@ -93,6 +93,10 @@ export class RequestContextMiddleware {
       this.errors.answer(invalidField('Host', 'required', 'The header Host is missing.'), req, res);
       return;
     }
+    if (hasTwoHosts(req)) {
+      this.errors.answer(invalidField('Host', 'single', 'The header Host is there more than once.'), req, res);
+      return;
+    }
     if (address.kind === 'alias') this.markAlias(res, address.url);
     req.originalUrl = req.url;
     if (address.url !== req.url) req.url = address.url;
@@ -116,3 +120,13 @@ const SECURITY_HEADERS = Object.entries({
   'Referrer-Policy': 'no-referrer',
   'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
 }).flat();
+
+/** Node keeps the first of them, and a proxy in front may have followed the last one (RFC 9112, 3.2). */
+function hasTwoHosts({ rawHeaders }: HeraldRequest): boolean {
+  let found = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') found += 1;
+  }
+  return found > 1;
+}

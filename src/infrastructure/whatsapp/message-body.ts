@@ -1,22 +1,31 @@
 type Content = Readonly<Record<string, unknown>>;
 
-/** Fields of media that the platform takes, by type; others would be refused. */
+/** Fields of media that the platform takes besides the file, by type; others would be refused. */
+export const MEDIA_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  image: ['caption'],
+  video: ['caption'],
+  audio: ['voice'],
+  document: ['caption', 'filename'],
+  sticker: [],
+};
 const media =
-  (...fields: string[]) =>
+  (type: string) =>
   (content: Content): Content =>
     Object.fromEntries(
-      ['id', 'link', ...fields].flatMap((field) => (content[field] === undefined ? [] : [[field, content[field]]])),
+      ['id', 'link', ...(MEDIA_FIELDS[type] ?? [])].flatMap((field) =>
+        content[field] === undefined ? [] : [[field, content[field]]],
+      ),
     );
 const asItIs = (content: Content): Content => content;
 
 /** The platform's object for each type that can be sent. */
 const VARIANTS = {
   text: (content) => ({ body: content.body, preview_url: content.preview_url ?? false }),
-  image: media('caption'),
-  video: media('caption'),
-  audio: media('voice'),
-  document: media('caption', 'filename'),
-  sticker: media(),
+  image: media('image'),
+  video: media('video'),
+  audio: media('audio'),
+  document: media('document'),
+  sticker: media('sticker'),
   template: asItIs,
   interactive: asItIs,
   location: asItIs,

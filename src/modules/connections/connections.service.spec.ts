@@ -33,3 +33,20 @@ it('numbers in use that are asked for at once share one read once they are known
   expect(await readAll()).toEqual(ids);
   expect(reads.map((read) => read.sort())).toEqual([ids]);
 });
+
+it("looks another workspace's number up as often as one that does not exist, also while it is known", async () => {
+  const reads: string[][] = [];
+  const service = serviceOver(reads);
+  expect(await service.find('org', 'a')).toMatchObject({ id: 'a' });
+  for (const [organizationId, id] of [
+    ['other', 'a'],
+    ['other', 'unknown'],
+  ] as const) {
+    reads.length = 0;
+    expect(await service.find(organizationId, id)).toBeNull();
+    expect(reads).toHaveLength(1);
+  }
+  reads.length = 0;
+  expect(await service.find('org', 'a')).toMatchObject({ id: 'a' });
+  expect(reads).toEqual([]);
+});

@@ -84,7 +84,10 @@ export class ConnectionsService {
 
   /** Returns null where the workspace has no such connection. At most two seconds old. */
   async find(organizationId: string, id: string): Promise<Connection | null> {
-    const connection = (await this.read(id))?.connection ?? null;
+    const cached = this.peek(id)?.connection;
+    if (cached?.organizationId === organizationId) return cached;
+    // Another workspace's number costs the same query as an id that does not exist, whether it is cached or not.
+    const connection = (await this.load(id))?.connection ?? null;
     return connection?.organizationId === organizationId ? connection : null;
   }
 

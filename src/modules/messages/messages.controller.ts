@@ -16,8 +16,15 @@ import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { API_PREFIX } from '../../infrastructure/http/api-version.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { CheckMessageDocs, ReadMessageDocs, RetryMessageDocs, SendMessageDocs } from './dto/messages.docs.js';
 import {
+  CancelMessageDocs,
+  CheckMessageDocs,
+  ReadMessageDocs,
+  RetryMessageDocs,
+  SendMessageDocs,
+} from './dto/messages.docs.js';
+import {
+  type CanceledMessageResponse,
   JournalResponse,
   listItemOf,
   type QueuedMessageResponse,
@@ -116,7 +123,7 @@ export class MessagesController {
    * `replayed`. The same key twice in one batch is refused.
    *
    * Each message counts as one request of the key's limit. Where fewer are left it is 429, nothing is taken, and
-   * `Retry-After` says when there will be enough. The body has at most 1 MiB.
+   * `Retry-After` says when there will be enough. The body has at most 4 MiB.
    */
   @Post('batch')
   @HttpCode(202)
@@ -143,7 +150,8 @@ export class MessagesController {
    *
    * `rendered` is what the recipient would see. `window` is the 24 hours in which the contact may get ordinary messages,
    * `queue` how many messages of the number leave before this one, and when it would leave. All of it is true at this
-   * moment: it promises nothing.
+   * moment: it promises nothing. A key without `messages:read` gets neither `conversation_id` nor `window`, nor warnings
+   * that rest on earlier messages of the contact.
    *
    * A body that fits no variant is 422, as for POST /messages.
    */
@@ -243,18 +251,19 @@ export class MessagesController {
    *
    * @remarks Takes back a message that is scheduled or queued: it is `failed` with `failure_category: canceled`, and is
    * never sent, unless you retry it. Once a worker has taken it for sending, the answer is 409: nothing can take it back
-   * any more. Repeating it answers as the first time.
+   * any more. Repeating it answers as the first time. A key without `messages:read` gets `id` and `status` only.
    */
   @Post(':id/cancel')
   @HttpCode(200)
   @RequireScope('messages:write')
-  @ApiOkResponse({ type: SingleMessageResponse, description: 'Canceled.' })
-  @ApiErrors('MESSAGE_NOT_FOUND', 'MESSAGE_NOT_CANCELABLE')
+  @CancelMessageDocs()
   async cancel(
     @CurrentCaller() caller: Caller,
     @MessageId(EXAMPLE_SCHEDULED_MESSAGE_ID) id: string,
-  ): Promise<SingleMessageResponse> {
-    return { data: responseOf(await this.messages.cancel(caller.organizationId, id)) };
+  ): Promise<SingleMessageResponse | CanceledMessageResponse> {
+    const message = await this.messages.cancel(caller.organizationId, id);
+    const { status } = message;
+    return { data: caller.scopes.has('messages:read') ? responseOf(message) : { id, status } };
   }
 
   /**

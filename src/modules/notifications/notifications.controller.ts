@@ -32,15 +32,21 @@ export class NotificationsController {
   /**
    * Proves to the platform that this address is meant: the challenge is answered as it came.
    *
-   * @throws {403} WEBHOOK_HANDSHAKE_REFUSED when the verify token is another one.
+   * @throws {403} WEBHOOK_HANDSHAKE_REFUSED when the verify token is another one; {429} RATE_LIMITED when its address did
+   * so too often in the last minute. The right token is always answered.
    */
   @Get()
   @Header('Content-Type', 'text/plain; charset=utf-8')
-  handshake(@Query() query: Record<string, unknown>): string {
+  handshake(@Req() req: HeraldRequest, @Query() query: Record<string, unknown>): string {
     const challenge = query['hub.challenge'];
     const isMeant =
       query['hub.mode'] === 'subscribe' && isSecret(query['hub.verify_token'], this.config.whatsapp.verifyToken);
-    if (!isMeant || typeof challenge !== 'string') throw notificationsErrors.WEBHOOK_HANDSHAKE_REFUSED();
+    if (!isMeant || typeof challenge !== 'string') {
+      this.counters.increment('notifications_refused');
+      const seconds = this.senders.fail(this.senders.of(req.ip ?? ''));
+      if (seconds !== null) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
+      throw notificationsErrors.WEBHOOK_HANDSHAKE_REFUSED();
+    }
     return challenge;
   }
 

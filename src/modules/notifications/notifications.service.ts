@@ -27,6 +27,8 @@ import {
 
 /** Tries by the sweep before a notification whose application fails is given up; they take four hours. */
 const LEAST_TRIES = 8;
+/** Tries by the sweep of statuses of numbers that are not ours: what is added later has sent none of these messages. */
+const UNKNOWN_NUMBER_TRIES = 3;
 /** The platform waits some ten seconds for its answer. What is not applied by then is only stored. */
 const PATIENCE_MS = 5_000;
 /** So that the statuses of one message become one change of its row, at a price that the platform does not notice. */
@@ -36,7 +38,9 @@ const FEW_STATUSES = 500;
 /** Statuses of one transaction. */
 const MOST_STATUSES = 4_000;
 const PARTS_AT_ONCE = 200;
-const FIRST = { expired: false, tries: 0 };
+/** `expired`: it came so long ago that what belongs to nothing by now is given up. `tries`: by the sweep. */
+type Tried = Pick<DueNotification, 'expired' | 'tries'>;
+const FIRST: Tried = { expired: false, tries: 0 };
 
 type Row = Omit<NewNotification, 'state'>;
 
@@ -44,24 +48,34 @@ type Row = Omit<NewNotification, 'state'>;
 interface Reports extends MessageReports {
   /** Statuses of numbers that send codes and are no workspace's. */
   codes: readonly OtpStatusReport[];
-  /** Items of numbers that are not known (yet). */
-  unknownItems: number;
+  /** Connections whose numbers send codes too. */
+  senders: ReadonlySet<string>;
+  /** Messages and statuses of numbers that are not known (yet). */
+  unknownInbound: number;
+  unknownStatuses: number;
 }
 
 interface Work {
   reports: Reports;
   /** Null where only a part of the notification is meant. */
   row: Row | null;
-  /** What belongs to nothing by now is given up. */
-  expired: boolean;
+  given: Tried;
+}
+
+/** What belongs to nothing that is known, and what became of its notification. */
+interface Unmatched {
+  unmatched: number;
+  unknownStatuses: number;
+  state: NotificationState;
 }
 
 interface Outcome {
   applied: AppliedReports;
   /** Those that name a code. */
   codes: readonly OtpStatusReport[];
-  /** How much belongs to nothing that is known. */
+  /** How much belongs to nothing that is known, and how much of it are statuses of unknown numbers. */
   unmatched: number;
+  unknownStatuses: number;
 }
 
 /**
@@ -127,16 +141,19 @@ export class NotificationsService implements BeforeApplicationShutdown {
   }
 
   /** False where not everything in it could be applied: it must be stored, and tried again. */
-  private async tryToApply(payload: WebhookPayload, row: Row, { expired, tries }: typeof FIRST): Promise<boolean> {
+  private async tryToApply(payload: WebhookPayload, row: Row, tried: Tried): Promise<boolean> {
+    const { expired, tries } = tried;
     try {
-      const unmatched = await this.apply(payload, row, expired).catch((error: unknown) => {
+      const { unmatched, state } = await this.apply(payload, row, tried).catch((error: unknown) => {
         // A database that is away or has too much to do is not asked for each item as well.
         if (tries === 0 && error instanceof AppError) throw error;
-        return this.applyParts(payload, row, expired, error);
+        return this.applyParts(payload, row, tried, error);
       });
-      if (expired && unmatched > 0) {
+      if (state === 'unmatched') {
         this.counters.increment('notifications_unmatched');
-        this.logger.warn(`notification ${row.id}: ${unmatched} of its items belong to no known number or message`);
+        // Statuses of others' numbers may be many: they are counted only.
+        if (expired)
+          this.logger.warn(`notification ${row.id}: ${unmatched} of its items belong to no known number or message`);
       }
       return true;
     } catch (error) {
@@ -154,7 +171,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
   }
 
   /** Applies everything in a notification, and returns how much of it belongs to nothing that is known. */
-  private async apply(payload: WebhookPayload, row: Row | null, expired: boolean): Promise<number> {
+  private async apply(payload: WebhookPayload, row: Row | null, given: Tried): Promise<Unmatched> {
     // Rare, not bound to messages, and the same however often it is applied: in transactions of its own.
     await this.applyManagement(payload);
     const reports = await this.reportsOf(payload);
@@ -163,8 +180,8 @@ export class NotificationsService implements BeforeApplicationShutdown {
     this.statusesUnderWay += count;
     const mayWait = payload.inbound.length === 0 && this.statusesUnderWay <= FEW_STATUSES;
     const batches = isLarge ? this.applyingLarge : this.applying;
-    const { applied, codes, unmatched } = await batches
-      .submit({ reports, row, expired }, mayWait, this.tracing.current)
+    const { applied, codes, unmatched, unknownStatuses } = await batches
+      .submit({ reports, row, given }, mayWait, this.tracing.current)
       .finally(() => (this.statusesUnderWay -= count));
     this.events.announce(applied);
     this.codes.countReports(codes);
@@ -172,7 +189,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
     this.counters.increment('notifications_statuses', reports.statuses.length - applied.unmatched.size);
     this.counters.increment('notifications_messages', applied.created);
     this.counters.increment('notifications_unknown', payload.unknown.length);
-    return unmatched;
+    return { unmatched, unknownStatuses, state: stateOf({ unmatched, unknownStatuses }, given) };
   }
 
   /**
@@ -180,21 +197,26 @@ export class NotificationsService implements BeforeApplicationShutdown {
    *
    * @throws the first item's error, or `cause` where there is only one item.
    */
-  private async applyParts(payload: WebhookPayload, row: Row, expired: boolean, cause: unknown): Promise<number> {
+  private async applyParts(payload: WebhookPayload, row: Row, given: Tried, cause: unknown): Promise<Unmatched> {
     const parts = partsOf(payload);
     if (parts.length < 2) throw cause;
     let unmatched = 0;
+    let unknownStatuses = 0;
     const errors: unknown[] = [];
     while (parts.length > 0) {
-      const applied = parts.splice(0, PARTS_AT_ONCE).map((part) => this.apply(part, null, expired));
+      const applied = parts.splice(0, PARTS_AT_ONCE).map((part) => this.apply(part, null, given));
       for (const result of await Promise.allSettled(applied)) {
         if (result.status === 'rejected') errors.push(result.reason);
-        else unmatched += result.value;
+        else {
+          unmatched += result.value.unmatched;
+          unknownStatuses += result.value.unknownStatuses;
+        }
       }
     }
     if (errors.length > 0) throw errors[0];
-    await this.notifications.store({ ...row, state: stateOf(unmatched, expired) });
-    return unmatched;
+    const state = stateOf({ unmatched, unknownStatuses }, given);
+    await this.notifications.store({ ...row, state });
+    return { unmatched, unknownStatuses, state };
   }
 
   private async commit(work: Work[], statements: Statements): Promise<Outcome[]> {
@@ -202,15 +224,20 @@ export class NotificationsService implements BeforeApplicationShutdown {
       work.map(({ reports }) => reports),
       statements,
     );
-    // A status that names no message may name a code.
-    const open = work.map(({ reports }, n) => [...reports.codes, ...(applied[n]?.unmatched ?? [])]);
+    // Of a number that is a workspace's and sends codes too, what names no message may name a code; never of others.
+    const open = work.map(({ reports: { codes, senders } }, n) => [
+      ...codes,
+      ...[...(applied[n]?.unmatched ?? [])].filter(({ connectionId }) => senders.has(connectionId)),
+    ]);
     const known = await this.codes.applyReports(open.flat());
     const rows: NewNotification[] = [];
-    const outcomes = work.map(({ reports, row, expired }, n) => {
+    const outcomes = work.map(({ reports, row, given }, n) => {
       const codes = (open[n] ?? []).filter((report) => known.has(report));
-      const unmatched = reports.unknownItems + (open[n]?.length ?? 0) - codes.length;
-      if (row !== null) rows.push({ ...row, state: stateOf(unmatched, expired) });
-      return { applied: applied[n] as AppliedReports, codes, unmatched };
+      const { unknownInbound, unknownStatuses } = reports;
+      const named = reports.codes.length + (applied[n]?.unmatched.size ?? 0);
+      const unmatched = unknownInbound + unknownStatuses + named - codes.length;
+      if (row !== null) rows.push({ ...row, state: stateOf({ unmatched, unknownStatuses }, given) });
+      return { applied: applied[n] as AppliedReports, codes, unmatched, unknownStatuses };
     });
     // At the end: until the commit, another transaction that stores one of these would wait for this one.
     await this.notifications.insert(rows, statements);
@@ -238,12 +265,14 @@ export class NotificationsService implements BeforeApplicationShutdown {
       if (id === null) continue;
       const connection = await this.connections.findByPhoneNumberId(id);
       if (connection !== null) numbers.set(id, connection);
-      else if (await this.codes.isSender(id)) senders.add(id);
+      if (await this.codes.isSender(id)) senders.add(id);
     }
+    const isUnknown = ({ phoneNumberId: id }: { phoneNumberId: string | null }) => !numbers.has(id) && !senders.has(id);
     const { currentContext: traceContext } = this.tracing;
     return {
       statuses: ofNumbers(statuses, numbers, ({ id: connectionId }) => ({ connectionId })),
-      codes: statuses.filter(({ phoneNumberId }) => senders.has(phoneNumberId)),
+      codes: statuses.filter(({ phoneNumberId: id }) => senders.has(id) && !numbers.has(id)),
+      senders: new Set([...senders].flatMap((id) => numbers.get(id)?.id ?? [])),
       inbound: ofNumbers(inbound, numbers, ({ id: connectionId, organizationId, phoneNumber: businessNumber }) => ({
         connectionId,
         organizationId,
@@ -251,8 +280,8 @@ export class NotificationsService implements BeforeApplicationShutdown {
         traceContext,
       })),
       calls: ofNumbers(calls, numbers, ({ id: connectionId, organizationId }) => ({ connectionId, organizationId })),
-      unknownItems: [...statuses, ...inbound].filter(({ phoneNumberId: id }) => !numbers.has(id) && !senders.has(id))
-        .length,
+      unknownInbound: inbound.filter(isUnknown).length,
+      unknownStatuses: statuses.filter(isUnknown).length,
     };
   }
 
@@ -263,10 +292,14 @@ export class NotificationsService implements BeforeApplicationShutdown {
   }
 }
 
-/** What is not known today may be tomorrow. */
-function stateOf(unmatched: number, expired: boolean): NotificationState {
+/** What is not known today may be tomorrow; a number that is added later has no statuses of today. */
+function stateOf(
+  { unmatched, unknownStatuses }: Omit<Unmatched, 'state'>,
+  { expired, tries }: Tried,
+): NotificationState {
   if (unmatched === 0) return 'applied';
-  return expired ? 'unmatched' : 'stored';
+  const isGivenUp = expired || (unmatched === unknownStatuses && tries >= UNKNOWN_NUMBER_TRIES);
+  return isGivenUp ? 'unmatched' : 'stored';
 }
 
 /** Null where the body is no JSON. */

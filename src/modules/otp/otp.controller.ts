@@ -20,7 +20,7 @@ import {
 import { otpErrors } from './otp.errors.js';
 import { OtpService } from './otp.service.js';
 
-const KEY = /^[\x21-\x7e]{8,128}$/;
+const KEY = /^[\x21-\x7e][\x20-\x7e]{6,126}[\x21-\x7e]$/;
 /** Seconds of the rate that may be used up at once. */
 const BURST_SECONDS = 5;
 /** Keys of one project together, as a multiple of one key. */
@@ -58,7 +58,7 @@ export class OtpController {
   @ApiHeader({
     name: 'Idempotency-Key',
     required: true,
-    description: '8 to 128 visible ASCII characters, such as a UUID or `login-4711-1`; new for each code.',
+    description: '8 to 128 printable ASCII characters, such as a UUID or `login 4711`; new for each code.',
     schema: { type: 'string', minLength: 8, maxLength: 128 },
     example: EXAMPLE_IDEMPOTENCY_KEY,
   })
@@ -156,6 +156,6 @@ export class OtpController {
 
 function requiredKey(key: string | undefined): string {
   if (key === undefined || key === '') throw otpErrors.IDEMPOTENCY_KEY_REQUIRED();
-  if (!KEY.test(key)) throw otpErrors.IDEMPOTENCY_KEY_INVALID({ form: '8 to 128 visible ASCII characters' });
+  if (!KEY.test(key)) throw otpErrors.IDEMPOTENCY_KEY_INVALID({ form: '8 to 128 printable ASCII characters' });
   return key;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
 import { Audit } from '../../infrastructure/audit/audit.js';
@@ -81,7 +82,8 @@ export class EndpointsRepository {
   ): Promise<{ created: boolean; endpoint: WebhookEndpointEntity }> {
     return this.database.transaction(async () => {
       let created = await this.create(organizationId, id, settings, secret);
-      for (let tries = 1; !created && !(await this.change(organizationId, settings)); tries++) {
+      let changed: boolean | null = true;
+      for (let tries = 1; !created && (changed = await this.change(organizationId, settings)) === null; tries++) {
         // It was deleted between the two statements.
         if (tries >= MAX_TRIES) throw new Error('the endpoint is deleted again and again');
         created = await this.create(organizationId, id, settings, secret);
@@ -98,7 +100,7 @@ export class EndpointsRepository {
         ...(headerNames.length > 0 && { header_names: headerNames }),
       };
       const action = created ? 'webhook.created' : 'webhook.changed';
-      await this.audit.record({ action, organizationId, target, details });
+      if (created || changed !== false) await this.audit.record({ action, organizationId, target, details });
       return { created, endpoint };
     });
   }
@@ -116,6 +118,10 @@ export class EndpointsRepository {
       if (endpointId === null) return null;
       await this.secrets.delete({ organizationId, endpointId });
       await this.audit.record({ action: 'webhook.removed', organizationId, target: endpointId });
+      // The days without an endpoint and without a reader begin now.
+      await this.database.execute('update event_recording set read_at = clock_timestamp() where organization_id = $1', [
+        organizationId,
+      ]);
       return endpointId;
     });
   }
@@ -167,15 +173,17 @@ export class EndpointsRepository {
     return true;
   }
 
-  private async change(organizationId: string, settings: EndpointSettings): Promise<boolean> {
+  /** Whether anything is another value than before; null: there is no endpoint. */
+  private async change(organizationId: string, settings: EndpointSettings): Promise<boolean | null> {
     const { url, events, active, connectionIds } = settings;
     const known = await this.endpoints.findOne({
       where: { organizationId, deletedAt: IsNull() },
       lock: { mode: 'pessimistic_write' },
     });
-    if (known === null) return false;
+    if (known === null) return null;
     // The values are shown to none: one who may choose the address must not have them sent elsewhere.
     const headers = settings.headers ?? (new URL(known.url).origin === new URL(url).origin ? undefined : {});
+    const sameHeaders = headers === undefined || (await this.hasHeaders(known, headers));
     await this.update(organizationId, {
       url,
       active,
@@ -191,7 +199,17 @@ export class EndpointsRepository {
       inactiveSince: active ? null : inactiveSince,
       updatedAt: now,
     });
-    return true;
+    const before = { url: known.url, active: known.active, events: known.events, connectionIds: known.connectionIds };
+    const after = { url, active, events: events ?? known.events, connectionIds: connectionIds ?? known.connectionIds };
+    return known.disabledReason !== null || !sameHeaders || !isDeepStrictEqual(before, after);
+  }
+
+  private async hasHeaders({ id, organizationId }: WebhookEndpointEntity, headers: WebhookHeaders): Promise<boolean> {
+    const { sealed } = await this.database.row<{ sealed: string | null }>(
+      `select encode(headers_ciphertext, 'base64') as sealed from webhook_endpoint where organization_id = $1 and id = $2`,
+      [organizationId, id],
+    );
+    return isDeepStrictEqual({ ...this.box.openHeaders(organizationId, id, sealed) }, { ...headers });
   }
 
   private sealed(organizationId: string, id: string, headers: WebhookHeaders) {

@@ -2,6 +2,8 @@ import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nest
 import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_DELIVERY_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
+import { accessErrors } from '../../infrastructure/access/access.errors.js';
+import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
@@ -18,10 +20,16 @@ import {
 import { webhookErrors } from './webhook.errors.js';
 import { WebhookService } from './webhook.service.js';
 
+/** Of secrets, by workspace: each is recorded in the audit trail for good. */
+const ROTATIONS = { ratePerSecond: 1 / 180, burst: 20 };
+
 @ApiTags('Webhook')
 @Controller('webhook')
 export class WebhookController {
-  constructor(private readonly webhook: WebhookService) {}
+  constructor(
+    private readonly webhook: WebhookService,
+    private readonly limiter: RateLimiter,
+  ) {}
 
   /**
    * Read the webhook and its recent deliveries
@@ -104,14 +112,17 @@ export class WebhookController {
    * Replace the signing secret
    *
    * @remarks The new `secret` is shown only once, in this answer. For 24 hours every delivery is signed with the
-   * replaced secret as well, so that you can change over without losing one.
+   * replaced secret as well, so that you can change over without losing one. A workspace has twenty rotations at once
+   * and one more each three minutes; beyond that the answer is 429.
    */
   @Post('rotate-secret')
   @HttpCode(200)
   @RequireScope('webhooks:write')
   @ApiOkResponse({ type: WebhookWithSecretResponse, description: 'The webhook with its new `secret`.' })
-  @ApiErrors('WEBHOOK_NOT_FOUND')
+  @ApiErrors('WEBHOOK_NOT_FOUND', 'RATE_LIMITED')
   async rotateSecret(@CurrentCaller() caller: Caller): Promise<WebhookWithSecretResponse> {
+    const decision = await this.limiter.take(`webhook_rotate:${caller.organizationId}`, ROTATIONS);
+    if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
     return this.webhook.rotateSecret(caller.organizationId);
   }
 

@@ -16,6 +16,9 @@ import { WebhookService } from './webhook.service.js';
 const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
 
+/** A workspace without an endpoint that reads no events for so long is no longer recorded. */
+const UNREAD_DAYS = 7;
+
 /**
  * The end of events, whose data is what messages said and to whom: those of their time, those of an erased contact,
  * those that have waited for too long or are too many, and what deleted endpoints leave behind. Reports the backlog and
@@ -73,7 +76,7 @@ export class WebhookMaintenance implements OnModuleInit {
     const excess = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropExcess(most, limit));
     this.counters.increment('webhook_events_dropped', held + excess);
     const deleted = await inBatches(signal, PURGE_BATCH, (limit) => repository.purgeDeleted(limit));
-    await this.events.stopUnread(this.config.retention.webhookDays);
+    await this.events.stopUnread(Math.min(UNREAD_DAYS, this.config.retention.webhookDays));
     return held + excess + deleted + (await repository.purgeSecrets());
   }
 }

@@ -10,7 +10,7 @@ const RAW = /"@raw:([^"]*)"/g;
 
 /** Of a usual body, and of a batch. */
 const LIMIT_BYTES = 256 * 1_024;
-const BATCH_LIMIT_BYTES = 1_024 * 1_024;
+const BATCH_LIMIT_BYTES = 4 * 1_024 * 1_024;
 
 /** The body as text, with what is behind `@raw:` as it is. */
 function textOf(body: unknown): string {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type ErrorKind } from '../../../common/app-error.js';
+import type { Caller } from '../../../infrastructure/access/caller.js';
 import { errorFields } from '../../../infrastructure/http/error.filter.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { BillingService } from '../../billing/billing.service.js';
@@ -21,6 +22,8 @@ import { MessagesRepository } from '../messages.repository.js';
 import { QueueEstimates, type QueueEstimate } from '../send/queue-estimate.js';
 import { NOTHING_RENDERED, renderContent } from './rendering.js';
 import { warningsOf } from './warnings.js';
+
+type CheckingCaller = Sender & Pick<Caller, 'scopes'>;
 
 /** What a request is refused for; anything else keeps Herald from knowing it. */
 const REFUSALS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
@@ -50,7 +53,7 @@ export class CheckMessageService {
    * @throws VALIDATION_FAILED (422) for a malformed body; where the account's templates could never be read though its
    * number can send, PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
    */
-  async check(sender: Sender, body: unknown): Promise<CheckedMessageResponse> {
+  async check(sender: CheckingCaller, body: unknown): Promise<CheckedMessageResponse> {
     const input = readMessageInput(body);
     const { organizationId } = sender;
     const problems: AppError[] = [];
@@ -70,7 +73,11 @@ export class CheckMessageService {
     );
     const ready = await passes(() => this.preparation.readyConnection(organizationId, input.connectionId));
     const connection = ready ?? (await this.connections.find(organizationId, input.connectionId));
-    if (connection === null) return this.checkedOf(problems, { rendered: renderedOf(input, input, null) });
+    const mayRead = sender.scopes.has('messages:read');
+    if (connection === null) {
+      const nothing = mayRead ? { conversation_id: null, window: { open: false, closes_at: null } } : {};
+      return this.checkedOf(problems, { rendered: renderedOf(input, input, null), ...nothing });
+    }
 
     const conversation = await this.conversations.findByRecipient(connection.id, input.recipient);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
@@ -102,12 +109,14 @@ export class CheckMessageService {
       }),
     );
     const lastFailure =
-      conversationId === null ? null : await this.messages.lastFailure(organizationId, conversationId);
+      conversationId === null || !mayRead ? null : await this.messages.lastFailure(organizationId, conversationId);
     return this.checkedOf(problems, {
-      warnings: warningsOf({ input, connection, template, window, queue, lastFailure }),
+      warnings: warningsOf({ input, connection, template, window, queue, lastFailure }, mayRead),
       rendered: renderedOf(input, prepared ?? input, template),
-      conversation_id: conversationId,
-      window: { open: window.open, closes_at: closesAt?.toISOString() ?? null },
+      ...(mayRead && {
+        conversation_id: conversationId,
+        window: { open: window.open, closes_at: closesAt?.toISOString() ?? null },
+      }),
       queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
     });
   }
@@ -122,8 +131,6 @@ export class CheckMessageService {
       problems: problems.map((problem) => errorFields(problem, this.publicUrl.value)),
       warnings: [],
       rendered,
-      conversation_id: null,
-      window: { open: false, closes_at: null },
       queue: { ahead: 0, estimated_send_at: null },
       ...found,
     };

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../common/json.js';
+import { MEDIA_FIELDS } from '../../../infrastructure/whatsapp/message-body.js';
 import { own, ownList, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import { isMediaType } from '../accept/file-references.js';
 import type { RenderedButtonResponse, RenderedMessageResponse } from '../dto/check-message.js';
@@ -16,7 +17,10 @@ const OWN_LABELS: Readonly<Record<string, string>> = {
 
 /** A message as its recipient sees it: of every kind but a template, which its own text renders. */
 export function renderContent(type: string, content: JsonObject, body: string | null): RenderedMessageResponse {
-  if (isMediaType(type)) return { ...NOTHING_RENDERED, header: { format: type.toUpperCase(), text: null }, body };
+  if (isMediaType(type)) {
+    const header = { format: type.toUpperCase(), text: null };
+    return { ...NOTHING_RENDERED, header, body: MEDIA_FIELDS[type]?.includes('caption') === true ? body : null };
+  }
   if (type === 'reaction') return { ...NOTHING_RENDERED, body: ownText(content, 'emoji') };
   if (type === 'location') {
     return { ...NOTHING_RENDERED, header: { format: 'LOCATION', text: ownText(content, 'name') }, body };

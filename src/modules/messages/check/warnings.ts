@@ -1,8 +1,9 @@
 import { accountOf, countryOf, isPossibleNumber } from '../../../infrastructure/whatsapp/account-number.js';
 import { ownText } from '../../../infrastructure/whatsapp/json-access.js';
+import { MEDIA_FIELDS } from '../../../infrastructure/whatsapp/message-body.js';
 import type { Connection } from '../../connections/connections.types.js';
 import type { ShownTemplate } from '../../templates/templates.service.js';
-import { changeFiles } from '../accept/file-references.js';
+import { changeFiles, isMediaType } from '../accept/file-references.js';
 import type { MessageInput } from '../accept/message-input.js';
 import { isUserId } from '../accept/recipient.js';
 import type { CheckWarningResponse } from '../dto/check-message.js';
@@ -27,8 +28,10 @@ const OF_THE_RECIPIENT: ReadonlySet<string> = new Set([
 /** Of the number and of a template; the platform pauses or limits what stays RED. */
 const LOW_QUALITY: ReadonlySet<string | null> = new Set<string | null>(['YELLOW', 'RED']);
 
-export function warningsOf(facts: WarningFacts): CheckWarningResponse[] {
-  return [...ofNumber(facts), ...ofRecipient(facts), ...ofTemplate(facts), ...ofTime(facts), ...ofFiles(facts)];
+/** @param mayRead the caller may read messages; without it nothing that says when the contact wrote last. */
+export function warningsOf(facts: WarningFacts, mayRead: boolean): CheckWarningResponse[] {
+  const warnings = [ofNumber, ofRecipient, ofTemplate, ofTime, ofFiles, ofFields].flatMap((part) => [...part(facts)]);
+  return mayRead ? warnings : warnings.filter(({ code }) => code !== 'WINDOW_CLOSES_BEFORE_SEND');
 }
 
 function* ofNumber({ connection }: WarningFacts): Generator<CheckWarningResponse> {
@@ -110,4 +113,13 @@ function* ofFiles({ input }: WarningFacts): Generator<CheckWarningResponse> {
     'WhatsApp fetches the file by its link only when the message is sent; upload it with POST /media to know before.';
   const field = input.type === 'template' || input.type === 'interactive' ? input.type : 'media.link';
   yield { code: 'MEDIA_LINK_NOT_CHECKED', message, field };
+}
+
+function* ofFields({ input: { type, content } }: WarningFacts): Generator<CheckWarningResponse> {
+  if (!isMediaType(type)) return;
+  for (const name of ['caption', 'filename', 'voice']) {
+    if (content[name] === undefined || MEDIA_FIELDS[type]?.includes(name) === true) continue;
+    const message = `WhatsApp has no ${name} for a message of type ${type}: it is kept here and not sent.`;
+    yield { code: 'MEDIA_FIELD_NOT_SENT', message, field: `media.${name}` };
+  }
 }

@@ -16,6 +16,7 @@ const WARNING_CODES = [
   'WINDOW_CLOSES_BEFORE_SEND',
   'EXPIRES_BEFORE_SEND',
   'MEDIA_LINK_NOT_CHECKED',
+  'MEDIA_FIELD_NOT_SENT',
 ] as const;
 
 export class CheckWarningResponse {
@@ -129,12 +130,13 @@ export class CheckedMessageResponse {
   @ApiProperty({ type: RenderedMessageResponse })
   rendered!: RenderedMessageResponse;
 
-  /** Null where there is none with this contact yet. */
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_CONVERSATION_ID })
-  conversation_id!: string | null;
+  /** Null where there is none with this contact yet; left out for a key without `messages:read`. */
+  @ApiPropertyOptional({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_CONVERSATION_ID })
+  conversation_id?: string | null;
 
-  @ApiProperty({ type: CheckedWindow })
-  window!: CheckedWindow;
+  /** Left out for a key without `messages:read`. */
+  @ApiPropertyOptional({ type: CheckedWindow })
+  window?: CheckedWindow;
 
   @ApiProperty({ type: CheckedQueue })
   queue!: CheckedQueue;

@@ -1,5 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import {
+  EXAMPLE_CONNECTION_ID,
+  EXAMPLE_CONVERSATION_ID,
+  EXAMPLE_MESSAGE_ID,
+  EXAMPLE_SCHEDULED_MESSAGE_ID,
+} from '../../../common/example-ids.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
 import { WAITING_REASONS, type Waiting } from '../send/queue-estimate.js';
@@ -255,6 +260,20 @@ export class QueuedMessage {
 
 export class QueuedMessageResponse {
   data!: QueuedMessage;
+}
+
+/** What `messages:write` alone learns of a canceled message. */
+export class CanceledMessage {
+  @ApiProperty({ type: 'string', format: 'uuid', example: EXAMPLE_SCHEDULED_MESSAGE_ID })
+  id!: string;
+
+  @ApiProperty({ enum: MESSAGE_STATUSES, example: 'failed' })
+  status!: string;
+}
+
+export class CanceledMessageResponse {
+  @ApiProperty({ type: CanceledMessage })
+  data!: CanceledMessage;
 }
 
 export class SingleMessageResponse {

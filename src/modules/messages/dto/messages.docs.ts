@@ -1,12 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiExtraModels, ApiHeader, ApiOkResponse, getSchemaPath } from '@nestjs/swagger';
 import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { ReadMessageRequest, ReadMessageResponse, RetryMessageRequest } from './read-or-retry.dto.js';
 import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
 import { CheckMessageResponse } from './check-message.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
-import { QueuedMessageResponse, SingleMessageResponse } from './message.response.js';
+import { CanceledMessageResponse, QueuedMessageResponse, SingleMessageResponse } from './message.response.js';
 
 const idempotencyKey = (required: boolean, description: string): MethodDecorator =>
   ApiHeader({
@@ -114,4 +114,16 @@ export const ReadMessageDocs = (): MethodDecorator =>
       'CONNECTION_NOT_READY',
       ...PLATFORM_CODES,
     ),
+  );
+
+export const CancelMessageDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(SingleMessageResponse, CanceledMessageResponse),
+    ApiOkResponse({
+      description: 'Canceled: the message, or `id` and `status` for a key without `messages:read`.',
+      schema: {
+        anyOf: [SingleMessageResponse, CanceledMessageResponse].map((type) => ({ $ref: getSchemaPath(type) })),
+      },
+    }),
+    ApiErrors('MESSAGE_NOT_FOUND', 'MESSAGE_NOT_CANCELABLE'),
   );

@@ -12,7 +12,7 @@ import { MESSAGE_EXAMPLES } from './message-examples.js';
 /** As many as a full bucket of a key has by default. */
 export const MOST_MESSAGES = 100;
 /** A hundred texts of full length, or templates with twenty values each. */
-export const BATCH_LIMIT_BYTES = 1_024 * 1_024;
+export const BATCH_LIMIT_BYTES = 4 * 1_024 * 1_024;
 
 const KEY = {
   type: 'string',

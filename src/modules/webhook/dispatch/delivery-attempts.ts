@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
+import { Config } from '../../../infrastructure/config/config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { DemoReceivers } from '../address/demo-receivers.service.js';
@@ -18,7 +19,7 @@ const SLOW_DOWN = new Set([429, 503]);
 /** Makes one attempt of a claimed event and records its outcome. */
 @Injectable()
 export class DeliveryAttempts {
-  readonly windows = new DeliveryWindows();
+  readonly windows: DeliveryWindows;
   private readonly logger = new Logger(DeliveryAttempts.name);
   private readonly giveUp = new AbortController();
   private stopping = false;
@@ -30,7 +31,10 @@ export class DeliveryAttempts {
     private readonly demo: DemoReceivers,
     private readonly counters: Counters,
     private readonly tracing: Tracing,
-  ) {}
+    config: Config,
+  ) {
+    this.windows = new DeliveryWindows(config.webhook.maxInFlightPerEndpoint);
+  }
 
   /** From now on claimed events that are not on the wire yet go back to the queue. */
   stop(): void {

@@ -49,7 +49,7 @@ async function write(
   return database.execute(insertWebhookEvents(source), [organizationId, type, count, connectionIds]);
 }
 
-const claim = (id: string, limit: number) => dispatches.claim(new Map([[id, limit]]));
+const claim = (id: string, limit: number, inFlight?: number) => dispatches.claim(new Map([[id, limit]]), inFlight);
 
 const outcomeOf = (claimed: ClaimedEvent, values: Partial<DeliveryOutcome>) => ({
   attemptId: claimed.attemptId,
@@ -117,17 +117,17 @@ describe('claim', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  it('gives no more while ten are in flight, whichever process claimed them, and goes on once their leases have run out', async () => {
+  it('gives no more while as many as allowed are in flight, whichever process claimed them, and goes on once their leases have run out', async () => {
     const { id } = await endpoint({ events: 30 });
-    expect(await claim(id, 7)).toHaveLength(7);
-    expect(await claim(id, 10)).toHaveLength(3);
-    expect(await claim(id, 10)).toHaveLength(0);
+    expect(await claim(id, 7, 10)).toHaveLength(7);
+    expect(await claim(id, 10, 10)).toHaveLength(3);
+    expect(await claim(id, 10, 10)).toHaveLength(0);
     await database.execute(
       `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 second'
        where endpoint_id = $1 and current_attempt_id is not null`,
       [id],
     );
-    const again = await claim(id, 10);
+    const again = await claim(id, 10, 10);
     expect(again.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 10 }, () => 2));
   });
 

@@ -112,18 +112,18 @@ export class DispatchRepository {
 
   /**
    * Claims due events of many endpoints, each one's oldest due first; every event gets an attempt and a lease. An
-   * endpoint that is paused, disabled or at rest gives none, nor one with ten deliveries in flight in all processes, nor
+   * endpoint that is paused, disabled or at rest gives none, nor one with `mostInFlight` deliveries in flight in all processes, nor
    * one that another process claims from at this moment. The secrets are those of this moment.
    *
    * @param wanted how many events at the most, by endpoint.
    */
-  async claim(wanted: ReadonlyMap<string, number>): Promise<ClaimedEvent[]> {
+  async claim(wanted: ReadonlyMap<string, number>, mostInFlight = MOST_IN_FLIGHT): Promise<ClaimedEvent[]> {
     const capacities = [...wanted.values()];
     const most = capacities.reduce((sum, capacity) => sum + capacity, 0);
     const ids = [...wanted.keys()];
     const known = this.placesOfMinute();
     const places = ids.map((id) => known.get(id) ?? null);
-    const params = [ids, capacities, most, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK, places];
+    const params = [ids, capacities, most, LEASE_MS / 1_000, mostInFlight, CLAIM_LOCK, places];
     const claimedAt = performance.now();
     const claimed = await this.database.query<ClaimedEvent & { place: string }>(CLAIM, params);
     for (const event of claimed) {

@@ -196,14 +196,55 @@ function deliver(windows: DeliveryWindows, succeeded: boolean, durationMs: numbe
 }
 
 describe('DeliveryWindows', () => {
-  it('begins with two places and earns ten', () => {
+  it('begins with two places and earns 64', () => {
     const windows = new DeliveryWindows();
     expect(windows.capacity('a')).toBe(2);
     deliver(windows, true, QUICK, 5);
     expect(windows.capacity('a')).toBe(7);
-    deliver(windows, true, QUICK, 50);
+    deliver(windows, true, QUICK, 70);
     expect(windows.capacity('a')).toBe(MOST_IN_FLIGHT);
+    expect(MOST_IN_FLIGHT).toBe(64);
+    expect(windows.capacity('a', 10)).toBe(10);
     expect(windows.capacity('b')).toBe(2);
+  });
+
+  it('stays within the setting', () => {
+    const windows = new DeliveryWindows(5);
+    deliver(windows, true, QUICK, 70);
+    expect(windows.capacity('a')).toBe(5);
+  });
+
+  // In virtual time: an endpoint that answers after `latencyMs`, with more events than it takes.
+  it.each([
+    [20, 3_000],
+    [100, 600],
+    [200, 300],
+    [1_000, 55],
+  ])('takes, answering after %i ms, at least %i events a second', (latencyMs, least) => {
+    const windows = new DeliveryWindows();
+    const open: number[] = [];
+    let answered = 0;
+    // The first half of the time is for growth.
+    for (let now = 0; now < 160_000; now += 10) {
+      while (open[0] !== undefined && open[0] <= now) {
+        open.shift();
+        windows.answered('a', true, latencyMs);
+        windows.ended('a');
+        if (now >= 80_000) answered++;
+      }
+      for (let n = windows.capacity('a'); n > 0; n--) {
+        windows.started('a', 1);
+        open.push(now + latencyMs);
+      }
+    }
+    expect(answered / 80).toBeGreaterThanOrEqual(least);
+  });
+
+  it('falls to two places by the answers of one round that are slow', () => {
+    const windows = new DeliveryWindows();
+    deliver(windows, true, QUICK, 70);
+    deliver(windows, true, 3_000, 64);
+    expect(windows.capacity('a')).toBe(2);
   });
 
   it('leaves an endpoint that hangs one place, and lets it rest after three attempts', () => {

@@ -86,8 +86,8 @@ export function restAfter(
   return attempt.succeeded && isOver ? { restsUntil: null, rests: 0 } : rest;
 }
 
-/** Deliveries that one endpoint may have in flight at the most. */
-export const MOST_IN_FLIGHT = 10;
+/** Deliveries that one endpoint may have in flight at the most, unless WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT says otherwise. */
+export const MOST_IN_FLIGHT = 64;
 
 const FIRST = 2;
 /** An answer after this long keeps a place busy that others could use. */
@@ -112,10 +112,12 @@ interface Window {
 export class DeliveryWindows {
   private readonly windows = new Map<string, Window>();
 
-  /** Deliveries that may start now. */
-  capacity(endpointId: string): number {
-    const window = this.windows.get(endpointId);
-    return window === undefined ? FIRST : Math.max(0, window.allowed - window.inFlight);
+  constructor(private readonly most = MOST_IN_FLIGHT) {}
+
+  /** Deliveries that may start now. @param share that no endpoint may exceed at this moment. */
+  capacity(endpointId: string, share = this.most): number {
+    const { allowed, inFlight } = this.windows.get(endpointId) ?? { allowed: FIRST, inFlight: 0 };
+    return Math.max(0, Math.min(allowed, share, this.most) - inFlight);
   }
 
   isIdle(endpointId: string): boolean {
@@ -148,7 +150,7 @@ export class DeliveryWindows {
       return slow && window.slowFailures >= HANGING_AFTER;
     }
     window.slowFailures = 0;
-    window.allowed = slow ? Math.max(FIRST, window.allowed - 1) : Math.min(MOST_IN_FLIGHT, window.allowed + 1);
+    window.allowed = slow ? Math.max(FIRST, window.allowed - 1) : Math.min(this.most, window.allowed + 1);
     return false;
   }
 

@@ -69,6 +69,7 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     return Promise.resolve(null);
   };
   const secrets = { open: () => `whsec_${Buffer.alloc(32, 1).toString('base64')}`, openHeaders: () => ({}) };
+  const config = { process: { roles, shutdownTimeoutMs: 1_000 }, webhook: { maxInFlight, maxInFlightPerEndpoint: 10 } };
   const attempts = new DeliveryAttempts(
     { record } as never,
     secrets as never,
@@ -76,8 +77,8 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     { clientFor: () => null, close: () => Promise.resolve() } as never,
     new Counters(),
     Tracing.OFF,
+    config as never,
   );
-  const config = { process: { roles, shutdownTimeoutMs: 1_000 }, webhook: { maxInFlight } };
   const dispatcher = new WebhookDispatcher(
     dispatches as never,
     attempts,

@@ -18,6 +18,8 @@ const MOST_EVENTS = 250;
 /** Claims are so far apart that answers which come together are followed by one claim. */
 const CLAIM_EVERY_MS = 5;
 const CLAIM_AGAIN_MS = 500;
+/** Deliveries of one endpoint while more than half of the process's places are taken, so that others find some. */
+const CROWDED_SHARE = 10;
 /** Without a free place other workers are asked to help at most this often. */
 const ASK_EVERY_MS = 1_000;
 /** A process gives hints at most this often. */
@@ -39,7 +41,7 @@ const STOP_PART = 0.3;
  *    worker names the endpoint to those that are.
  * 2. A claim takes due events of many endpoints in one statement and gives each an attempt and a lease of 20 s; it
  *    brings the address and the secrets of this moment. How many events of an endpoint go at once depends on how it has
- *    answered so far: ten at the most, one where it hangs. Any number of workers claim side by side.
+ *    answered so far: 64 at the most, one where it hangs. Any number of workers claim side by side.
  * 3. The delivery is signed and made, ten seconds at the most.
  * 4. The outcome is recorded, many in one statement: delivered; or due again by the schedule; or exhausted after the
  *    tenth attempt. An endpoint that answers 410, or never succeeds in five days, is disabled; one that hangs, or asks
@@ -183,12 +185,13 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
     const { windows } = this.attempts;
     const wanted = new Map<string, number>();
     let places = Math.min(MOST_EVENTS, this.config.webhook.maxInFlight - this.inFlight);
+    const share = this.inFlight * 2 > this.config.webhook.maxInFlight ? CROWDED_SHARE : undefined;
     for (const idle of [true, false]) {
       for (const endpointId of this.ready) {
         if (places <= 0 || wanted.size >= MOST_ENDPOINTS) break;
         if (windows.isIdle(endpointId) !== idle) continue;
         this.ready.delete(endpointId);
-        const capacity = Math.min(places, windows.capacity(endpointId));
+        const capacity = Math.min(places, windows.capacity(endpointId, share));
         if (capacity === 0) this.full.add(endpointId);
         else wanted.set(endpointId, capacity);
         places -= capacity;
@@ -220,7 +223,7 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
   }
 
   private async claim(wanted: Map<string, number>): Promise<void> {
-    for (const event of await this.dispatches.claim(wanted)) {
+    for (const event of await this.dispatches.claim(wanted, this.config.webhook.maxInFlightPerEndpoint)) {
       const capacity = wanted.get(event.endpointId) ?? 0;
       wanted.set(event.endpointId, capacity - 1);
       // It got all that it had places for, so it may have more.

@@ -22,14 +22,17 @@ export class EventsController {
    *
    * Events of all types are recorded from the moment the workspace has a webhook, chosen by it or not, or from the first
    * call, and are kept for 30 days, unless the installation says otherwise. A workspace without a webhook that has not
-   * called for so long is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
+   * called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
    * false: others were passed over.
+   *
+   * Events about messages need the scope `messages:read` too: for a key without it they are left out, and `omitted`
+   * names their types.
    */
   @Get()
   @RequireScope('webhooks:read')
   @ApiOkResponse({ type: EventsResponse, description: 'One page, oldest first.' })
   @ApiErrors('EVENT_CURSOR_EXPIRED')
   async list(@CurrentCaller() caller: Caller, @Query() query: ListEventsRequest): Promise<EventsResponse> {
-    return this.events.list(caller.organizationId, query);
+    return this.events.list(caller, query);
   }
 }

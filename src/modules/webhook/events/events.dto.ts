@@ -1,9 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 import { EVENT_SCHEMAS, EXAMPLE_CURSOR, EXAMPLE_EVENT } from '../dto/event.docs.js';
-import { EVENT_TYPES, type EventType } from '../webhook.types.js';
+import type { Scope } from '../../../infrastructure/access/scopes.js';
+import { EVENT_TYPES, MESSAGE_EVENTS, type EventType } from '../webhook.types.js';
 
 const KINDS: ReadonlySet<string> = new Set(EVENT_TYPES);
+const ABOUT_MESSAGES: ReadonlySet<string> = new Set(MESSAGE_EVENTS);
 
 export class ListEventsRequest {
   /**
@@ -37,8 +39,21 @@ export class ListEventsRequest {
   limit = 100;
 }
 
-export function typesOf({ types }: ListEventsRequest): EventType[] | null {
-  return types === undefined ? null : [...new Set(types.split(',') as EventType[])];
+/**
+ * The types that a page has and, of those asked for, the ones that the key may not read: what messages say needs the
+ * scope of the journal. `types` null: all.
+ */
+export function typesOf(
+  { types }: ListEventsRequest,
+  scopes: ReadonlySet<Scope>,
+): { types: EventType[] | null; omitted: EventType[] } {
+  const wanted = types === undefined ? null : [...new Set(types.split(',') as EventType[])];
+  if (scopes.has('messages:read')) return { types: wanted, omitted: [] };
+  const all = wanted ?? [...EVENT_TYPES];
+  return {
+    types: all.filter((type) => !ABOUT_MESSAGES.has(type)),
+    omitted: all.filter((type) => ABOUT_MESSAGES.has(type)),
+  };
 }
 
 /** As a webhook delivery brings it. */
@@ -63,4 +78,8 @@ export class EventsResponse {
   /** True: nothing more was there. False: ask again, at once after a page with events, else after a moment. */
   @ApiProperty({ example: true })
   done!: boolean;
+
+  /** Types that were left out because the key lacks the scope `messages:read`. */
+  @ApiProperty({ type: 'array', items: { type: 'string', enum: [...MESSAGE_EVENTS] }, example: [] })
+  omitted!: string[];
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invalidField } from '../../../common/common.errors.js';
+import type { Caller } from '../../../infrastructure/access/caller.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { webhookErrors } from '../webhook.errors.js';
 import { cursorText, parseCursor, timeOf, type EventCursor } from './event-cursor.js';
@@ -29,7 +30,10 @@ export class EventsService {
    *
    * @throws EVENT_CURSOR_EXPIRED (410), INVALID_REQUEST (400) for what is no cursor of this workspace.
    */
-  async list(organizationId: string, query: ListEventsRequest): Promise<EventsResponse> {
+  async list(
+    { organizationId, scopes }: Pick<Caller, 'organizationId' | 'scopes'>,
+    query: ListEventsRequest,
+  ): Promise<EventsResponse> {
     const { after: text, limit } = query;
     const state = await this.events.state(organizationId);
     const place = { organizationId, identity: state.identity };
@@ -37,7 +41,8 @@ export class EventsService {
     if (given === null) throw invalidField('after', 'cursor', AFTER_MESSAGE);
     const noted = state.stale || text === 'now' ? await this.events.note(organizationId) : null;
     const after = await this.placeOf(given, noted, state, organizationId);
-    const request = { after, types: typesOf(query), limit };
+    const { types, omitted } = typesOf(query, scopes);
+    const request = { after, types, limit };
     let end = after;
     let page = await this.events.page(organizationId, request);
     if (page.last === null && timeOf(after) < Date.now() - RENEWED_MS) {
@@ -61,6 +66,7 @@ export class EventsService {
       })),
       next: cursorText(next, place),
       done: !cut && !page.full && !page.held,
+      omitted,
     };
   }
 

@@ -10,6 +10,7 @@ import {
   violation,
   type Shape,
 } from '../../../../common/shape.js';
+import { MEDIA_TYPES } from '../../../media/media.types.js';
 import { interactiveVariants } from './interactive-variants.js';
 import { bodyShape, either, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
 
@@ -48,20 +49,14 @@ interface MediaBody {
   media: { id?: string; link?: string; caption?: string };
 }
 
-const caption = string({ max: 1_024, description: 'Text under the file.' });
-/** Every kind takes these; where the platform has no place for them they are not sent to it. */
+/** Every kind takes these; where WhatsApp has no such field they are kept and not sent, and POST /messages/check warns. */
 const common = {
+  caption: string({
+    max: 1_024,
+    description: 'Text under an image, a video or a document; other kinds are sent without it.',
+  }),
   filename: string({ max: 240, description: 'Name under which a document is shown; other kinds are sent without it.' }),
   voice: boolean({ description: 'Send audio (ogg with Opus) as a voice note; other kinds are sent without it.' }),
-};
-
-/** What each kind takes beside. A caption that the platform does not show would be lost, so it is refused. */
-const EXTRA: Readonly<Record<string, Record<string, Shape>>> = {
-  image: { caption },
-  video: { caption },
-  audio: {},
-  document: { caption },
-  sticker: {},
 };
 
 const ONE_SOURCE = {
@@ -77,13 +72,13 @@ const ONE_SOURCE = {
 };
 
 /** Image, video, audio, document, sticker. */
-const mediaVariants: readonly MessageVariant[] = Object.entries(EXTRA).map(([type, extra]) => ({
+const mediaVariants: readonly MessageVariant[] = MEDIA_TYPES.map((type) => ({
   name: `Send${type.charAt(0).toUpperCase()}${type.slice(1)}`,
   type,
   shape: refined(
     bodyShape({
       type: oneOf([type]),
-      media: refined(object({ optional: { ...fileSource, ...extra, ...common } }), () => undefined, ONE_SOURCE),
+      media: refined(object({ optional: { ...fileSource, ...common } }), () => undefined, ONE_SOURCE),
     }),
     ({ media: { id, link }, media_object_id: objectId }: MediaBody, _field, violations) => {
       const refuse = (field: string, rule: string, message: string) => violations.push(violation(field, rule, message));
