@@ -199,7 +199,7 @@ export class MessagesController {
    *
    * Told from what is kept: the last 100 attempts, and up to 500 entries. `not_kept` says what is gone. A retry clears
    * the times of the attempt before it, which are then told by webhook events alone. Deliveries are looked for among the
-   * 10,000 events behind each move.
+   * workspace's 10,000 events behind each move.
    */
   @Get(':id/timeline')
   @RequireScope('messages:read')
