@@ -161,6 +161,9 @@ export class MessagesController {
    *
    * @remarks The workspace's messages in both directions, newest first. For the next page pass `next_before` and
    * `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+   *
+   * Where filters together leave little of very many messages (`status` with `client_message_id` or `to`, for example), a
+   * page looks at 2,000 of them, and may then have fewer entries than `limit`, or none: go on while `next_before` is set.
    */
   @Get()
   @RequireScope('messages:read')
