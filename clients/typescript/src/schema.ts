@@ -32,7 +32,9 @@ export interface paths {
         };
         /**
          * Read a number's business profile
-         * @description Read from the WhatsApp platform at each call: nothing is kept here that could be out of date.
+         * @description Read from the WhatsApp platform, and kept for 5 seconds: a change made elsewhere may show that much later. Reads
+         *     and changes that reach the platform are 100 at once of one number, and one a second: beyond that it is 429, with
+         *     `scope: "number_profile"`.
          *
          *     Needs a key with the scope `profile:read`.
          */
@@ -346,6 +348,9 @@ export interface paths {
          * @description The workspace's messages in both directions, newest first. For the next page pass `next_before` and
          *     `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
          *
+         *     Where filters together leave little of very many messages (`status` with `client_message_id` or `to`, for example), a
+         *     page looks at 2,000 of them, and may then have fewer entries than `limit`, or none: go on while `next_before` is set.
+         *
          *     Needs a key with the scope `messages:read`.
          */
         get: operations["messages_list"];
@@ -490,7 +495,7 @@ export interface paths {
          *
          *     Told from what is kept: the last 100 attempts, and up to 500 entries. `not_kept` says what is gone. A retry clears
          *     the times of the attempt before it, which are then told by webhook events alone. Deliveries are looked for among the
-         *     10,000 events behind each move.
+         *     workspace's 10,000 events behind each move.
          *
          *     Needs a key with the scope `messages:read`.
          */
@@ -751,7 +756,9 @@ export interface paths {
          *
          *     Fresh events do not wait for it: it adds to your webhook's queue only while few events are due there, and never
          *     exceeds what your receiver takes. While the webhook is paused or disabled it waits, three days at the most. One
-         *     replay runs at a time (409), with at most 100,000 events (422: choose a shorter time, and one after the other).
+         *     replay runs at a time (409), with at most 100,000 events (422: choose a shorter time, and one after the other). Events
+         *     count whose attempts are kept, delivered or not. For 10 seconds after such a 422 the answer is 429, with
+         *     `scope: "webhook_replay"`.
          *
          *     Needs a key with the scope `webhooks:write`.
          */
@@ -6537,7 +6544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6701,7 +6708,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6936,7 +6943,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7161,7 +7168,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7411,7 +7418,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7631,7 +7638,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7824,7 +7831,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -8079,7 +8086,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -8314,7 +8321,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -8541,7 +8548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -8726,7 +8733,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -8897,7 +8904,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9066,7 +9073,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9252,7 +9259,7 @@ export interface operations {
                 };
             };
             /**
-             * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
+             * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number.
              *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
              */
             429: {
@@ -9407,7 +9414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9540,7 +9547,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9696,7 +9703,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9893,7 +9900,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10115,7 +10122,7 @@ export interface operations {
             };
             /**
              * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
+             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number.
              */
             429: {
                 headers: {
@@ -10352,7 +10359,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10601,7 +10608,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10807,7 +10814,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -11121,7 +11128,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -11309,7 +11316,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -11510,7 +11517,7 @@ export interface operations {
             };
             /**
              * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
+             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number.
              */
             429: {
                 headers: {
@@ -11732,7 +11739,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -11896,7 +11903,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12112,7 +12119,7 @@ export interface operations {
             };
             /**
              * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
-             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
+             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number.
              */
             429: {
                 headers: {
@@ -12277,7 +12284,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12451,7 +12458,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12679,7 +12686,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12809,7 +12816,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12974,7 +12981,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13145,7 +13152,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13355,7 +13362,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13502,7 +13509,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13703,7 +13710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13880,7 +13887,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
