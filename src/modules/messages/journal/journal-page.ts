@@ -173,7 +173,7 @@ function leadsToMessage({ clientMessageId, to, status }: JournalQuery, contacts:
 function indexed({ clientMessageId, to }: JournalQuery, bind: Bind): string[] {
   const key =
     clientMessageId === undefined
-      ? `m.recipient = ${bind(to)} and m.recipient_user_id is null`
+      ? `m.recipient = ${bind(to)} and m.recipient_user_id is null and m.direction = 'outbound'`
       : `m.client_message_id = ${bind(clientMessageId)}`;
   return ['m.organization_id = $1', key];
 }
