@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
+import pg from 'pg';
+import { conversationId, seedJournal, userId } from '../../bench/rig/seed-journal.js';
+import { recipientNumber } from '../../bench/rig/recipients.js';
 import { bytesOf, envelope, WEBHOOK } from '../notifications/fixture.js';
 import { FUZZ_SCALE } from '../support/runs.js';
 import { changed, pathsOf, type Path } from './fuzz/body-mutations.js';
@@ -11,6 +14,7 @@ import { Fuzzer } from './fuzz/fuzzer.js';
 import { brokenJson, hostileJson } from './fuzz/hostile-json.js';
 import { Ledger } from './fuzz/ledger.js';
 import { BOUNDARY, encode, formOf, type Request } from './fuzz/request.js';
+import { RowMeter } from './fuzz/row-meter.js';
 import { startStage, type Stage } from './fuzz/stage.js';
 
 /**
@@ -243,6 +247,63 @@ describe('the cost of one request', () => {
         await meter.measure('what a customer wrote', post(text(unit.repeat(65_536))));
       }
       expect(meter.tooDear).toEqual([]);
+    },
+    LONG_MS,
+  );
+});
+
+/** COST_ROWS=1000000 for the long form. */
+const JOURNAL_ROWS = Number(process.env.COST_ROWS ?? 60_000);
+/** A page looks at some thousand messages at the most, in a table and its index. */
+const MOST_ROWS = 45_000;
+
+describe('what one read costs the database, however much is in it', () => {
+  let rows: RowMeter;
+
+  beforeAll(async () => {
+    const { connection } = stage.own;
+    const pool = new pg.Pool({ connectionString: stage.test.databaseUrl, max: 1 });
+    await seedJournal(pool, [connection] as never, JOURNAL_ROWS);
+    await pool.end();
+    rows = new RowMeter(stage.test);
+  }, 1_200_000);
+  afterAll(() => rows?.close());
+
+  it(
+    'is bounded for each route, and for each two and three filters of the journal',
+    async () => {
+      const filters: [string, string][] = [
+        ['client_message_id', 'order-1'],
+        ['to', recipientNumber(1)],
+        ['from', recipientNumber(2)],
+        ['recipient', userId(1)],
+        ['conversation_id', conversationId(1)],
+        ['connection_id', stage.own.connection.id],
+        ['direction', 'outbound'],
+        ['status', 'outcome_unknown'],
+      ];
+      const targets: string[] = [];
+      for (let a = 0; a < filters.length; a++) {
+        for (let b = a + 1; b < filters.length; b++) {
+          for (let c = b; c < filters.length; c++) {
+            const chosen = [...new Set([filters[a], filters[b], filters[c]])] as [string, string][];
+            targets.push(`/api/v1/messages?${new URLSearchParams([...chosen, ['limit', '100']]).toString()}`);
+          }
+        }
+      }
+      const headers = { authorization: `Bearer ${stage.own.key}` };
+      for (const operation of description.operations) {
+        if (operation.method.toUpperCase() !== 'GET') continue;
+        const [request] = await usual(operation);
+        if (request !== undefined) targets.push(encode(request).target);
+      }
+      const dear: string[] = [];
+      for (const target of targets) {
+        const read = await rows.measure(MOST_ROWS, () => caller.send({ method: 'GET', target, headers }));
+        if (read > MOST_ROWS) dear.push(`${target}: ${read} rows`);
+      }
+      expect(targets.length).toBeGreaterThan(90);
+      expect(dear).toEqual([]);
     },
     LONG_MS,
   );

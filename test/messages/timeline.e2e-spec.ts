@@ -6,9 +6,11 @@ import type { TimelineResponse } from '../../src/modules/messages/dto/timeline.r
 import { SendRepository } from '../../src/modules/messages/send/send.repository.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { testPhone } from '../support/factories.js';
+import { rowsRead } from '../support/rows-read.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp } from '../webhook/fixture.js';
+import { TimelineService } from '../../src/modules/messages/timeline/timeline.service.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
 
 type Timeline = Wire<TimelineResponse>;
@@ -89,6 +91,28 @@ describe('the timeline of a sent message', () => {
       { advised: false, not_before: null },
       [],
     ]);
+  });
+
+  it('is found among the events of its workspace alone, however many others have', async () => {
+    const id = await workspace.sendAnswered(await workspace.contact());
+    await workspace.reaches(id, 'read');
+    const timeline = await delivered(id, 4);
+    const { id: other } = await test.factories.workspace();
+    for (let part = 0; part < 4; part++) {
+      await test.database.execute(
+        `insert into webhook_event (organization_id, type, data, occurred_at, status, next_attempt_at)
+         select $1, 'message.status.updated', '{"message_id":"none"}', clock_timestamp(), 'recorded', null
+         from generate_series(1, 5000)`,
+        [other],
+      );
+    }
+    const timelines = test.app.get(TimelineService, { strict: false });
+    const read = await rowsRead(test.database, 'webhook_event', async () =>
+      expect(await timelines.of(workspace.organizationId, id)).toMatchObject({
+        data: { length: timeline.data.length },
+      }),
+    );
+    expect(read).toBeLessThan(500);
   });
 
   it('of one that was refused at once: the code, its words, and who can mend it', async () => {

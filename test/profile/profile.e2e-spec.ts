@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { newId } from '../../src/common/ids.js';
+import { CloudApiClient } from '../../src/infrastructure/whatsapp/cloud-api-client.js';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { connectionAtSimulator } from '../messages/fixture.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
@@ -126,22 +128,56 @@ describe("a number's business profile", () => {
     }
   });
 
+  it('asks the platform once for reads at the same time, and anew after a change', async () => {
+    const { id } = await connectionAtSimulator(test, organizationId);
+    const asked = jest.spyOn(test.app.get(CloudApiClient, { strict: false }), 'request');
+    try {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => api.get(path(id))));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      expect(asked).toHaveBeenCalledTimes(1);
+      expect((await put(path(id), { about: 'Closed today' })).body.data).toMatchObject({ about: 'Closed today' });
+      expect((await api.get(path(id))).body.data).toMatchObject({ about: 'Closed today' });
+      expect(asked).toHaveBeenCalledTimes(3);
+    } finally {
+      asked.mockRestore();
+    }
+  });
+
+  it('counts what reaches the platform for each number', async () => {
+    const { id } = await connectionAtSimulator(test, organizationId);
+    const change = (to: string) => put(path(to), { about: 'Open' });
+    let refused: ApiResponse | undefined;
+    // A change is a call, and its answer another.
+    for (let calls = 0; refused === undefined && calls < 400; calls++) {
+      const answer = await change(id);
+      if (answer.status !== 200) refused = answer;
+    }
+    expect([refused?.status, refused?.body.error.code, refused?.body.error.scope]).toEqual([
+      429,
+      'RATE_LIMITED',
+      'number_profile',
+    ]);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await change((await connectionAtSimulator(test, organizationId)).id)).status).toBe(200);
+  });
+
   it('reports a platform that is down, and one that does not answer, within its time', async () => {
+    const { id } = await connectionAtSimulator(test, organizationId);
     await control('faults', { down: true });
     try {
-      for (const answer of [await api.get(path()), await put(path(), { about: 'x' })]) {
+      for (const answer of [await api.get(path(id)), await put(path(id), { about: 'x' })]) {
         expect([answer.status, answer.body.error.code]).toEqual([502, 'PLATFORM_UNAVAILABLE']);
       }
     } finally {
       await control('faults', { down: false, latency_ms: 30_000 });
     }
     try {
-      const { status, body } = await api.get(path());
+      const { status, body } = await api.get(path(id));
       expect([status, body.error.code]).toEqual([504, 'PLATFORM_TIMEOUT']);
     } finally {
       await control('faults', { latency_ms: 0 });
     }
-    expect((await api.get(path())).status).toBe(200);
+    expect((await api.get(path(id))).status).toBe(200);
   });
 
   it.each([' ', '\t', '\n \u00a0'])('refuses an about of white space itself: %j', async (about) => {
@@ -157,10 +193,11 @@ describe("a number's business profile", () => {
   });
 
   it('a refused token disconnects the number: 409 from then on', async () => {
-    const token = (await test.app.get(ConnectionsService).forSending(second.id))?.token ?? '';
+    const fresh = await connectionAtSimulator(test, organizationId);
+    const token = (await test.app.get(ConnectionsService).forSending(fresh.id))?.token ?? '';
     await control('tokens', { token, valid: false });
-    const { status, body } = await api.get(path(second.id));
+    const { status, body } = await api.get(path(fresh.id));
     expect([status, body.error.code, body.error.status]).toEqual([409, 'CONNECTION_NOT_READY', 'disconnected']);
-    expect((await put(path(second.id), { about: 'x' })).status).toBe(409);
+    expect((await put(path(fresh.id), { about: 'x' })).status).toBe(409);
   });
 });

@@ -1,6 +1,6 @@
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
-import { ReplaysRepository } from '../../src/modules/webhook/replay/replays.repository.js';
+import { REPLAY_LOCK, ReplaysRepository } from '../../src/modules/webhook/replay/replays.repository.js';
 import { EVENT_TYPES } from '../../src/modules/webhook/webhook.types.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
 import type { ApiClient } from '../support/api-client.js';
@@ -37,13 +37,13 @@ async function start(api: ApiClient, body: object): Promise<Replay> {
   return answer.body.data as Replay;
 }
 
-const read = async (api: ApiClient, id: string): Promise<Replay> =>
+const readReplay = async (api: ApiClient, id: string): Promise<Replay> =>
   (await api.get(`/webhook/replay/${id}`)).body.data as Replay;
 
 const ended = (api: ApiClient, id: string): Promise<Replay> =>
   waitFor(
     async () => {
-      const replay = await read(api, id);
+      const replay = await readReplay(api, id);
       return replay.status === 'done' ? replay : undefined;
     },
     { what: 'the replay to end' },
@@ -140,7 +140,7 @@ describe('POST /webhook/replay', () => {
     await other.configure({ url: receiver.url('/beside') });
     await insertPast(test.database, other.organizationId, { count: 1, outcome: 'exhausted' });
     await ended(other.api, (await start(other.api, { since: ago(600) })).id);
-    expect(await read(api, id)).toMatchObject({ status: 'paused', done: 0 });
+    expect(await readReplay(api, id)).toMatchObject({ status: 'paused', done: 0 });
     expect(times(ids)).toEqual([0, 0, 0]);
     await configure({ url });
     await ended(api, id);
@@ -164,7 +164,7 @@ describe('POST /webhook/replay', () => {
       await waitFor(() => receiver.of(fresh).length === 1, { what: 'the fresh event' });
       behind.push(seen().findIndex((each) => each.id === fresh) - before);
     }
-    expect((await read(api, id)).status).toBe('running');
+    expect((await readReplay(api, id)).status).toBe('running');
     // Twenty that were due, ten in flight, and what one round of the claim took before it was written.
     expect(Math.min(...behind)).toBeLessThanOrEqual(50);
     await configure({ url: receiver.url(path), active: false });
@@ -225,7 +225,7 @@ describe('POST /webhook/replay', () => {
     );
     const { id } = await start(api, { since: ago(600) });
     await test.app.get(Sweeps).runNow('webhook_replay_purge');
-    expect(await read(api, id)).toMatchObject({ status: 'paused', total: 1, done: 0 });
+    expect(await readReplay(api, id)).toMatchObject({ status: 'paused', total: 1, done: 0 });
     await test.database.execute(`update webhook_replay set created_at = created_at - interval '4 days' where id = $1`, [
       id,
     ]);
@@ -263,9 +263,13 @@ describe('POST /webhook/replay', () => {
     // The planner does not know of the workspace, and takes it for small.
     await test.database.execute('analyze webhook_event');
     await insertPast(test.database, organizationId, { count: 105_000, outcome: 'exhausted' });
+    // An event that is gone counts while its attempts are kept: none is looked up where they are too many.
     const deleteEvents = (count: number) =>
       test.database.execute(
-        'delete from webhook_event where id = any(array(select id from webhook_event where organization_id = $1 limit $2))',
+        `with gone as (
+           delete from webhook_event where id = any(array(select id from webhook_event where organization_id = $1 limit $2))
+           returning id)
+         delete from webhook_delivery d using gone where d.event_id = gone.id and d.organization_id = $1`,
         [organizationId, count],
       );
     // What is too much already is not counted to its end.
@@ -276,6 +280,10 @@ describe('POST /webhook/replay', () => {
     );
     expect(read).toBeGreaterThan(100_000);
     expect(read).toBeLessThanOrEqual(100_001);
+    const lookedUp = await rowsRead(test.database, 'webhook_event', () =>
+      replays.start(organizationId, newId(), choice),
+    );
+    expect(lookedUp).toBe(0);
     await deleteEvents(4_999);
     const { status, body } = await api.post('/webhook/replay', { since: ago(600) });
     expect([status, body.error.code, body.error.limit]).toEqual([422, 'WEBHOOK_REPLAY_TOO_LARGE', 100_000]);
@@ -283,9 +291,35 @@ describe('POST /webhook/replay', () => {
       organizationId,
     ]);
     expect(rows).toEqual([]);
+    // A refusal is dear: the next one is not looked for at once.
+    const again = await rowsRead(test.database, 'webhook_delivery', async () => {
+      const { status, body, headers } = await api.post('/webhook/replay', { since: ago(600) });
+      expect([status, body.error.code, body.error.scope]).toEqual([429, 'RATE_LIMITED', 'webhook_replay']);
+      expect(body.error.retry_after_seconds).toBeGreaterThan(0);
+      expect(headers.get('retry-after')).toBe(String(body.error.retry_after_seconds));
+    });
+    expect(again).toBe(0);
     await deleteEvents(1);
-    expect(await start(api, { since: ago(600) })).toMatchObject({ total: 100_000, done: 0, status: 'paused' });
+    const id = newId();
+    expect(await replays.start(organizationId, id, choice)).toEqual({ id, tooMany: false });
+    expect(await readReplay(api, id)).toMatchObject({ total: 100_000, done: 0, status: 'paused' });
   }, 120_000);
+});
+
+it('collects the events of an endpoint for one request at a time', async () => {
+  const { api, configure, organizationId } = await subscriber(test);
+  await configure({ url: receiver.url('/one-at-a-time'), active: false });
+  await insertPast(test.database, organizationId, { count: 3, outcome: 'exhausted' });
+  await test.database.transaction(async () => {
+    const [endpoint] = await test.database.query<{ locked: boolean }>(
+      `select ${REPLAY_LOCK} as locked from webhook_endpoint e where organization_id = $1`,
+      [organizationId],
+    );
+    expect(endpoint?.locked).toBe(true);
+    const { status, body } = await api.post('/webhook/replay', { since: ago(600) });
+    expect([status, body.error.code]).toEqual([409, 'WEBHOOK_REPLAY_RUNNING']);
+  });
+  expect(await start(api, { since: ago(600) })).toMatchObject({ total: 3 });
 });
 
 describe('GET /webhook/replay/{id}', () => {

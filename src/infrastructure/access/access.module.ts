@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { APP_GUARD } from '@nestjs/core';
+import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BodyGuard } from '../http/body.guard.js';
 import { AccessGuard } from './access.guard.js';
@@ -9,6 +9,7 @@ import { CacheInvalidation } from './cache-invalidation.js';
 import { DirectRoutes } from './direct-routes.js';
 import { ApiKeyEntity, OrganizationEntity } from './entities/access.entity.js';
 import { RateBucketRepository, RateLimiter } from './rate-limiter.js';
+import { WorkspaceReads } from './workspace-reads.js';
 import { WorkspacesService } from './workspaces.service.js';
 
 /** Workspaces, API keys and scopes, for every module. */
@@ -27,6 +28,7 @@ import { WorkspacesService } from './workspaces.service.js';
     BodyGuard,
     { provide: APP_GUARD, useExisting: AccessGuard },
     { provide: APP_GUARD, useExisting: BodyGuard },
+    { provide: APP_INTERCEPTOR, useClass: WorkspaceReads },
     DirectRoutes,
   ],
   exports: [CacheInvalidation, WorkspacesService, ApiKeysService, RateLimiter, DirectRoutes],

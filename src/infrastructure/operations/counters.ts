@@ -123,6 +123,7 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   webhook_secret_unreadable: 'Deliveries that could not be signed because no key decrypts their secret.',
   webhook_succeeded: 'Delivery attempts answered 2xx.',
   webhook_wakes_failed: 'Wakes of endpoints that failed; the sweep finds their events.',
+  workspace_reads_refused: 'Reads refused because as many of their workspace were under way and waiting as may be.',
 };
 
 /** Counters whose names end in a word of the code's own, such as an answer's kind. */

@@ -343,3 +343,41 @@ describe('a client', () => {
     expect(() => new CloudApiClient({ baseUrl, apiVersion })).toThrow(/URL|https|v26/);
   });
 });
+
+describe('calls other than sends', () => {
+  const PROFILE = 'whatsapp_business_profile';
+
+  /** A platform that takes messages at once, and answers profiles when it is released. */
+  async function holdingPlatform(options: Partial<CloudApiClientOptions>) {
+    const held: (() => void)[] = [];
+    const server = await serve((socket, request) => {
+      if (request.includes(PROFILE)) held.push(() => socket.write(answer(200, { data: [] })));
+      else socket.write(accepted('wamid.A'));
+    });
+    const client = clientOf(server.url, options);
+    const read = (number: string) =>
+      client.request({ method: 'GET', path: `/${number}/${PROFILE}`, token: TOKEN, query: { fields: 'about' } });
+    return { held, client, read };
+  }
+
+  it('take no socket of sends, however many the platform leaves unanswered', async () => {
+    const { held, client, read } = await holdingPlatform({ connections: 32 });
+    const reads = Array.from({ length: 60 }, (_, number) => read(String(number)));
+    await waitFor(() => held.length === 32, { what: 'the profiles to be asked for' });
+    expect((await send(client)).kind).toBe('accepted');
+    expect(held).toHaveLength(32);
+    for (let next = 0; next < reads.length; next++) (await waitFor(() => held[next]))();
+    expect((await Promise.all(reads)).every(({ ok }) => ok)).toBe(true);
+  });
+
+  it('of one number take a few sockets, and those of others go on', async () => {
+    const { held, read } = await holdingPlatform({});
+    const reads = Array.from({ length: 10 }, () => read('1'));
+    await waitFor(() => held.length === 4, { what: 'the first four' });
+    const other = read('2');
+    (await waitFor(() => held[4], { what: 'the other number' }))();
+    expect((await other).ok).toBe(true);
+    for (const one of [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]) (await waitFor(() => held[one]))();
+    expect((await Promise.all(reads)).every(({ ok }) => ok)).toBe(true);
+  });
+});

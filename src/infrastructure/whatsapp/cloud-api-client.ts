@@ -1,4 +1,5 @@
 import { storableText } from '../../common/json.js';
+import { KeyedSlots } from '../../common/keyed-slots.js';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { ownObject, ownText } from './json-access.js';
 import { apiRootOf } from './connect-options.js';
@@ -39,8 +40,16 @@ export interface PlatformRequest {
 /** A page of a hundred templates is some hundred KiB. */
 const MAX_MANAGEMENT_RESPONSE_BYTES = 8 * 1024 * 1024;
 
-/** How long a management call may wait for a socket. */
+/** How long a management call may wait for its turn, and for a socket. */
 const MANAGEMENT_WAIT_MS = 5_000;
+
+/**
+ * Sockets of management calls, apart from those of sends: a platform that answers them slowly must delay no message. Of
+ * one number or account a few, so that those of others stay usable.
+ */
+const MANAGEMENT_CONNECTIONS = 32;
+const MANAGEMENT_OF_ONE = 4;
+const MOST_WAITING_OF_ONE = 100;
 
 /**
  * The WhatsApp Cloud API over HTTP. A failure of the network or the platform is never thrown: a send always has an
@@ -48,6 +57,12 @@ const MANAGEMENT_WAIT_MS = 5_000;
  */
 export class CloudApiClient implements OnApplicationShutdown {
   private readonly http: HttpExchanger;
+  private readonly management: HttpExchanger;
+  private readonly turns = new KeyedSlots({
+    slots: MANAGEMENT_OF_ONE,
+    mostWaiting: MOST_WAITING_OF_ONE,
+    waitMs: MANAGEMENT_WAIT_MS,
+  });
   private readonly root: string;
   private readonly maxResponseBytes: number;
 
@@ -56,12 +71,15 @@ export class CloudApiClient implements OnApplicationShutdown {
     const { origin, path } = apiRootOf(options.baseUrl, options.apiVersion);
     this.root = path;
     this.maxResponseBytes = options.maxResponseBytes ?? 64 * 1024;
-    this.http = new HttpExchanger({ ...DEFAULTS, ...options, origin });
+    const settings = { ...DEFAULTS, ...options, origin };
+    this.http = new HttpExchanger(settings);
+    const connections = Math.min(settings.connections, MANAGEMENT_CONNECTIONS);
+    this.management = new HttpExchanger({ ...settings, connections });
   }
 
   /** Calls under way, those that wait for a socket included. */
   get inFlight(): number {
-    return this.http.inFlight;
+    return this.http.inFlight + this.management.inFlight;
   }
 
   /**
@@ -86,14 +104,27 @@ export class CloudApiClient implements OnApplicationShutdown {
   }
 
   /** Calls any other endpoint. A GET that a closing connection swallowed is made once more; nothing else is. */
-  async request({ method, path, token, query, json }: PlatformRequest): Promise<PlatformResult> {
-    if (!isSendableToken(token)) {
+  async request(request: PlatformRequest): Promise<PlatformResult> {
+    if (!isSendableToken(request.token)) {
       return failure('rejected', { message: TOKEN_MESSAGE });
     }
+    // Of the number, the account or the message template that the path begins with.
+    const key = request.path.split(/[/?]/, 2)[1] ?? '';
+    if (!(await this.turns.enter(key))) {
+      return failure('unavailable', { message: 'Too many calls of this number or account are under way.' });
+    }
+    try {
+      return await this.call(request);
+    } finally {
+      this.turns.leave(key);
+    }
+  }
+
+  private async call({ method, path, token, query, json }: PlatformRequest): Promise<PlatformResult> {
     const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
     const body = json === undefined ? null : Buffer.from(JSON.stringify(json));
     const attempt = (): Promise<Exchange> =>
-      this.http.exchange({
+      this.management.exchange({
         method,
         path: `${this.root}${path}${search}`,
         headers: headersOf(token, body !== null),
@@ -142,8 +173,8 @@ export class CloudApiClient implements OnApplicationShutdown {
   }
 
   /** Gives up what waits unwritten (`deferred`), lets what is on the wire come to its end, closes every socket. */
-  close(): Promise<void> {
-    return this.http.close();
+  async close(): Promise<void> {
+    await Promise.all([this.http.close(), this.management.close()]);
   }
 
   /** After everything that sends has stopped. */

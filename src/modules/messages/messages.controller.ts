@@ -169,6 +169,9 @@ export class MessagesController {
    *
    * @remarks The workspace's messages in both directions, newest first. For the next page pass `next_before` and
    * `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+   *
+   * Where filters together leave little of very many messages (`status` with `client_message_id` or `to`, for example), a
+   * page looks at 2,000 of them, and may then have fewer entries than `limit`, or none: go on while `next_before` is set.
    */
   @Get()
   @RequireScope('messages:read')
@@ -207,7 +210,7 @@ export class MessagesController {
    *
    * Told from what is kept: the last 100 attempts, and up to 500 entries. `not_kept` says what is gone. A retry clears
    * the times of the attempt before it, which are then told by webhook events alone. Deliveries are looked for among the
-   * 10,000 events behind each move.
+   * workspace's 10,000 events behind each move.
    */
   @Get(':id/timeline')
   @RequireScope('messages:read')

@@ -2,7 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { READY } from './send/claim-sql.js';
-import { pageOf, type JournalQuery, type NamedContact } from './journal/journal-page.js';
+import {
+  type JournalPlace,
+  type JournalQuery,
+  MOST_SCANNED,
+  type NamedContact,
+  pageOf,
+  scanEndOf,
+} from './journal/journal-page.js';
 import { laneRecipient } from './contacts/conversations.repository.js';
 import {
   ATTEMPT_COLUMNS,
@@ -82,6 +89,16 @@ export class MessagesRepository {
        from message m left join message_content c on c.message_id = m.id where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
+  }
+
+  /** Down to where a page of the journal looks; null: as far as it must. */
+  async scanEnd(query: JournalQuery): Promise<JournalPlace | null> {
+    const contacts = await this.contactsOf(query);
+    const params: unknown[] = [query.organizationId, MOST_SCANNED - 1];
+    const end = scanEndOf(query, contacts, (value) => `$${params.push(value)}`);
+    if (end === null) return null;
+    const row = await this.database.find<{ id: string; created_at: Date | string }>(end, params);
+    return row && { id: row.id, createdAt: new Date(row.created_at) };
   }
 
   /** One page of the journal, newest first. */

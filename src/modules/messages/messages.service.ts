@@ -8,6 +8,7 @@ import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
 import { BacklogGuard, type Reservation } from './accept/backlog-guard.js';
 import type { JournalFilter } from './dto/list-messages.query.js';
+import type { JournalPlace } from './journal/journal-page.js';
 import { fingerprintOf, readMessageInput } from './accept/message-input.js';
 import { requireTimeAhead } from './accept/schedule.js';
 import { statesThatTake } from './message-state.js';
@@ -108,15 +109,21 @@ export class MessagesService {
   }
 
   /**
-   * One page of the journal, newest first. `next` is its last message where more follow, else null.
+   * One page of the journal, newest first. `next`: behind which message the next one begins, null after the last one. A
+   * page that looked at as many messages as it may ends there, with fewer than wanted.
    *
    * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace.
    */
-  async list(organizationId: string, filter: JournalFilter): Promise<{ messages: Message[]; next: Message | null }> {
+  async list(
+    organizationId: string,
+    filter: JournalFilter,
+  ): Promise<{ messages: Message[]; next: JournalPlace | null }> {
     if (filter.connectionId !== undefined) await this.connections.getById(organizationId, filter.connectionId);
-    const found = await this.messages.page({ ...filter, organizationId, limit: filter.limit + 1 });
+    const query = { ...filter, organizationId, limit: filter.limit + 1 };
+    const end = await this.messages.scanEnd(query);
+    const found = await this.messages.page({ ...query, downTo: end ?? undefined });
     const messages = found.slice(0, filter.limit);
-    return { messages, next: found.length > filter.limit ? (messages.at(-1) ?? null) : null };
+    return { messages, next: found.length > filter.limit ? (messages.at(-1) ?? null) : end };
   }
 
   /**

@@ -20,7 +20,9 @@ export class ProfileController {
   /**
    * Read a number's business profile
    *
-   * @remarks Read from the WhatsApp platform at each call: nothing is kept here that could be out of date.
+   * @remarks Read from the WhatsApp platform, and kept for 5 seconds: a change made elsewhere may show that much later. Reads
+   * and changes that reach the platform are 100 at once of one number, and one a second: beyond that it is 429, with
+   * `scope: "number_profile"`.
    */
   @Get()
   @RequireScope('profile:read')

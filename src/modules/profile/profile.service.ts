@@ -1,4 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { systemClock } from '../../common/clock.js';
+import { ExpiringCache } from '../../common/expiring-cache.js';
+import { type BucketLimits, TokenBucket } from '../../common/token-bucket.js';
+import { accessErrors } from '../../infrastructure/access/access.errors.js';
 import { CloudApiClient, type PlatformRequest } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { ownList, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import { isTokenRefused, platformError } from '../../infrastructure/whatsapp/platform-result.js';
@@ -9,22 +14,38 @@ import type { UpdateProfileRequest } from './dto/update-profile.request.js';
 
 const FIELDS = 'about,address,description,email,profile_picture_url,websites,vertical';
 
-/** Business profiles. The platform keeps them; nothing of them is stored here but the time of our last change. */
+/** A profile that was read is answered again for so long. */
+const FRESH_MS = 5_000;
+const MOST_KEPT = 1_000;
+/** Of one number: the platform allows 5,000 calls an hour for its whole account. */
+const CALLS: BucketLimits = { ratePerSecond: 1, burst: 100 };
+const MOST_COUNTED = 10_000;
+
+/**
+ * Business profiles. The platform keeps them; nothing of them is stored here but the time of our last change. Calls to the
+ * platform are counted per number, in this process, so that one caller does not use up what the platform allows.
+ */
 @Injectable()
 export class ProfileService {
+  private readonly profiles = new ExpiringCache<string, { body: unknown }>({ ttlMs: FRESH_MS, maxEntries: MOST_KEPT });
+  private readonly calls = new LRUCache<string, TokenBucket>({ maxSize: MOST_COUNTED, sizeCalculation: () => 1 });
+
   constructor(
     private readonly connections: ConnectionsService,
     private readonly client: CloudApiClient,
   ) {}
 
   /**
-   * Reads the profile of a number from the platform.
+   * The profile of a number as the platform has it, some seconds old at the most.
    *
-   * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504).
+   * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), RATE_LIMITED (429), PLATFORM_UNAVAILABLE (502),
+   * PLATFORM_TIMEOUT (504).
    */
   async get(organizationId: string, connectionId: string): Promise<ProfileResponse> {
     const connection = await this.connections.sendable(organizationId, connectionId);
-    const body = await this.ask(connection, { method: 'GET', query: { fields: FIELDS } });
+    const { body } = await this.profiles.get(connectionId, async () => ({
+      body: await this.ask(connection, { method: 'GET', query: { fields: FIELDS } }),
+    }));
     const updatedAt = await this.connections.profileUpdatedAt(organizationId, connectionId);
     const [profile] = ownList(body, 'data');
     return {
@@ -48,17 +69,32 @@ export class ProfileService {
     const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     if (Object.keys(fields).length > 0) {
       const connection = await this.connections.sendable(organizationId, connectionId);
-      await this.ask(connection, { method: 'POST', json: { messaging_product: 'whatsapp', ...fields } });
+      try {
+        await this.ask(connection, { method: 'POST', json: { messaging_product: 'whatsapp', ...fields } });
+      } finally {
+        // Also where the outcome is unknown.
+        this.profiles.delete(connectionId);
+      }
       await this.connections.profileChanged(organizationId, connectionId);
     }
     return this.get(organizationId, connectionId);
   }
 
   private async ask(connection: SendingConnection, request: Omit<PlatformRequest, 'path' | 'token'>): Promise<unknown> {
+    this.count(connection.phoneNumberId);
     const path = `/${encodeURIComponent(connection.phoneNumberId)}/whatsapp_business_profile`;
     const answer = await this.client.request({ ...request, path, token: connection.token });
     if (answer.ok) return answer.body;
     if (isTokenRefused(answer)) await this.connections.requireOtherToken(connection);
     throw platformError(answer);
+  }
+
+  private count(phoneNumberId: string): void {
+    const now = systemClock.monotonic();
+    let bucket = this.calls.get(phoneNumberId);
+    if (bucket === undefined) this.calls.set(phoneNumberId, (bucket = new TokenBucket(CALLS, now)));
+    if (bucket.take(now)) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(bucket.msUntil(1, now) / 1_000));
+    throw accessErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'number_profile' });
   }
 }

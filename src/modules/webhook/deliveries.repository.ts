@@ -19,7 +19,9 @@ export interface QueuedEvent extends QueuedEventData {
 
 /** How long after a change its event is looked for: the platform may report late. */
 const EVENT_WITHIN_MS = 86_400_000;
-/** Events of all workspaces that are read behind each change, and deliveries of the endpoint behind each event. */
+/** Between the start of a transaction and the events that it writes. */
+const TRANSACTION_MS = 2_000;
+/** Events of the workspace that are read behind each change, and deliveries of the endpoint behind each event. */
 const MOST_READ = 10_000;
 const MOST_EVENTS = 300;
 const MOST_DELIVERIES = 50;
@@ -49,16 +51,19 @@ export class DeliveriesRepository {
   /**
    * Events of a message that are still kept, by the time of their occurrence: the first 300, each with its first 50
    * deliveries. No index leads from a message to its events, and none is worth a write with each event: they are looked
-   * for by time.
+   * for by time, among those of the workspace.
    *
-   * @param times of the message's changes; behind each, up to ten thousand events are read.
+   * @param times of the message's changes; behind each, up to ten thousand events of the workspace are read.
    */
   ofMessage(organizationId: string, messageId: string, times: readonly Date[]): Promise<MessageEventDelivery[]> {
+    // Where one change follows another soon, the search behind the first ends where that behind the second begins.
+    const starts = times.map((time) => time.getTime()).sort((a, b) => a - b);
+    const ends = starts.map((start, index) => Math.min(start + EVENT_WITHIN_MS, starts[index + 1] ?? Infinity));
     return this.database.query<MessageEventDelivery>(OF_MESSAGE, [
       organizationId,
       messageId,
-      times.map(lowestIdSince),
-      times.map((time) => lowestIdSince(new Date(time.getTime() + EVENT_WITHIN_MS))),
+      starts.map((start) => lowestIdSince(new Date(start - TRANSACTION_MS))),
+      ends.map((end) => lowestIdSince(new Date(end + TRANSACTION_MS))),
       DELIVERY_STATUSES,
     ]);
   }
@@ -85,12 +90,21 @@ export class DeliveriesRepository {
   }
 }
 
-// An event's id and its attempts' begin with their times.
+// An event's id and its attempts' begin with their times. A workspace's events have an index in the order of their
+// transactions: those of a time lie between the transactions of the events, of whichever workspace, at its two ends.
 const OF_MESSAGE = `
-with found as materialized (
-  select distinct on (v.id) v.*, left(v.id::text, 13) as time_of_id from unnest($3::uuid[], $4::uuid[]) as part (low, high) cross join lateral (
-    select e.* from webhook_event e where e.id >= part.low and e.id < part.high order by e.id limit ${MOST_READ}) as v
-  where v.organization_id = $1 and coalesce(v.data ->> 'message_id', v.data -> 'message' ->> 'id') = $2
+with part as materialized (
+  select low, high, (select transaction_id from webhook_event where id >= low order by id limit 1) as first,
+    coalesce((select transaction_id from webhook_event where id >= high order by id limit 1),
+      '18446744073709551615') as last
+  from unnest($3::uuid[], $4::uuid[]) as part (low, high)
+), found as materialized (
+  select distinct on (v.id) v.*, left(v.id::text, 13) as time_of_id from part cross join lateral (
+    select e.* from webhook_event e
+    where e.organization_id = $1 and (e.transaction_id, e.id) >= (part.first, part.low) and e.transaction_id <= part.last
+    order by e.transaction_id, e.id limit ${MOST_READ}) as v
+  where v.id >= part.low and v.id < part.high
+    and coalesce(v.data ->> 'message_id', v.data -> 'message' ->> 'id') = $2
   order by v.id limit ${MOST_EVENTS}
 )
 select found.type, found.data ->> 'status' as status, found.data ->> 'previous_status' as "previousStatus",
@@ -102,7 +116,8 @@ select found.type, found.data ->> 'status' as status, found.data ->> 'previous_s
           and status = kind.status and id >= (found.time_of_id || '-7000-8000-000000000000')::uuid
           and created_at >= to_timestamp((('x' || replace(found.time_of_id, '-', ''))::bit(48)::bigint - 1) / 1000.0)
         order by created_at limit ${MOST_READ}) as of_event
-      where found.attempt_count > 0 and of_event.event_id = found.id limit ${MOST_DELIVERIES}) as d) as "deliveryIds"
+      where found.attempt_count > 0 and of_event.event_id = found.id
+      limit least(found.attempt_count, ${MOST_DELIVERIES})) as d) as "deliveryIds"
 from found order by found.occurred_at, found.id`;
 
 // One walk of the index for each kind and state, merged: a page costs the same whatever is filtered.

@@ -45,7 +45,7 @@ export const webhookErrors = defineErrors('webhook', {
     kind: 'unprocessable',
     message: ({ limit }) => `The time has more than ${limit} events, or too many attempts; choose a shorter one.`,
     when: 'POST /webhook/replay found more events than one replay may have, `limit`, or a million attempts to deliver them.',
-    fix: 'Replay a shorter time, and the next once that is done; or choose `types`.',
+    fix: 'Wait ten seconds, then replay a shorter time, and the next once that is done; or choose `types`.',
     extra: ({ limit }) => ({ limit }),
     sample: { limit: 100_000 },
   }),

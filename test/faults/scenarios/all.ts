@@ -9,6 +9,7 @@ import { crowdedLanes } from './crowded-lanes.js';
 import { databaseDiskFull } from './database-disk-full.js';
 import { eventsRead } from './events-read.js';
 import { gracefulStop } from './graceful-stop.js';
+import { greedyWorkspace } from './greedy-workspace.js';
 import { identicalRequests } from './identical-requests.js';
 import { keyRevoked } from './key-revoked.js';
 import { mediaDiskFull } from './media-disk-full.js';
@@ -64,6 +65,7 @@ export const SCENARIOS: readonly Scenario[] = [
   identicalRequests,
   crowdedLanes,
   neighbours,
+  greedyWorkspace,
   overload,
   slowClients,
 ];

@@ -3,7 +3,7 @@ import { Factories } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { MessagesRepository } from '../messages.repository.js';
-import type { JournalQuery } from './journal-page.js';
+import { type JournalQuery, MOST_SCANNED } from './journal-page.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
 
 let test: OpenTestDatabase;
@@ -43,9 +43,10 @@ async function fill(
          date_trunc('milliseconds', now()) - n * interval '1 second' as created_at
        from generate_series(1, $6::integer) as n
      ), made as (
-       insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, created_at)
+       insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
+         client_message_id, created_at)
        select id, $1, $2, $3, case status when 'received' then 'inbound' else 'outbound' end, 'text', '4915100', '4930',
-         created_at
+         'same', created_at
        from given
      ), waiting as (
        insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
@@ -97,6 +98,63 @@ describe('a page of the journal', () => {
       }
       expect(Object.entries(read).filter(([, rows]) => rows > 10 * FEW)).toEqual([]);
     });
+  });
+
+  it('reads a bounded part of what one index leads to, and says where it ended', async () => {
+    const connection = await newConnection();
+    const { organizationId } = connection;
+    const conversationId = await fill(connection, 8 * MOST_SCANNED, 'read');
+    await test.database.execute('analyze message, message_queue, message_state');
+    const pageWithin = async (query: JournalQuery) =>
+      journal.page({ ...query, downTo: (await journal.scanEnd(query)) ?? undefined });
+    const filters: Partial<JournalQuery>[] = [
+      { clientMessageId: 'same', status: 'accepted' },
+      { clientMessageId: 'same', status: 'queued' },
+      { clientMessageId: 'same', to: '4915101' },
+      { clientMessageId: 'same', from: '4931' },
+      { to: '4915100', status: 'accepted' },
+      { to: '4915100', connectionId: newId(), status: 'failed' },
+      { conversationId, status: 'read', to: '4915101' },
+      { conversationId, to: '4915101' },
+      { conversationId, from: '4931' },
+    ];
+    const dear: [string, string, number][] = [];
+    for (const filter of filters) {
+      for (const table of ['message', 'message_queue', 'message_state', 'conversation']) {
+        const read = await rowsRead(test.database, table, () => pageWithin({ organizationId, limit: FEW, ...filter }));
+        // Of the index and of the table, in both statements.
+        if (read > 6 * MOST_SCANNED) dear.push([JSON.stringify(filter), table, read]);
+      }
+    }
+    expect(dear).toEqual([]);
+  });
+
+  it('has all that the filters leave, over as many pages as it takes', async () => {
+    const connection = await newConnection();
+    await fill(connection, 2 * MOST_SCANNED + 700, 'read');
+    const { organizationId } = connection;
+    const whole = { organizationId, limit: 10_000 };
+    const pages = async (filter: Partial<JournalQuery>): Promise<string[]> => {
+      const ids: string[] = [];
+      let query: JournalQuery = { ...whole, limit: FEW, ...filter };
+      for (;;) {
+        const end = await journal.scanEnd(query);
+        const page = await journal.page({ ...query, downTo: end ?? undefined });
+        ids.push(...page.map(({ id }) => id));
+        const next = page.length === FEW ? page.at(-1) : end;
+        if (next === null || next === undefined) return ids;
+        query = { ...query, before: next.createdAt, beforeId: next.id };
+      }
+    };
+    for (const filter of [
+      { clientMessageId: 'same', status: 'failed' },
+      { to: '4915100', status: 'delivered' },
+      { clientMessageId: 'same', direction: 'inbound' },
+    ] as const) {
+      const all = (await journal.page({ ...whole, ...filter })).map(({ id }) => id);
+      expect(all.length).toBeGreaterThan(2);
+      expect(await pages(filter)).toEqual(all);
+    }
   });
 
   it('has each message once and in a state, while they move from the queue to an outcome', async () => {

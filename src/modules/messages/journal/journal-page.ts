@@ -18,8 +18,18 @@ export interface JournalQuery extends Partial<ListCursor> {
   to?: string | undefined;
   /** A user id: messages from and to the contact who is known by it. */
   recipient?: string | undefined;
+  /** Nothing older than this message: as far as one page looks. */
+  downTo?: JournalPlace | undefined;
   limit: number;
 }
+
+export interface JournalPlace {
+  createdAt: Date;
+  id: string;
+}
+
+/** Messages that one page looks at where an index leads to more than the filters leave. */
+export const MOST_SCANNED = 2_000;
 
 /** A conversation that the filters name. */
 export interface NamedContact {
@@ -47,8 +57,7 @@ export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | 
   const outbound = direction !== 'inbound' && status !== 'received';
   if (contacts?.length === 0 || (!inbound && !outbound)) return null;
   const list = listWithin(query, bind);
-  // Both lead to few rows: those of one message of the caller, or what was sent to one number.
-  if (clientMessageId !== undefined || (to !== undefined && contacts === null && !isInQueue(status))) {
+  if (leadsToMessage(query, contacts)) {
     const found = ['m.organization_id = $1', ...ofMessage(query, bind)];
     if (clientMessageId !== undefined) found.push(`m.client_message_id = ${bind(clientMessageId)}`);
     if (connectionId !== undefined) found.push(`m.connection_id = ${bind(connectionId)}`);
@@ -130,6 +139,45 @@ function forEach(
 const ofKey = (alias: string, contacts: Contacts): string =>
   `${alias}.${contacts === null ? 'connection_id' : 'conversation_id'} = k.id`;
 
+/**
+ * The message, as `created_at` and `id`, down to which one page looks: with filters that no index has together, few or
+ * none of very many messages may be left. $2: how many are passed over.
+ *
+ * @returns null where every message that is looked at is listed.
+ */
+export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
+  const { clientMessageId, to, from, status, direction, connectionId, organizationId, before, beforeId, limit } = query;
+  if (contacts?.length === 0) return null;
+  const list = listWithin(query, bind, 'offset $2 limit 1');
+  const lists: string[] = [];
+  if (leadsToMessage(query, contacts)) {
+    const others = [clientMessageId === undefined ? undefined : to, from, status, direction, connectionId, contacts];
+    if (others.every((filter) => filter === undefined || filter === null)) return null;
+    lists.push(list('message m', 'm.id', indexed(query, bind)));
+  } else if (contacts !== null && (to !== undefined || from !== undefined)) {
+    const wider = { organizationId, connectionId, direction, status, before, beforeId, limit } as JournalQuery;
+    if (direction !== 'outbound' && to === undefined && (status === undefined || status === 'received'))
+      lists.push(inboundList(wider, contacts, list, bind));
+    if (direction !== 'inbound' && status !== 'received') lists.push(outboundList(wider, contacts, list, bind));
+  }
+  if (lists.length === 0) return null;
+  return `select id, created_at from (${lists.join(' union all ')}) as listed order by created_at desc, id desc limit 1`;
+}
+
+/** Whether the page is read from `message` by what the caller knows of it: its own id, or a number that was written to. */
+function leadsToMessage({ clientMessageId, to, status }: JournalQuery, contacts: Contacts): boolean {
+  return clientMessageId !== undefined || (to !== undefined && contacts === null && !isInQueue(status));
+}
+
+/** Conditions that an index has in the journal's order. */
+function indexed({ clientMessageId, to }: JournalQuery, bind: Bind): string[] {
+  const key =
+    clientMessageId === undefined
+      ? `m.recipient = ${bind(to)} and m.recipient_user_id is null and m.direction = 'outbound'`
+      : `m.client_message_id = ${bind(clientMessageId)}`;
+  return ['m.organization_id = $1', key];
+}
+
 /** What the filters ask of a row `m` of `message` beside its place in a list. */
 function ofMessage({ to, from }: JournalQuery, bind: Bind): string[] {
   const conditions: string[] = [];
@@ -163,7 +211,8 @@ function inStatus(status: MessageStatus, bind: Bind): string {
 }
 
 /** Makes lists of the page's bounds and length, newest first. */
-function listWithin({ before = null, beforeId = null }: JournalQuery, bind: Bind): List {
+function listWithin({ before = null, beforeId = null, downTo }: JournalQuery, bind: Bind, length = 'limit $2'): List {
+  const end = downTo === undefined ? null : `(${bind(downTo.createdAt)}, ${bind(downTo.id)})`;
   const [time, id] = [before === null ? '' : bind(before), beforeId === null ? '' : bind(beforeId)];
   return (relation, idColumn, conditions, columns = `${idColumn} as id, ${idColumn.slice(0, 1)}.created_at`) => {
     const createdAt = `${idColumn.slice(0, 1)}.created_at`;
@@ -171,7 +220,8 @@ function listWithin({ before = null, beforeId = null }: JournalQuery, bind: Bind
       before === null
         ? []
         : [beforeId === null ? `${createdAt} < ${time}` : `(${createdAt}, ${idColumn}) < (${time}, ${id})`];
+    if (end !== null) bounds.push(`(${createdAt}, ${idColumn}) >= ${end}`);
     return `(select ${columns} from ${relation}
-      where ${[...conditions, ...bounds].join(' and ')} order by ${createdAt} desc, ${idColumn} desc limit $2)`;
+      where ${[...conditions, ...bounds].join(' and ')} order by ${createdAt} desc, ${idColumn} desc ${length})`;
   };
 }

@@ -26,11 +26,10 @@ export class TimelineService {
     const message = await this.messages.findWithAttempts(organizationId, id);
     const marks = message === null ? null : await this.messages.findMarks(organizationId, id);
     if (message === null || marks === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-    const [events, waiting, erasedAt] = await Promise.all([
-      this.webhook.deliveriesOfMessage(organizationId, message.id, timesOf(message)),
-      message.status === 'queued' ? this.estimates.ofMessage(message) : null,
-      marks.isErased ? this.erasedAt(organizationId, message.createdAt) : null,
-    ]);
+    // One after the other: a request holds one connection at a time.
+    const events = await this.webhook.deliveriesOfMessage(organizationId, message.id, timesOf(message));
+    const waiting = message.status === 'queued' ? await this.estimates.ofMessage(message) : null;
+    const erasedAt = marks.isErased ? await this.erasedAt(organizationId, message.createdAt) : null;
     const data = timelineOf({ message, events, erasedAt, ...marks });
     const explanation = explanationOf({ message, waiting, ...marks });
     const not_kept = this.notKept(message, {

@@ -23,7 +23,9 @@ export class ReplaysController {
    *
    * Fresh events do not wait for it: it adds to your webhook's queue only while few events are due there, and never
    * exceeds what your receiver takes. While the webhook is paused or disabled it waits, three days at the most. One
-   * replay runs at a time (409), with at most 100,000 events (422: choose a shorter time, and one after the other).
+   * replay runs at a time (409), with at most 100,000 events (422: choose a shorter time, and one after the other). Events
+   * count whose attempts are kept, delivered or not. For 10 seconds after such a 422 the answer is 429, with
+   * `scope: "webhook_replay"`.
    */
   @Post()
   @HttpCode(202)

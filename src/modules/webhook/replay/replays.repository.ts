@@ -14,6 +14,9 @@ const REPLAYS_AT_ONCE = 100;
 /** Due events of an endpoint, fresh ones among them, beyond which no more are put in line: two for each place in flight. */
 const MOST_AHEAD = 20;
 
+/** SQL, of an endpoint `e`: one collection of its events at a time. */
+export const REPLAY_LOCK = `pg_try_advisory_xact_lock(hashtextextended('webhook_replay ' || e.id, 0))`;
+
 /** A replay is a row that counts, and the list of its events that are not in line yet. */
 @Injectable()
 export class ReplaysRepository {
@@ -65,14 +68,16 @@ export class ReplaysRepository {
 }
 
 // $1 workspace, $2 id, $3 kinds, $4 outcomes, $5 since, $6 until, $7 only failed, $8 most events, $9 most attempts. The
-// log has an index by endpoint, kind, outcome and time, and its order keeps the planner from a bitmap, for which all of it is read before the
-// limit; events have none, as they are written with every message. "offset"
-// has each event looked up by its id: of a workspace without statistics the planner expects one event, and would go
-// through all of them for each attempt. "each" is recursive in form only: so PostgreSQL hands on an event when it first
-// meets it, where "distinct" would read all attempts first; one event too many ends the search.
+// log has an index by endpoint, kind, outcome and time, and its order keeps the planner from a bitmap, for which all of it is
+// read before the limit; events have none, as they are written with every message. The lock
+// is not waited for: requests at the same time must not each hold a connection. "each" is recursive in form only: so
+// PostgreSQL hands on an event when it first meets it, where "distinct" would read all attempts first; one event too many
+// ends the search, and then none is looked up. "offset" has each event looked up by its id: of a workspace without
+// statistics the planner expects one event, and would go through all of them for each attempt.
 const START = `
 with recursive endpoint as materialized (
-  select id, exists (select from webhook_replay r where r.endpoint_id = e.id and r.finished_at is null) as busy
+  select id, not ${REPLAY_LOCK}
+    or exists (select from webhook_replay r where r.endpoint_id = e.id and r.finished_at is null) as busy
   from webhook_endpoint e where organization_id = $1 and deleted_at is null
 ), attempt as materialized (
   select d.event_id from endpoint cross join unnest($3::text[]) as kind (type)
@@ -84,15 +89,18 @@ with recursive endpoint as materialized (
   where not endpoint.busy limit $9::integer + 1
 ), each as (
   select event_id from attempt union select event_id from each where false
+), chosen as materialized (
+  select event_id from each limit $8::integer + 1
+), size as materialized (
+  select case when (select count(*) from chosen) > $8 then true else (select count(*) from attempt) > $9 end as too_many
 ), found as materialized (
-  select v.id from each cross join lateral (
-    select id, organization_id, endpoint_id, status from webhook_event where id = each.event_id offset 0) as v
+  select v.id from (select event_id from chosen where not (select too_many from size) order by event_id) as chosen
+  cross join lateral (
+    select id, organization_id, endpoint_id, status from webhook_event where id = chosen.event_id offset 0) as v
   where v.organization_id = $1 and v.endpoint_id in (select id from endpoint)
     and not ($7::boolean and v.status = 'delivered')
-  limit $8::integer + 1
 ), counted as materialized (
-  select events, case when events > $8 then true else (select count(*) from attempt) > $9 end as too_many
-  from (select count(*)::integer as events from found) as found
+  select (select count(*)::integer from found) as events, too_many from size
 ), made as (
   insert into webhook_replay (id, organization_id, endpoint_id, only_failed, total, finished_at)
   select $2, $1, endpoint.id, $7, counted.events,

@@ -1,7 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { invalidField } from '../../../common/common.errors.js';
+import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { newId } from '../../../common/ids.js';
+import { accessErrors } from '../../../infrastructure/access/access.errors.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { WebhookDispatcher } from '../dispatch/webhook-dispatcher.js';
@@ -16,6 +18,9 @@ const SWEEP_EVERY_MS = 1_000;
 const ROUND_MS = 5_000;
 const FEED_EVERY_MS = 100;
 const PURGE_EVERY_MS = 3_600_000;
+/** After a replay that was too large: to find that out is dear, and stores nothing. Of this process. */
+const PAUSE_SECONDS = 10;
+const MOST_PAUSED = 10_000;
 
 /**
  * Deliveries made again, many at once. A replay never fills its endpoint's line: it adds a few events whenever few are
@@ -23,6 +28,12 @@ const PURGE_EVERY_MS = 3_600_000;
  */
 @Injectable()
 export class ReplaysService implements OnModuleInit {
+  /** Workspaces that were refused, and when, on the monotonic clock. */
+  private readonly refused = new ExpiringCache<string, number>({
+    ttlMs: PAUSE_SECONDS * 1_000,
+    maxEntries: MOST_PAUSED,
+  });
+
   constructor(
     private readonly replays: ReplaysRepository,
     private readonly dispatcher: WebhookDispatcher,
@@ -46,7 +57,7 @@ export class ReplaysService implements OnModuleInit {
 
   /**
    * @throws INVALID_REQUEST (400) for a time that ends before it begins, WEBHOOK_NOT_FOUND (404), WEBHOOK_REPLAY_RUNNING
-   * (409), WEBHOOK_REPLAY_TOO_LARGE (422).
+   * (409), WEBHOOK_REPLAY_TOO_LARGE (422), RATE_LIMITED (429) for some seconds after that.
    */
   async start(organizationId: string, request: StartReplayRequest): Promise<ReplayData> {
     const since = new Date(request.since);
@@ -54,12 +65,21 @@ export class ReplaysService implements OnModuleInit {
     // Attempts that this replay makes are after its end.
     const until = request.until === undefined ? now : new Date(Math.min(Date.parse(request.until), now.getTime()));
     if (since >= until) throw invalidField('since', 'range', 'since must be before until, and before now.');
+    const refusedAt = this.refused.peek(organizationId);
+    if (refusedAt !== undefined) {
+      const elapsed = Math.floor((performance.now() - refusedAt) / 1_000);
+      const retryAfterSeconds = Math.max(1, PAUSE_SECONDS - elapsed);
+      throw accessErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'webhook_replay' });
+    }
     const types = [...new Set(request.types ?? EVENT_TYPES)];
     const id = newId();
     const onlyFailed = request.status === 'failed';
     const started = await this.replays.start(organizationId, id, { since, until, types, onlyFailed });
     if (started === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
-    if (started.tooMany) throw webhookErrors.WEBHOOK_REPLAY_TOO_LARGE({ limit: MOST_REPLAYED });
+    if (started.tooMany) {
+      this.refused.set(organizationId, performance.now());
+      throw webhookErrors.WEBHOOK_REPLAY_TOO_LARGE({ limit: MOST_REPLAYED });
+    }
     if (started.id === null) throw webhookErrors.WEBHOOK_REPLAY_RUNNING();
     return this.get(organizationId, id);
   }

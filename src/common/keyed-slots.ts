@@ -1,0 +1,64 @@
+export interface KeyedSlotsOptions {
+  /** Of each key. */
+  slots: number;
+  /** That may wait for a slot of one key. */
+  mostWaiting: number;
+  /** How long each of them waits. */
+  waitMs: number;
+}
+
+interface Line {
+  taken: number;
+  /** In their order; a Set, so that one whose time is over leaves at once. */
+  waiting: Set<() => void>;
+}
+
+/** As many at once for each key, and a bounded number that waits for a bounded time: one key's callers never delay another's. */
+export class KeyedSlots {
+  private readonly lines = new Map<string, Line>();
+
+  constructor(private readonly options: KeyedSlotsOptions) {}
+
+  /**
+   * Takes a slot, which `leave` gives back; without a promise where one is free.
+   *
+   * @returns false where too many wait already, or none came free in time.
+   */
+  enter(key: string): boolean | Promise<boolean> {
+    const line = this.lines.get(key);
+    if (line === undefined) {
+      this.lines.set(key, { taken: 1, waiting: new Set() });
+      return true;
+    }
+    if (line.taken < this.options.slots) {
+      line.taken += 1;
+      return true;
+    }
+    if (line.waiting.size >= this.options.mostWaiting) return false;
+    return new Promise((resolve) => {
+      const grant = (): void => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const timer = setTimeout(() => {
+        line.waiting.delete(grant);
+        resolve(false);
+      }, this.options.waitMs);
+      line.waiting.add(grant);
+    });
+  }
+
+  leave(key: string): void {
+    const line = this.lines.get(key);
+    if (line === undefined) return;
+    const [next] = line.waiting;
+    if (next !== undefined) {
+      line.waiting.delete(next);
+      next();
+    } else if (line.taken > 1) {
+      line.taken -= 1;
+    } else {
+      this.lines.delete(key);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import pg from 'pg';
+import type { TestApp } from '../../support/test-app.js';
+
+/** Sweeps read, too: the cheapest of several tries is what a request costs. */
+const TRIES = 3;
+
+/** Counts what PostgreSQL reads for requests: rows of tables and entries of indexes. */
+export class RowMeter {
+  private readonly observer: pg.Pool;
+
+  constructor(private readonly test: TestApp) {
+    this.observer = new pg.Pool({ connectionString: test.databaseUrl, max: 1 });
+    this.observer.on('error', () => undefined);
+  }
+
+  /** @returns rows and entries read in `request`, which is made again where they are more than `most`. */
+  async measure(most: number, request: () => Promise<unknown>): Promise<number> {
+    let least = Infinity;
+    for (let tries = 0; tries < TRIES && least > most; tries++) {
+      const before = await this.soFar();
+      await request();
+      least = Math.min(least, (await this.soFar()) - before);
+    }
+    return least;
+  }
+
+  close(): Promise<void> {
+    return this.observer.end();
+  }
+
+  private async soFar(): Promise<number> {
+    // Each session reports what it has counted when its statement ends.
+    const { pool } = this.test.database;
+    const sessions = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+    await Promise.all(sessions.map((session) => session.query('select pg_stat_force_next_flush()')));
+    for (const session of sessions) session.release();
+    const { rows } = await this.observer.query<{ read: string }>(
+      `select (select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0) from pg_stat_user_tables)
+         + (select coalesce(sum(idx_tup_read), 0) from pg_stat_user_indexes) as read`,
+    );
+    return Number(rows[0]?.read);
+  }
+}
