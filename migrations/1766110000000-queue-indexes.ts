@@ -14,10 +14,14 @@ export class QueueIndexes1766110000000 implements MigrationInterface {
   }
 }
 
+/** States in which a code can still be verified. */
+const OPEN = `('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read')`;
+
+// Each has a condition that holds for what it is for, and that only the statements repeat which are to be planned with it.
+// Where the planner takes a queue for nearly empty all indexes look equal to it: by one of them it read all dead rows to
+// find a single row by its id or its recipient.
 const INDEXES = [
-  // The condition holds for every row. A statement that does not repeat it cannot be planned with this index: where the
-  // planner takes the queue for nearly empty, all indexes of a lane look equal, and the search for one recipient's
-  // messages read all dead rows of the lane by the smaller one.
+  // The condition holds for every row.
   {
     name: 'message_queue_by_time',
     on: `message_queue (connection_id, created_at) where created_at > '-infinity'`,
@@ -32,12 +36,38 @@ const INDEXES = [
       on: 'webhook_event (endpoint_id) where current_attempt_id is not null',
     },
   },
-  // Codes of each project by time: what has waited too long to be sent need not be read. Only a statement that asks for
-  // the state by the same expression can be planned with this index, and with no other.
+  // Codes of each project by time: what has waited too long to be sent need not be read. The state is asked for by an
+  // expression, here and in the other indexes of codes.
   {
     name: 'otp_challenge_turn',
     on: `otp_challenge (project_id, created_at, seq) where status || '' = 'queued'`,
     former: { name: 'otp_challenge_lane', on: `otp_challenge (project_id, seq) where status = 'queued'` },
+  },
+  {
+    name: 'otp_challenge_waits',
+    on: `otp_challenge (created_at) where status || '' = 'queued'`,
+    former: { name: 'otp_challenge_waiting', on: `otp_challenge (created_at) where status = 'queued'` },
+  },
+  {
+    name: 'otp_challenge_of_recipient',
+    on: `otp_challenge (project_id, recipient) where status || '' in ${OPEN}`,
+    former: { name: 'otp_challenge_open', on: `otp_challenge (project_id, recipient) where status in ${OPEN}` },
+  },
+  {
+    name: 'otp_challenge_expires',
+    on: `otp_challenge (expires_at) where status || '' in ${OPEN}`,
+    former: { name: 'otp_challenge_expiry', on: `otp_challenge (expires_at) where status in ${OPEN}` },
+  },
+  {
+    name: 'otp_challenge_leased',
+    on: 'otp_challenge (lease_until) where lease_until is not null',
+    former: { name: 'otp_challenge_lease', on: `otp_challenge (lease_until) where status = 'sending'` },
+  },
+  // Only files that wait to be fetched have the time.
+  {
+    name: 'media_object_awaited',
+    on: 'media_object (connection_id, next_attempt_at) where next_attempt_at is not null',
+    former: { name: 'media_object_due', on: `media_object (connection_id, next_attempt_at) where status = 'pending'` },
   },
 ];
 

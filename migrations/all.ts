@@ -28,6 +28,7 @@ import { MessageExpiry1766080010000 } from './1766080010000-message-expiry.js';
 import { WebhookChoices1766090000000 } from './1766090000000-webhook-choices.js';
 import { Events1766100000000 } from './1766100000000-events.js';
 import { QueueIndexes1766110000000 } from './1766110000000-queue-indexes.js';
+import { MediaUsage1766110010000 } from './1766110010000-media-usage.js';
 import { SweepRounds1766120000000 } from './1766120000000-sweep-rounds.js';
 import { OtpUsedKeys1766120010000 } from './1766120010000-otp-used-keys.js';
 import { MessageRetried1766120020000 } from './1766120020000-message-retried.js';
@@ -64,6 +65,7 @@ export const migrations = [
   WebhookChoices1766090000000,
   Events1766100000000,
   QueueIndexes1766110000000,
+  MediaUsage1766110010000,
   SweepRounds1766120000000,
   OtpUsedKeys1766120010000,
   MessageRetried1766120020000,

@@ -13,12 +13,14 @@ function sweepOver(due: DueLane[], states: Record<string, string> = {}) {
     rescue: (key: string) => void done.push(`rescue ${key}`),
     tellHolder: (key: string) => void done.push(`signal holder of ${key}`),
   };
-  const dueLanes = (limit: number, after: string | null) => {
+  const page = (limit: number, after: string | null) => {
     const from = due.findIndex(({ key }) => key === after) + 1;
     const lanes = due.slice(from, from + limit);
     return Promise.resolve({ lanes, next: lanes.length === limit ? (lanes.at(-1)?.key ?? null) : null });
   };
-  return { done, sweep: dueSweep('spec', database, swept, dueLanes) };
+  const dueLanes = Object.assign(page, { hasWork: (limit: number) => `any of ${limit}` });
+  const sweep = dueSweep('spec', database, swept, dueLanes);
+  return { done, sweep, run: () => sweep.run(new AbortController().signal) };
 }
 
 describe('the sweep of due lanes', () => {
@@ -46,11 +48,25 @@ describe('the sweep of due lanes', () => {
     expect(done).toEqual(['signal holder of b', 'wake c']);
   });
 
-  it('wakes a lane behind any number of lanes that rest', async () => {
+  it('looks at a bounded number of lanes in a round, and wakes a lane behind any number of lanes that rest', async () => {
     const resting = Array.from({ length: 4_000 }, (_unused, index) => `rest${String(index)}`);
     const lanes = [...resting, 'last'].map((key) => ({ key, dueForMs: 10 }));
-    const { done, sweep } = sweepOver(lanes, Object.fromEntries(resting.map((key) => [key, 'rests'])));
-    expect(await sweep.run(new AbortController().signal)).toBe(1);
+    const { done, sweep, run } = sweepOver(lanes, Object.fromEntries(resting.map((key) => [key, 'rests'])));
+    expect(sweep.hasWork).toBe('any of 2000');
+    expect([await run(), await run()]).toEqual([0, 0]);
+    // Whatever the first lanes have, the turn goes on.
+    expect(sweep.hasWork).toBe('true');
+    expect(await run()).toBe(1);
     expect(done).toEqual(['wake last']);
+    expect(sweep.hasWork).toBe('any of 2000');
+  });
+
+  it('rescues a lane only where it was woken before, however long a turn lasts', async () => {
+    const lanes = Array.from({ length: 8_001 }, (_unused, index) => ({ key: `lane${String(index)}`, dueForMs: 5_000 }));
+    const { done, run } = sweepOver(lanes);
+    for (let round = 0; round < 5; round++) await run();
+    done.length = 0;
+    await run();
+    expect(done[0]).toBe('wake lane0');
   });
 });

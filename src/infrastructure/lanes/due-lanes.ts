@@ -1,5 +1,5 @@
 import { FIRST_ID } from '../../common/ids.js';
-import { type Database, hasRow } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import { isHeld } from './lane-hold.js';
 import type { AwaitedTime, Sweep } from './sweeps.js';
 
@@ -21,8 +21,8 @@ export interface DuePage {
  */
 export interface DueLanes {
   (limit: number, after: string | null): Promise<DuePage>;
-  /** SQL of a cheap condition without which no lane is due: see Sweep. */
-  readonly hasWork?: string;
+  /** SQL of a cheap condition without which no lane is due, or there are more than `limit` of them: see Sweep. */
+  readonly hasWork: (limit: number) => string;
 }
 
 /** What the sweep does to a lane with due rows; see `LaneProcessor`. */
@@ -35,11 +35,13 @@ export interface SweptLanes {
 
 /** Woken and still due after this long: the queue works off no jobs, or its workers have no time. */
 const RESCUE_AFTER_MS = 2_000;
+const EVERY_MS = 1_000;
+/** Lanes that one round looks at: what an idle second costs has a bound, however many there are. */
 const PAGE = 2_000;
 
 /**
- * Wakes every lane that has due rows. This alone keeps the promise that nothing is lost with the queue or a signal:
- * without them the lanes are drained from here.
+ * Wakes every lane that has due rows, page by page: a round looks at one page, the next round goes on behind it. This alone
+ * keeps the promise that nothing is lost with the queue or a signal: without them the lanes are drained from here.
  */
 export function dueSweep(
   name: string,
@@ -48,35 +50,39 @@ export function dueSweep(
   dueLanes: DueLanes,
   waitsFor: readonly AwaitedTime[] = [],
 ): Sweep {
+  let after: string | null = null;
+  let pages = 1;
+  /** For how long a lane that was woken at the last turn has been due at the least. */
+  let turnMs = 0;
   return {
     name,
-    everyMs: 1_000,
+    everyMs: EVERY_MS,
     waitsFor,
     // Not by `waitsFor`: no index has these times over all lanes, and some rows are due without one.
-    hasWork: dueLanes.hasWork ?? 'true',
+    get hasWork() {
+      return after === null ? dueLanes.hasWork(PAGE) : 'true';
+    },
     /** No hint reaches the other workers: each looks for itself. */
     get everywhere() {
       return swept.isAlone;
     },
-    async run(signal) {
+    async run() {
+      const { lanes, next } = await dueLanes(PAGE, after);
+      const keys = lanes.map((lane) => lane.key);
+      const rows = keys.length === 0 ? [] : await database.query<{ key: string; state: string }>(STATES, [keys]);
+      const states = new Map(rows.map(({ key, state }) => [key, state]));
       let touched = 0;
-      let after: string | null = null;
-      // Page by page to the end: lanes that rest, however many, must not hide those behind them.
-      do {
-        const { lanes, next }: DuePage = await dueLanes(PAGE, after);
-        const keys = lanes.map((lane) => lane.key);
-        const rows = keys.length === 0 ? [] : await database.query<{ key: string; state: string }>(STATES, [keys]);
-        const states = new Map(rows.map(({ key, state }) => [key, state]));
-        for (const { key, dueForMs } of lanes) {
-          const state = states.get(key);
-          if (state === 'rests') continue;
-          if (state === 'held') swept.tellHolder(key);
-          else if (dueForMs > RESCUE_AFTER_MS) swept.rescue(key);
-          else swept.wake(key);
-          touched++;
-        }
-        after = next;
-      } while (after !== null && !signal.aborted);
+      for (const { key, dueForMs } of lanes) {
+        const state = states.get(key);
+        if (state === 'rests') continue;
+        if (state === 'held') swept.tellHolder(key);
+        else if (dueForMs > RESCUE_AFTER_MS + turnMs) swept.rescue(key);
+        else swept.wake(key);
+        touched++;
+      }
+      after = next;
+      if (next === null) turnMs = (pages - 1) * EVERY_MS;
+      pages = next === null ? 1 : pages + 1;
       return touched;
     },
   };
@@ -86,56 +92,48 @@ const STATES = `
 select key, case when paused_until > clock_timestamp() then 'rests' else 'held' end as state
 from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`;
 
-/** Where the waiting rows of lanes are; needs an index on (`lane`, next_attempt_at) of the rows that wait. */
-export interface WaitingRows {
-  table: string;
-  /** The column with the lane's id. */
-  lane: string;
-  /** The state of rows that wait. */
-  status: string;
-  /** What is before the id in the lane's key. */
+/** Lanes of connections, whose rows wait in a table of their own. */
+export interface ConnectionLanes {
+  /** What is before the connection's id in the lane's key. */
   prefix: string;
+  /** SQL condition on `connection`: those that are looked at. */
+  where: string;
+  /**
+   * SQL: since when the oldest due row of the lane `lane_of` (id, low_at) is due, or null. By an index that leads with the
+   * connection, from the lane's low-water mark on: it never reads a backlog, nor what is gone.
+   */
+  dueSince: string;
 }
 
-/** Skips from lane to lane in the index, never reads a backlog. */
-export function findDueLanes(database: Database, rows: WaitingRows): DueLanes {
-  const { table, lane, status, prefix } = rows;
-  const sql = `${laneHeads(rows, '$1', '$2')}
-    select lane_id, case when next_attempt_at <= clock_timestamp()
-      then (extract(epoch from clock_timestamp() - next_attempt_at) * 1000)::double precision end as due_for_ms
-    from lane_head order by n`;
-  const dueLanes = async (limit: number, after: string | null): Promise<DuePage> => {
-    const heads = await database.query<{ lane_id: string; due_for_ms: number | null }>(sql, [
-      limit,
-      after === null ? FIRST_ID : after.slice(prefix.length),
-    ]);
-    const last = heads.at(-1);
+/** Looks at connections in the order of their ids. */
+export function dueConnectionLanes(database: Database, lanes: ConnectionLanes): DueLanes {
+  const { prefix, where } = lanes;
+  const sql = dueSql(lanes, '$1', '$2');
+  const page = async (limit: number, after: string | null): Promise<DuePage> => {
+    const params = [limit, after === null ? FIRST_ID : after.slice(prefix.length)];
+    const rows = await database.query<{ id: string; due_for_ms: number | null; is_last: boolean }>(sql, params);
+    const last = rows.find((row) => row.is_last);
     return {
-      lanes: heads.flatMap(({ lane_id, due_for_ms }) =>
-        due_for_ms === null ? [] : [{ key: `${prefix}${lane_id}`, dueForMs: due_for_ms }],
+      lanes: rows.flatMap(({ id, due_for_ms: dueForMs }) =>
+        dueForMs === null ? [] : [{ key: `${prefix}${id}`, dueForMs }],
       ),
-      next: last !== undefined && heads.length === limit ? `${prefix}${last.lane_id}` : null,
+      next: last === undefined ? null : `${prefix}${last.id}`,
     };
   };
-  return Object.assign(dueLanes, {
-    hasWork: hasRow(`from ${table} where status = '${status}'`, `${lane}, next_attempt_at`),
-  });
+  const hasWork = (limit: number): string =>
+    `case when (select count(*) from (select 1 from connection where ${where} limit ${limit}) as few) = ${limit} then true
+     else exists (${dueSql(lanes, String(limit), `'${FIRST_ID}'`)}) end`;
+  return Object.assign(page, { hasWork });
 }
 
-/** SQL text: the relation `lane_head` has of each lane behind `after` the row that is due first, of `limit` lanes. */
-export function laneHeads(
-  { table, lane, status }: Pick<WaitingRows, 'table' | 'lane' | 'status'>,
-  limit = "'infinity'::float8",
-  after = `'${FIRST_ID}'`,
-): string {
-  const head = (behind: string, n: string): string => `
-    select ${lane} as lane_id, next_attempt_at, ${n} as n from ${table}
-    where status = '${status}' and ${lane} > ${behind} order by ${lane}, next_attempt_at limit 1`;
-  return `
-with recursive lane_head as (
-  (${head(`${after}::uuid`, '1')})
-  union all
-  select next.* from lane_head cross join lateral (${head('lane_head.lane_id', 'lane_head.n + 1')}) as next
-  where lane_head.n < ${limit}
-)`;
-}
+// The last one of a full page is always returned, so that the next page begins behind it.
+export const dueSql = ({ prefix, where, dueSince }: ConnectionLanes, limit: string, after: string): string => `
+with lane_of as materialized (
+  select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n
+  from (select id from connection where id > ${after} and ${where} order by id limit ${limit}) as c
+  left join lane l on l.key = '${prefix}' || c.id
+)
+select id, (extract(epoch from clock_timestamp() - since) * 1000)::double precision as due_for_ms, n = ${limit} as is_last
+from lane_of cross join lateral (select ${dueSince} as since) as due
+where since is not null or n = ${limit}
+order by id`;

@@ -49,6 +49,8 @@ const RELEASE_TIMEOUT_MS = 1_000;
 const FORGET_MS = 600_000;
 
 interface Look {
+  /** The database's time. */
+  lookedAt: string;
   /** What the lease now says where this process has it, else null. */
   token: string | null;
   /** For which the lease of another process lasts. */
@@ -79,6 +81,8 @@ export class Sweeps implements OnModuleDestroy {
   private readonly lastRound = new Map<Sweep, number>();
   private readonly running = new Map<Sweep, Promise<void>>();
   private readonly succeeded = new Set<string>();
+  /** From where on the times of sweeps without a condition of their own are looked at. */
+  private readonly places = new Map<Sweep, SweepPlace>();
   private readonly abort = new AbortController();
   private timer: NodeJS.Timeout | null = null;
   private ticking: Promise<void> = Promise.resolve();
@@ -168,9 +172,9 @@ export class Sweeps implements OnModuleDestroy {
   /** Null where the database does not answer. */
   private async look(due: readonly Sweep[], renews: boolean, now: number): Promise<Look | null> {
     const written = renews ? [...this.succeeded] : [];
-    const work = `array[${due.map((sweep) => conditionOf(sweep)).join(', ')}]::boolean[] as work`;
+    const work = `now()::text as "lookedAt", array[${due.map((sweep) => this.conditionOf(sweep)).join(', ')}]::boolean[] as work`;
     try {
-      if (!renews) return (await this.database.query<Look>(`select ${work}`))[0] ?? null;
+      if (!renews) return this.passed(due, (await this.database.query<Look>(`select ${work}`))[0]);
       const names = [...written.map((name) => `sweep:${name}`), 'leader', ...(this.leads(now) ? ['clock'] : [])];
       const seconds = written.map((name) => this.sweeps.find((sweep) => sweep.name === name)!.everyMs / 1_000);
       const params = [names, this.lease?.token ?? null, seconds];
@@ -179,13 +183,37 @@ export class Sweeps implements OnModuleDestroy {
       for (const name of written) this.succeeded.delete(name);
       this.lease = look.token === null ? null : { token: look.token, renewedAt: now };
       this.nextTry = now + Math.min(Math.max(look.leftMs ?? 0, 0), LEASE_MS);
-      return look;
+      return this.passed(due, look);
     } catch (error) {
       if (this.abort.signal.aborted) return null;
       this.logger.warn(`which sweeps have work is not known: ${describeError(error)}`);
       // The condition of one must not stop the others: without an answer all of them run.
       return due.length === 0 || isUnreachable(error) ? null : this.look([], renews, now);
     }
+  }
+
+  /** Sweeps without work begin their next look where this one ended. */
+  private passed(due: readonly Sweep[], look: Look | undefined): Look | null {
+    if (look === undefined) return null;
+    for (const [index, sweep] of due.entries()) {
+      if (look.work[index] === false) this.places.get(sweep)?.reached(look.lookedAt);
+    }
+    return look;
+  }
+
+  // now() and not clock_timestamp(), which no index could be searched with.
+  private conditionOf(sweep: Sweep): string {
+    const { hasWork, waitsFor } = sweep;
+    if (hasWork !== undefined) return `(${hasWork})`;
+    if (waitsFor === undefined) return 'true';
+    const place = this.places.get(sweep) ?? new SweepPlace();
+    this.places.set(sweep, place);
+    const next = place.next();
+    const from = SweepPlace.from(next === null ? 'null' : `'${next}'`);
+    const passed = waitsFor.map(({ table, column, where = 'true' }) =>
+      hasRow(`from ${table} where ${where} and ${column} <= now() and ${column} >= ${from}`, column),
+    );
+    return `(${passed.join(' or ')})`;
   }
 
   private leads(now: number): boolean {
@@ -240,16 +268,6 @@ export class Sweeps implements OnModuleDestroy {
     this.lease = null;
     await within(RELEASE_TIMEOUT_MS, released);
   }
-}
-
-// now() and not clock_timestamp(), which no index could be searched with.
-function conditionOf({ hasWork, waitsFor }: Sweep): string {
-  if (hasWork !== undefined) return `(${hasWork})`;
-  if (waitsFor === undefined) return 'true';
-  const passed = waitsFor.map(({ table, column, where = 'true' }) =>
-    hasRow(`from ${table} where ${where} and ${column} <= now()`, column),
-  );
-  return `(${passed.join(' or ')})`;
 }
 
 // No infinite time: PostgreSQL before 17 does not subtract it.

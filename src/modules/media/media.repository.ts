@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
-import { laneHeads } from '../../infrastructure/lanes/due-lanes.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { MediaObjectEntity } from './entities/media-object.entity.js';
@@ -38,6 +37,8 @@ export interface UploadSource extends Pick<NewMedia, 'mimeType' | 'filename' | '
 
 /** The platform keeps an uploaded file for 30 days (developers.facebook.com, Cloud API, media). */
 const GOOD_FOR_DAYS = 29;
+/** What is before a connection's id in the key of the lane of its files. */
+export const FETCH_LANE = 'media:';
 /** An upload whose process died may be begun again after this long. */
 export const UPLOAD_LEASE_MS = 60_000;
 
@@ -289,10 +290,14 @@ const UNDER_WAY = 'lease_until > clock_timestamp()';
 
 // Number by number, the file that is due first. One that is being fetched is due again only when its lease is over.
 const BACKLOG = `
-${laneHeads({ table: 'media_object', lane: 'connection_id', status: 'pending' })}
-select ${boundedCount("from media_object where status = 'pending'")} as waiting,
-  ${boundedCount(`from media_object where status = 'pending' and ${UNDER_WAY}`)} as "inFlight",
-  ${secondsSince('(select min(next_attempt_at) from lane_head)')} as "oldestDueSeconds"`;
+select ${boundedCount("from media_object where next_attempt_at is not null and status = 'pending'")} as waiting,
+  ${boundedCount(`from media_object where next_attempt_at is not null and status = 'pending' and ${UNDER_WAY}`)} as "inFlight",
+  ${secondsSince(`(
+    select min(head.next_attempt_at)
+    from connection c left join lane l on l.key = '${FETCH_LANE}' || c.id cross join lateral (
+      select m.next_attempt_at from media_object m
+      where m.connection_id = c.id and m.next_attempt_at >= coalesce(l.low_at, '-infinity') and m.status = 'pending'
+      order by m.connection_id, m.next_attempt_at limit 1) as head)`)} as "oldestDueSeconds"`;
 
 /**
  * SQL: runs an update of `media_object` that returns `*` of its rows, and writes `media.ready` or `media.failed` for each

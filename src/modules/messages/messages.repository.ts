@@ -193,7 +193,7 @@ export class MessagesRepository {
            (select 1 from message_queue q where q.connection_id = k.id and ${READY}
               and q.created_at >= coalesce(l.low_at, '-infinity') order by q.connection_id, q.created_at limit $2)
            union all
-           (select 1 from message_queue q where q.connection_id = k.id and q.next_attempt_at is not null
+           (select 1 from message_queue q where q.connection_id = k.id and q.next_attempt_at >= coalesce(l.low_at, '-infinity')
             order by q.connection_id, q.next_attempt_at limit $2)) as one
          where k.organization_id = $1 limit $2) as queued`,
       [organizationId, limit],

@@ -28,7 +28,7 @@ async function store(
 /** Turns come in the order of the ids given. */
 async function letBecomeDue(...ids: string[]): Promise<void> {
   await opened.database.execute(
-    `update platform_notification n set next_try_at = now() - interval '1 minute' + k.n * interval '1 millisecond'
+    `update platform_notification n set next_try_at = now() - interval '10 seconds' + k.n * interval '1 millisecond'
      from unnest($1::uuid[]) with ordinality as k (id, n) where n.id = k.id`,
     [ids],
   );

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
 import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../../infrastructure/erasure/erasure.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
@@ -38,6 +39,7 @@ const PAGE = 500;
 @Injectable()
 export class NotificationsRepository {
   private readonly storing: GroupCommit<NewNotification, void>;
+  private readonly place = new SweepPlace();
 
   constructor(private readonly database: Database) {
     this.storing = new GroupCommit(database, {
@@ -86,8 +88,12 @@ export class NotificationsRepository {
    * @param limit notifications at the most.
    * @param maxBytes bodies up to about this many bytes, one at least.
    */
-  claimDue(limit: number, maxBytes: number): Promise<DueNotification[]> {
-    return this.database.query<DueNotification>(CLAIM, [limit, maxBytes, FIRST_GAP_SECONDS, LONGEST_GAP_SECONDS]);
+  async claimDue(limit: number, maxBytes: number): Promise<DueNotification[]> {
+    const params = [limit, maxBytes, FIRST_GAP_SECONDS, LONGEST_GAP_SECONDS, this.place.next()];
+    const rows = await this.database.query<DueNotification & { lookedAt: string }>(CLAIM, params);
+    const due = rows.filter(({ id }) => id !== null);
+    if (due.length === 0) this.place.reached(rows[0]?.lookedAt ?? null);
+    return due;
   }
 
   /** What is stored and not applied yet. */
@@ -131,19 +137,21 @@ insert into platform_notification as n (id, body, state)
 select * from unnest($1::uuid[], $2::bytea[], $3::text[]) order by 1
 on conflict (id) do update set state = excluded.state where n.state = 'stored' and excluded.state <> 'stored'`;
 
-// now() and not clock_timestamp(), which no index could be searched with.
+// $5 from when. now() and not clock_timestamp(), which no index could be searched with.
 const CLAIM = `
 with due as (
   select id, next_try_at, octet_length(body) as bytes from platform_notification
-  where state = 'stored' and next_try_at <= now()
+  where state = 'stored' and next_try_at <= now() and next_try_at >= ${SweepPlace.from('$5')}
   order by next_try_at limit $1 for update skip locked
 ), measured as (
   select id, sum(bytes) over (order by next_try_at, id) - bytes as bytes_before from due
+), claimed as (
+  update platform_notification n set tries = n.tries + 1,
+    next_try_at = clock_timestamp() + make_interval(secs => least($4::double precision, $3 * power(4, least(n.tries, 10))))
+  from measured where n.id = measured.id and measured.bytes_before < $2
+  returning n.id, n.body, n.tries, n.received_at < now() - interval '24 hours' as expired
 )
-update platform_notification n set tries = n.tries + 1,
-  next_try_at = clock_timestamp() + make_interval(secs => least($4::double precision, $3 * power(4, least(n.tries, 10))))
-from measured where n.id = measured.id and measured.bytes_before < $2
-returning n.id, n.body, n.tries, n.received_at < now() - interval '24 hours' as expired`;
+select claimed.*, now()::text as "lookedAt" from (values (1)) as look left join claimed on true`;
 
 const BACKLOG = `
 select ${boundedCount("from platform_notification where state = 'stored'")} as waiting, 0 as "inFlight",

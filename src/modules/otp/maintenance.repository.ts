@@ -9,6 +9,7 @@ import {
   type Subject,
 } from '../../infrastructure/erasure/erasure.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
+import { INDEXED_STATUS } from './challenges.repository.js';
 
 const ERASURE_PAGE = 2_000;
 
@@ -46,7 +47,7 @@ export class MaintenanceRepository {
   /** When the newest code that waits or is under way was accepted. */
   async newestQueued(): Promise<Date | null> {
     const { newest } = await this.database.row<{ newest: Date | null }>(
-      `select max(created_at) as newest from otp_challenge where status in ('queued', 'sending')`,
+      `select max(created_at) as newest from otp_challenge where ${INDEXED_STATUS} in ('queued', 'sending')`,
     );
     return newest;
   }
@@ -94,7 +95,7 @@ export class MaintenanceRepository {
     return this.database.count(
       `select count(*)::integer as count from otp_project p join otp_challenge c on c.project_id = p.id
        where p.organization_id = $1 and c.organization_id = $1 and ($2::text[] is null or c.recipient = any($2))
-         and c.status in ('queued', 'sending')`,
+         and c.${INDEXED_STATUS} in ('queued', 'sending')`,
       [organizationId, numbers],
     );
   }
@@ -105,7 +106,7 @@ export class MaintenanceRepository {
       `update otp_challenge c set status = 'expired', code_ciphertext = null, lease_until = null,
          released_at = clock_timestamp()
        from otp_project p where p.organization_id = $1 and c.organization_id = $1 and c.project_id = p.id
-         and c.status = 'queued'`,
+         and c.${INDEXED_STATUS} = 'queued'`,
       [organizationId],
     );
   }
@@ -133,7 +134,7 @@ const BLANK = `recipient = null, number = null, country = null, code_hash = null
   meta_message_id = null, package_id = null,
   status = case when c.status in ${OPEN_SQL} then 'expired' else c.status end`;
 
-const DOUBTFUL = `status in ('queued', 'sending') and created_at < $1`;
+const DOUBTFUL = `${INDEXED_STATUS} in ('queued', 'sending') and created_at < $1`;
 
 const FIND_OF_CONTACT = `
 with page as materialized (
@@ -144,6 +145,6 @@ with page as materialized (
 )${FOUND_ON_PAGE}`;
 
 const BACKLOG = `
-select ${boundedCount("from otp_challenge where status = 'queued'")} as waiting,
-  ${boundedCount("from otp_challenge where status = 'sending'")} as "inFlight",
-  ${secondsSince("(select min(created_at) from otp_challenge where status = 'queued')")} as "oldestDueSeconds"`;
+select ${boundedCount(`from otp_challenge where ${INDEXED_STATUS} = 'queued'`)} as waiting,
+  ${boundedCount('from otp_challenge where lease_until is not null')} as "inFlight",
+  ${secondsSince(`(select min(created_at) from otp_challenge where ${INDEXED_STATUS} = 'queued')`)} as "oldestDueSeconds"`;

@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { newId } from '../../common/ids.js';
 import { CodeRows, GIVEN_BACK, RESERVED, USED, type Counts, type MadeCode } from '../../../test/otp/code-rows.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
@@ -140,34 +139,6 @@ describe('rows read', () => {
 
   /** Accepted in an hour, so that no code becomes too old, however long the test takes. */
   const YOUNG = -3_600;
-
-  it.each(['analyze', 'vacuum'])(
-    'beside a transaction that stays open, after a plain %s, a claim reads none of the codes that were sent before',
-    async (statement) => {
-      const { database } = own;
-      const foreign = new pg.Client({ connectionString: own.url });
-      await foreign.connect();
-      try {
-        await foreign.query('begin isolation level repeatable read');
-        await foreign.query('select count(*) from otp_challenge');
-        // So many that a slow machine writes them well within the time of a statement.
-        await crowd(await rows.make(), 5_000, 'project_id', 60);
-        for (const status of ['sending', 'verified']) {
-          await database.execute(`update otp_challenge set status = $1 where status in ('queued', 'sending')`, [
-            status,
-          ]);
-        }
-        await database.execute(`${statement} otp_challenge`);
-        await crowd(await rows.make(), 5, 'project_id', YOUNG);
-        const read = await rowsRead(database, 'otp_challenge', async () => expect(await rows.claim(5)).toHaveLength(5));
-        expect(read).toBeLessThan(1_000);
-        const dueRead = await rowsRead(database, 'otp_challenge', () => rows.sending.dueForMs());
-        expect(dueRead).toBeLessThan(100);
-      } finally {
-        await foreign.end();
-      }
-    },
-  );
 
   it('the oldest waiting code is found however many wait', async () => {
     await crowd(await rows.make(), 10_000, 'project_id', YOUNG);

@@ -12,8 +12,10 @@ import {
   type HoldRequest,
 } from '../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
+import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import {
+  INDEXED_STATUS,
   OPEN_SQL,
   QUEUE_SECONDS,
   release,
@@ -45,6 +47,9 @@ export type CodeReport = Omit<OtpStatusReport, 'error'> & { category: string };
 /** Statements on `otp_challenge` that belong to sending: claims, outcomes, reports, ends. */
 @Injectable()
 export class SendingRepository {
+  private readonly leases = new SweepPlace();
+  private readonly ends = new SweepPlace();
+
   constructor(private readonly database: Database) {}
 
   /**
@@ -153,24 +158,58 @@ export class SendingRepository {
     return movesOf(rows);
   }
 
+  /** SQL: whether there is something for `endOverdue`. */
+  hasOverdue(): string {
+    const from = this.ends.condition;
+    return `${hasRow(`from otp_challenge where ${expired('now()', from)}`, 'expires_at')}
+      or ${hasRow(`from otp_challenge where ${waitedTooLong('now()', from)}`, 'created_at')}`;
+  }
+
   /** Marks what has expired, and gives up what waited too long; in the ambient transaction. */
   async endOverdue(limit: number): Promise<{ ended: number; moves: OtpPackageMove[] }> {
-    const rows = await this.database.query<MoveRow>(END_OVERDUE, [limit, QUEUE_SECONDS]);
-    return { ended: rows.length, moves: movesOf(rows) };
+    const rows = await this.database.query<MoveRow & Looked>(END_OVERDUE, [limit, this.ends.next()]);
+    const ended = endedOf(rows);
+    if (ended.length < limit) this.ends.reached(rows[0]?.looked_at ?? null);
+    return { ended: ended.length, moves: movesOf(ended) };
   }
 
   /** Turns codes whose sender died or hangs into `outcome_unknown`; they are never sent again. Returns how many. */
-  expireLeases(limit: number): Promise<number> {
-    return this.database.execute(
-      `with lost as (
-         select id from otp_challenge where status = 'sending' and lease_until < clock_timestamp()
-         order by id limit $1 for update skip locked
-       )
-       update otp_challenge c set status = 'outcome_unknown', ${WIPE} from lost where c.id = lost.id`,
-      [limit],
-    );
+  async expireLeases(limit: number): Promise<number> {
+    const rows = await this.database.query<Looked>(EXPIRE_LEASES, [limit, this.leases.next()]);
+    const lost = endedOf(rows).length;
+    if (lost < limit) this.leases.reached(rows[0]?.looked_at ?? null);
+    return lost;
   }
 }
+
+/** Rows of a sweep; one with `ended` false only says that there was a look. */
+interface Looked {
+  ended: boolean;
+  looked_at: string;
+}
+
+function endedOf<Row extends Looked>(rows: readonly Row[]): Row[] {
+  return rows.filter(({ ended }) => ended);
+}
+
+/** SQL conditions of what is to end at a time, among what the sweep has not passed yet. */
+const expired = (now: string, from: string): string =>
+  `${INDEXED_STATUS} in ${OPEN_SQL} and expires_at <= ${now} and expires_at >= ${from}`;
+const waitedTooLong = (now: string, from: string): string =>
+  `${INDEXED_STATUS} = 'queued' and created_at <= ${now} - interval '${QUEUE_SECONDS} seconds'
+    and created_at >= ${from} - interval '${QUEUE_SECONDS} seconds'`;
+
+// Codes are met again by their place in the table alone, as in a claim.
+const EXPIRE_LEASES = `
+with lost as (
+  select ctid as tid from otp_challenge
+  where status = 'sending' and lease_until < statement_timestamp() and lease_until >= ${SweepPlace.from('$2')}
+  order by lease_until limit $1 for update skip locked
+), ended as (
+  update otp_challenge c set status = 'outcome_unknown', ${WIPE} from lost where c.ctid = lost.tid returning true as ended
+)
+select coalesce(ended, false) as ended, statement_timestamp()::text as looked_at
+from (values (1)) as look left join ended on true`;
 
 /**
  * SQL condition: has not waited too long. No code is claimed that has; so what was sent before, and cannot be vacuumed
@@ -180,7 +219,7 @@ export class SendingRepository {
 const YOUNG = `created_at > statement_timestamp() - interval '${QUEUE_SECONDS} seconds'`;
 // As the index otp_challenge_turn has it, and no other. Since next to nothing waits all indexes of codes look equal to the
 // planner, and it would read one of all open codes for each project, with all that was removed.
-const WAITS = `status || '' = 'queued' and ${YOUNG}`;
+const WAITS = `${INDEXED_STATUS} = 'queued' and ${YOUNG}`;
 const CLAIMABLE = `${WAITS} and code_ciphertext is not null and expires_at > clock_timestamp()`;
 /** SQL: some code waits. */
 export const HAS_WAITING = hasRow(`from otp_challenge where ${WAITS}`, 'project_id, created_at, seq');
@@ -300,21 +339,24 @@ const SENT = arrived(`
 
 const ARRIVED = arrived(REPORTED);
 
-// $1 limit, $2 seconds that a code may wait. Two walks along two indexes.
+// $1 limit, $2 from when. Two walks along two indexes.
 const END_OVERDUE = `
-with overdue as (
-  (select id from otp_challenge where status in ${OPEN_SQL} and expires_at <= statement_timestamp()
+with overdue as materialized (
+  (select ctid as tid from otp_challenge where ${expired('statement_timestamp()', SweepPlace.from('$2'))}
    order by expires_at limit $1)
   union
-  (select id from otp_challenge
-   where status = 'queued' and created_at <= statement_timestamp() - make_interval(secs => $2)
+  (select ctid from otp_challenge where ${waitedTooLong('statement_timestamp()', SweepPlace.from('$2'))}
    order by created_at limit $1)
+), ending as (
+  select c.ctid as tid, c.status, c.expires_at <= clock_timestamp() as expired, c.released_at
+  from otp_challenge c
+  where c.ctid = any(array(select tid from overdue)) and c.status in ${OPEN_SQL}
+  order by c.id for update of c skip locked
 ), ended as (
-  select c.id, c.status, c.expires_at <= clock_timestamp() as expired, c.released_at
-  from otp_challenge c join overdue on overdue.id = c.id
-  where c.status in ${OPEN_SQL} order by c.id for update of c skip locked
+  update otp_challenge c set status = case when ending.expired then 'expired' else 'failed' end,
+    error = case when ending.expired then c.error else 'platform_unavailable' end, ${release('ending')}
+  from ending where c.ctid = ending.tid
+  returning ${released('ending')}
 )
-update otp_challenge c set status = case when ended.expired then 'expired' else 'failed' end,
-  error = case when ended.expired then c.error else 'platform_unavailable' end, ${release('ended')}
-from ended where c.id = ended.id
-returning ${released('ended')}`;
+select ended.*, ended.used_now is not null as ended, statement_timestamp()::text as looked_at
+from (values (1)) as look left join ended on true`;

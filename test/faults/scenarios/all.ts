@@ -16,6 +16,7 @@ import { mediaDiskFull } from './media-disk-full.js';
 import { mixedFaults } from './mixed.js';
 import { neighbours } from './neighbours.js';
 import { notificationsStormed } from './notifications-stormed.js';
+import { openTransaction } from './open-transaction.js';
 import { otpWorkerKilled } from './otp-worker-killed.js';
 import { overload } from './overload.js';
 import { postgresKilled } from './postgres-killed.js';
@@ -66,6 +67,7 @@ export const SCENARIOS: readonly Scenario[] = [
   crowdedLanes,
   neighbours,
   greedyWorkspace,
+  openTransaction,
   overload,
   slowClients,
 ];

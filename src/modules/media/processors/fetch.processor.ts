@@ -280,7 +280,7 @@ export class FetchProcessor extends LaneProcessor<FetchTask> {
         queue,
         // Lost leases are due files too: see FetchRepository.
         dueLanes: fetches.dueLanes,
-        waitsFor: [{ table: 'media_object', column: 'next_attempt_at', where: `status = 'pending'` }],
+        waitsFor: [{ table: 'media_object', column: 'next_attempt_at', where: 'next_attempt_at is not null' }],
         leftAtStop: (count) => `${count} files were on their way when Herald stopped; they are fetched again`,
       },
       parts,
@@ -288,7 +288,11 @@ export class FetchProcessor extends LaneProcessor<FetchTask> {
     parts.sweeps.add({
       name: 'media_expiry',
       everyMs: 60_000,
-      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => fetches.expire(limit)),
+      run: async (signal) => {
+        const expired = await inBatches(signal, SWEEP_BATCH, (limit) => fetches.expire(limit));
+        await fetches.moveMarks();
+        return expired;
+      },
     });
   }
 }

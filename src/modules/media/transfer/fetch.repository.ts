@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
-import { findDueLanes, type DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
+import { dueConnectionLanes, type DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
+import { NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
 import type { Claim } from '../../../infrastructure/lanes/lane-runner.js';
 import {
   GRANTED_SLOTS,
@@ -11,7 +12,7 @@ import {
   type HoldRow,
   type HoldRequest,
 } from '../../../infrastructure/lanes/lane-hold.js';
-import { withMediaEvents } from '../media.repository.js';
+import { FETCH_LANE, withMediaEvents } from '../media.repository.js';
 import type { MediaObject } from '../media.types.js';
 
 /** A customer's file that this process fetches now. */
@@ -33,15 +34,13 @@ export const FETCH_LEASE_MS = 60_000;
 /** The platform keeps a customer's file for seven days (developers.facebook.com, Cloud API, media); less an hour. */
 export const FETCH_FOR_HOURS = 7 * 24 - 1;
 
-const PREFIX = 'media:';
-
 /** The lane of a connection's files; the lane of its messages is named by the connection's id alone. */
 export function fetchLaneOf(connectionId: string): string {
-  return `${PREFIX}${connectionId}`;
+  return `${FETCH_LANE}${connectionId}`;
 }
 
 export function connectionOfLane(laneKey: string): string {
-  return laneKey.slice(PREFIX.length);
+  return laneKey.slice(FETCH_LANE.length);
 }
 
 /**
@@ -54,8 +53,7 @@ export class FetchRepository {
   readonly dueLanes: DueLanes;
 
   constructor(private readonly database: Database) {
-    const waiting = { table: 'media_object', lane: 'connection_id', status: 'pending', prefix: PREFIX };
-    this.dueLanes = findDueLanes(database, waiting);
+    this.dueLanes = dueConnectionLanes(database, { prefix: FETCH_LANE, where: 'true', dueSince: DUE_SINCE });
   }
 
   /** Claims up to `limit` due files of the lane, the longest due first. */
@@ -119,6 +117,15 @@ export class FetchRepository {
   async expire(limit: number): Promise<number> {
     return this.database.execute(EXPIRE, [FETCH_FOR_HOURS, limit]);
   }
+
+  /**
+   * Moves the low-water marks of lanes in use, before which no file became due that still waits: see SendRepository. What
+   * was passed nevertheless is found by the same check.
+   */
+  async moveMarks(): Promise<number> {
+    await this.database.execute(CHECK_MARKS);
+    return this.database.execute(MOVE_MARKS);
+  }
 }
 
 /** The claim's own row. Workers start from a row that they claimed; the workspace is in the fence all the same. */
@@ -132,10 +139,11 @@ const TOO_OLD = `created_at + make_interval(hours => $7) < clock_timestamp() + m
 
 // $1 to $6 the hold, $7 connection, $8 lease seconds.
 const CLAIM = `
-with ${laneHold({ evenWhereHeld: true })}, picked as (
+with ${laneHold({ evenWhereHeld: true, returning: ', l.low_at' })}, picked as (
   select id from media_object
-  where connection_id = $7 and status = 'pending' and next_attempt_at <= statement_timestamp()
-  order by next_attempt_at limit ${GRANTED_SLOTS}
+  where connection_id = $7 and status = 'pending'
+    and next_attempt_at between (select low_at from hold) and statement_timestamp()
+  order by connection_id, next_attempt_at limit ${GRANTED_SLOTS}
   for update skip locked
 ), claimed as (
   update media_object m set tries = m.tries + 1, lease_owner = $2,
@@ -151,8 +159,38 @@ const EXPIRE = withMediaEvents(`
 update media_object m set status = 'failed', next_attempt_at = null, lease_owner = null, lease_until = null,
   failure = coalesce(m.failure, 'The file was not fetched before the platform deleted it.')
 where id = any(array(
-  select id from media_object
-  where status = 'pending' and created_at < statement_timestamp() - make_interval(hours => $1)
-    and (lease_until is null or lease_until < clock_timestamp())
-  limit $2 for update skip locked))
+  select old.id from connection c left join lane l on l.key = '${FETCH_LANE}' || c.id cross join lateral (
+    select o.id from media_object o
+    where o.connection_id = c.id and o.next_attempt_at >= coalesce(l.low_at, '-infinity') and o.status = 'pending'
+      and o.created_at < statement_timestamp() - make_interval(hours => $1)
+      and (o.lease_until is null or o.lease_until < clock_timestamp())
+    order by o.connection_id, o.next_attempt_at limit $2 for update skip locked) as old
+  limit $2))
 returning *`);
+
+const firstFrom = (connectionId: string, from: string): string => `(select m.next_attempt_at from media_object m
+    where m.connection_id = ${connectionId} and m.next_attempt_at >= ${from} and m.status = 'pending'
+    order by m.connection_id, m.next_attempt_at limit 1)`;
+
+const DUE_SINCE = `(select first from ${firstFrom('lane_of.id', 'lane_of.low_at')} as due (first)
+    where first <= statement_timestamp())`;
+
+// 15 s behind the clock: longer than a statement may take that writes a file which is due at once.
+const MOVE_MARKS = `
+with old as materialized (
+  select l.key, c.id, l.low_at from lane l join connection c on l.key = '${FETCH_LANE}' || c.id
+  where l.low_at < statement_timestamp() - interval '20 seconds' and l.low_at < l.next_slot_at
+  order by l.key for no key update of l skip locked
+), found as materialized (
+  select key, least(statement_timestamp() - interval '15 seconds', ${firstFrom('old.id', 'old.low_at')}) as low_at from old
+)
+update lane l set low_at = found.low_at from found where l.key = found.key and found.low_at > l.low_at`;
+
+const CHECK_MARKS = `
+with passed as materialized (
+  select l.key from lane l join connection c on l.key = '${FETCH_LANE}' || c.id
+  where l.low_at > '-infinity' and exists (
+    select from media_object m where m.connection_id = c.id and m.next_attempt_at < l.low_at and m.status = 'pending')
+  order by l.key for no key update of l
+)
+update lane l set ${NO_MARK} from passed where l.key = passed.key`;

@@ -392,8 +392,8 @@ left join lateral (
   where q.connection_id = c.id and q.created_at >= coalesce(lane.low_at, '-infinity') and ${READY}
   order by q.connection_id, q.created_at limit 1) as fresh on true
 left join lateral (
-  select next_attempt_at as due_at from message_queue where connection_id = c.id and next_attempt_at is not null
-  order by next_attempt_at limit 1) as later on true`;
+  select next_attempt_at as due_at from message_queue
+  where connection_id = c.id and next_attempt_at >= coalesce(lane.low_at, '-infinity') order by next_attempt_at limit 1) as later on true`;
 
 const UNKNOWN = `
 select coalesce(sum(counted.messages), 0)::integer as count

@@ -106,12 +106,13 @@ const isDue = (alias: string): string => `${alias}.release_at <= statement_times
       and ${alias}.release_at >= ${SweepPlace.from('$4')}`;
 
 // $1 behind which number, $2 limit, $3 ttl hours, $4 from when.
+// Number by number: to join them the planner would read all that is scheduled, with what was removed.
 // Always a row, which says when it was looked.
 export const DUE = `
 with chosen as materialized (
   select c.id from connection c
-  where c.id > $1 and not (${LANES_HELD}) and exists (
-    select from message_schedule t where t.connection_id = c.id and ${isDue('t')})
+  where c.id > $1 and not (${LANES_HELD}) and
+    ${hasRow(`from message_schedule t where t.connection_id = c.id and ${isDue('t')}`, 't.connection_id, t.release_at')}
   order by c.id limit ${NUMBERS}
 ), due as materialized (
   select d.* from chosen cross join lateral (
@@ -132,11 +133,11 @@ const RELEASE = `
 with decided as materialized (
   select * from json_to_recordset($1) as d ("messageId" uuid, body text, category text, code text, message text)
 ), place as materialized (
-  select t.message_id from message_schedule t
+  select t.ctid as place from message_schedule t
   where t.message_id = any(array(select "messageId" from decided)) and ${scheduleTakes('release_refused')}
   order by t.message_id for update
 ), gone as (
-  delete from message_schedule t using place p where t.message_id = p.message_id returning t.*
+  delete from message_schedule t using place p where t.ctid = p.place returning t.*
 ), due as materialized (
   select gone.*, d.body, d.category, d.code, d.message from gone join decided d on d."messageId" = gone.message_id
 ), released as (

@@ -1,7 +1,11 @@
-import { FIRST_ID } from '../../../common/ids.js';
 import type { Database } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
+import {
+  dueConnectionLanes,
+  dueSql,
+  type ConnectionLanes,
+  type DueLanes,
+} from '../../../infrastructure/lanes/due-lanes.js';
 import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/lanes/lane-hold.js';
 import { NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
@@ -45,7 +49,7 @@ const WALK = 1_000;
 /** SQL condition that holds for every row `q`: with it, and only with it, a statement may use the index by time. */
 export const BY_TIME = `q.created_at > '-infinity'`;
 
-/** SQL condition: due since it was accepted. Such rows are found by the lane's low-water mark. */
+/** SQL condition: due since it was accepted. */
 export const READY = `q.attempt_id is null and q.next_attempt_at is null and ${BY_TIME}`;
 
 // What of a recipient's messages is on the wire, else the one whose turn it is: the low-water mark plays no part in it.
@@ -82,7 +86,7 @@ const DUE_OF_LANE = `
      order by q.created_at desc limit ${PROBE})
     union all
     (select q.recipient from message_queue q
-     where q.connection_id = asked.connection_id and q.next_attempt_at <= statement_timestamp()
+     where q.connection_id = asked.connection_id and q.next_attempt_at between asked.low_at and statement_timestamp()
        and q.next_attempt_at > ${DEFINITELY_TOO_OLD}
      order by q.next_attempt_at desc limit ${PROBE})
   ), complete as materialized (
@@ -160,43 +164,25 @@ from found where place is null
 select ${HOLD_COLUMNS}, hold.key as "laneKey", answer.* from hold full join answer on false`,
 };
 
-/** Connections with due messages that can send. */
-export function dueConnections(database: Database): DueLanes {
-  const page = async (limit: number, after: string | null) => {
-    const rows = await database.query<{ id: string; due_for_ms: number | null; is_last: boolean }>(DUE, [
-      limit,
-      after ?? FIRST_ID,
-    ]);
-    return {
-      lanes: rows.flatMap(({ id, due_for_ms }) => (due_for_ms === null ? [] : [{ key: id, dueForMs: due_for_ms }])),
-      next: rows.find((row) => row.is_last)?.id ?? null,
-    };
-  };
-  return Object.assign(page, { hasWork: `exists (${dueOf('null', `'${FIRST_ID}'`)})` });
-}
-
-// Numbers that cannot send keep their due messages: without this each of them would be woken in every round. The last
-// one of a full page is always returned, so that the next page begins behind it.
-const dueOf = (limit: string, after: string): string => `
-with lane_of as materialized (
-  select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n
-  from (select id from connection
-    where id > ${after} and status in ('connected', 'restricted') order by id limit ${limit}) as c
-  left join lane l on l.key = c.id::text
-)
-select id, (extract(epoch from clock_timestamp() - since) * 1000)::double precision as due_for_ms, n = ${limit} as is_last
-from lane_of cross join lateral (
-  select least(
+// Numbers that cannot send keep their due messages: without the condition each of them would be woken in every round.
+const LANES: ConnectionLanes = {
+  prefix: '',
+  where: `status in ('connected', 'restricted')`,
+  dueSince: `least(
     (select q.queued_at from message_queue q where q.connection_id = lane_of.id and q.created_at >= lane_of.low_at
        and ${READY} order by q.connection_id, q.created_at limit 1),
     (select q.next_attempt_at from message_queue q where q.connection_id = lane_of.id
-       and q.next_attempt_at <= statement_timestamp() order by q.connection_id, q.next_attempt_at limit 1)) as since
-) as due
-where since is not null or n = ${limit}
-order by id`;
+       and q.next_attempt_at between lane_of.low_at and statement_timestamp()
+     order by q.connection_id, q.next_attempt_at limit 1))`,
+};
+
+/** Connections with due messages that can send. */
+export function dueConnections(database: Database): DueLanes {
+  return dueConnectionLanes(database, LANES);
+}
 
 /** $1 limit, $2 behind which connection. */
-export const DUE = dueOf('$1', '$2');
+export const DUE = dueSql(LANES, '$1', '$2');
 
 // A row accepted after `seen_at` has a higher place than `seen_seq`, because it takes its time first and its place then.
 // So that place becomes the mark's as soon as the time of the mark is not before it.
@@ -211,7 +197,9 @@ with sequence as materialized (
 ), found as materialized (
   select old.key, least(statement_timestamp() - interval '15 seconds',
     (select q.created_at from message_queue q where q.connection_id = old.key::uuid and q.created_at >= old.low_at
-       and ${READY} order by q.connection_id, q.created_at limit 1)) as low_at
+       and ${READY} order by q.connection_id, q.created_at limit 1),
+    (select q.next_attempt_at from message_queue q where q.connection_id = old.key::uuid
+       and q.next_attempt_at >= old.low_at order by q.connection_id, q.next_attempt_at limit 1)) as low_at
   from old
 )
 update lane l set low_at = found.low_at,
@@ -221,14 +209,15 @@ update lane l set low_at = found.low_at,
 from found cross join sequence
 where l.key = found.key and found.low_at > l.low_at`;
 
-// Deferred messages are found without the mark, but only after those in front of it: where there are always enough of
-// these, one that has been due for long has its turn once all are looked at again.
+// The walk does not find deferred messages whose place is before the mark, and the probe finds them only after those
+// that became due later: where there are always enough of these, one that has been due for long has its turn once all are looked at again.
 export const CHECK_MARKS = `
 with passed as materialized (
   select l.key from lane l join connection c on c.id::text = l.key
   where l.low_at > '-infinity' and (
     exists (select 1 from message_queue q where q.connection_id = c.id and q.created_at < l.low_at and ${READY})
     or exists (select 1 from message_queue q where q.connection_id = c.id and q.seq < l.low_seq and ${READY})
+    or exists (select 1 from message_queue q where q.connection_id = c.id and q.next_attempt_at < l.low_at)
     or exists (select 1 from message_queue q where q.connection_id = c.id and q.seq < l.low_seq
       and q.next_attempt_at < statement_timestamp() - interval '1 minute'))
   order by l.key for no key update of l

@@ -218,8 +218,8 @@ export class SendRepository {
   }
 
   /**
-   * Moves the low-water marks of lanes in use, `lane.low_at` and `low_seq`, before which there is no row that has been
-   * due since it was accepted; returns how many. By them claims and sweeps pass over the rows that are gone without
+   * Moves the low-water marks of lanes in use: before `lane.low_at` nothing became due that still waits, and before
+   * `low_seq` there is no row that has been due since it was accepted; returns how many. By them claims and sweeps pass over the rows that are gone without
    * reading them, however many another transaction keeps from being removed.
    *
    * A mark moves up to fifteen seconds behind the clock, longer than an INSERT may take. Whatever is passed
@@ -316,7 +316,7 @@ with candidate as (
      order by q.connection_id, q.created_at limit $2)
     union all
     (select q.ctid as place from message_queue q
-     where q.connection_id = c.id
+     where q.connection_id = c.id and q.next_attempt_at >= coalesce(l.low_at, '-infinity')
        and q.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
        and q.queued_at < clock_timestamp() - make_interval(hours => $1) and q.expires_at is null
      order by q.connection_id, q.next_attempt_at limit $2)) as found

@@ -22,7 +22,6 @@ import { buildMessageBody } from '../../../infrastructure/whatsapp/message-body.
 import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result.js';
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
-import { HAS_OVERDUE } from '../challenges.repository.js';
 import { codePlace } from '../otp-code.js';
 import { OTP_LANE, OtpSenderService, type OtpSenderWithToken } from '../otp-sender.service.js';
 import { HAS_WAITING, LEASE_MS, SendingRepository, type ClaimedCode, type CodeOutcome } from '../sending.repository.js';
@@ -211,7 +210,7 @@ export class OtpProcessor extends LaneProcessor<CodeTask> {
         handler: dispatcher,
         slots: new Slots(PLACES, { batch: 1, patienceMs: 0 }),
         queue,
-        dueLanes: Object.assign(() => this.dueLanes(), { hasWork: HAS_WAITING }),
+        dueLanes: Object.assign(() => this.dueLanes(), { hasWork: () => HAS_WAITING }),
         // A queued code is due at once; a number's next code is not, nor its next guesses.
         waitsFor: [
           { table: 'otp_recipient', column: 'last_sent_at' },
@@ -226,13 +225,15 @@ export class OtpProcessor extends LaneProcessor<CodeTask> {
     parts.sweeps.add({
       name: 'otp_leases',
       everyMs: 1_000,
-      waitsFor: [{ table: 'otp_challenge', column: 'lease_until', where: `status = 'sending'`, leaveSeconds }],
+      waitsFor: [{ table: 'otp_challenge', column: 'lease_until', where: 'lease_until is not null', leaveSeconds }],
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sending.expireLeases(limit)),
     });
     parts.sweeps.add({
       name: 'otp_overdue',
       everyMs: 2_000,
-      hasWork: HAS_OVERDUE,
+      get hasWork() {
+        return sending.hasOverdue();
+      },
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.endOverdue(limit)),
     });
   }
