@@ -44,7 +44,7 @@ const SLOW = [
   'test/webhook/kills',
 ].map((path) => `<rootDir>/${path}`);
 
-const UNIT = ['<rootDir>/src/**/*.spec.ts', '<rootDir>/bench/**/*.spec.ts'];
+const UNIT = ['src', 'bench', 'test'].map((folder) => `<rootDir>/${folder}/**/*.spec.ts`);
 const E2E = ['<rootDir>/test/**/*.e2e-spec.ts'];
 
 export default {

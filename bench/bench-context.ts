@@ -1,6 +1,6 @@
 import type { Finding } from './finding.js';
-import { BenchPostgres } from './rig/postgres.js';
-import type { Scope } from './rig/scope.js';
+import { BenchPostgres } from '../test/support/rig/postgres.js';
+import type { Scope } from '../test/support/rig/scope.js';
 
 /** One file of `claims/`: what it measures, beside what. */
 export interface Claim {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { figuresTable, type Recorded } from './figures-table.js';
 import { pictureOf } from './picture.js';
-import { ROOT } from './rig/paths.js';
+import { ROOT } from '../test/support/rig/paths.js';
 
 const DOCUMENT = 'docs/performance.md';
 const PICTURE = 'docs/pictures/performance.svg';

@@ -1,5 +1,5 @@
 import { faultTable } from './fault-table.js';
-import { brokenOff, resultOf, type FaultReport } from './rig/fault-result.js';
+import { brokenOff, resultOf, type FaultReport } from '../test/support/rig/fault-result.js';
 
 const scenario = { name: 'worker-killed', goal: 'G4: 0 lost' };
 const report: FaultReport = {

@@ -1,5 +1,5 @@
 import { writeTable } from './documents.js';
-import type { FaultResult } from './rig/fault-result.js';
+import type { FaultResult } from '../test/support/rig/fault-result.js';
 
 const PAGE = 'docs/reliability.md';
 const FAULTS = {

@@ -4,8 +4,8 @@ import { CLAIMS } from './claims/all.js';
 import type { Finding } from './finding.js';
 import { lastRun, writeDocuments } from './documents.js';
 import { rounded, surroundings, tableOf, writeResults } from './report.js';
-import { Scope } from './rig/scope.js';
-import { closeOnSignal, progress } from './rig/session.js';
+import { Scope } from '../test/support/rig/scope.js';
+import { closeOnSignal, progress } from '../test/support/rig/session.js';
 
 const USAGE = `npm run bench -- [--quick] [claim ...]
   --quick   about five minutes on two cores; without it the long form, about half an hour

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Finding } from './finding.js';
-import { machineBusy } from './rig/machine-busy.js';
-import { ROOT } from './rig/paths.js';
+import { machineBusy } from '../test/support/rig/machine-busy.js';
+import { ROOT } from '../test/support/rig/paths.js';
 
 /** Where figures were taken and with what; it is beside each of them, so that none is read without. */
 export interface Surroundings {

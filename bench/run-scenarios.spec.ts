@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FaultContext, Scenario } from '../test/faults/scenario.js';
 import { runScenarios } from '../test/faults/run-scenarios.js';
-import type { FaultReport } from './rig/fault-result.js';
+import type { FaultReport } from '../test/support/rig/fault-result.js';
 
 const GOOD: FaultReport = {
   faults: 1,

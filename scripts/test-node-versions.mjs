@@ -20,7 +20,7 @@ const OLDEST = /^>=(\d+\.\d+)$/.exec(engines.node)[1];
 const WITH_UNIT_TESTS = ['22', '24'];
 /** Where a change of Node would show: HTTP in and out, sockets, streams of files, crypto, timers, and how modules are loaded. */
 const STAND_ON_NODE = [
-  'bench/rig/tcp-proxy',
+  'test/support/rig/tcp-proxy',
   'src/cli/api/client',
   'src/cli/program',
   'src/common/keyed-mutex',

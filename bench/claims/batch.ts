@@ -2,11 +2,11 @@ import { inTurn, type BenchContext, type Claim } from '../bench-context.js';
 import { atMostTimes, forComparison, type Finding } from '../finding.js';
 import { COUNTED } from '../load/keyed-request.js';
 import { runLoad } from '../load/run-load.js';
-import { median } from '../rig/figures.js';
-import { recipientNumber } from '../rig/recipients.js';
-import type { Scope } from '../rig/scope.js';
-import { seedConversations } from '../rig/seed-messages.js';
-import { Stage } from '../rig/stage.js';
+import { median } from '../../test/support/rig/figures.js';
+import { recipientNumber } from '../../test/support/rig/recipients.js';
+import type { Scope } from '../../test/support/rig/scope.js';
+import { seedConversations } from '../../test/support/rig/seed-messages.js';
+import { Stage } from '../../test/support/rig/stage.js';
 
 const RECIPIENTS = 200;
 const MESSAGES = 100;

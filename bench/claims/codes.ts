@@ -1,11 +1,11 @@
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMost, type Finding } from '../finding.js';
-import { CODE_SETTINGS, CodeProject } from '../rig/codes.js';
-import { median, percentile } from '../rig/figures.js';
-import { recipientNumber } from '../rig/recipients.js';
-import { seedQueued } from '../rig/seed-messages.js';
-import { Stage } from '../rig/stage.js';
-import { pause, waitFor } from '../rig/wait.js';
+import { CODE_SETTINGS, CodeProject } from '../../test/support/rig/codes.js';
+import { median, percentile } from '../../test/support/rig/figures.js';
+import { recipientNumber } from '../../test/support/rig/recipients.js';
+import { seedQueued } from '../../test/support/rig/seed-messages.js';
+import { Stage } from '../../test/support/rig/stage.js';
+import { pause, waitFor } from '../../test/support/rig/wait.js';
 import { UNDER_WAY } from './quiet-workspace.js';
 
 const LIMIT_MS = 300;

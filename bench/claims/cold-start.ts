@@ -1,12 +1,12 @@
 import type { Claim } from '../bench-context.js';
 import { atMost, type Finding } from '../finding.js';
-import { median } from '../rig/figures.js';
-import { Child } from '../rig/child.js';
-import { temporaryFolder } from '../rig/folder.js';
-import { freePort } from '../rig/free-port.js';
-import { compiled } from '../rig/paths.js';
-import type { Scope } from '../rig/scope.js';
-import { waitFor } from '../rig/wait.js';
+import { median } from '../../test/support/rig/figures.js';
+import { Child } from '../../test/support/rig/child.js';
+import { temporaryFolder } from '../../test/support/rig/folder.js';
+import { freePort } from '../../test/support/rig/free-port.js';
+import { compiled } from '../../test/support/rig/paths.js';
+import type { Scope } from '../../test/support/rig/scope.js';
+import { waitFor } from '../../test/support/rig/wait.js';
 
 const LIMIT_MS = 3_000;
 const READY_MS = 60_000;

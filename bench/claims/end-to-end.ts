@@ -1,12 +1,12 @@
 import { inTurn, type BenchContext, type Claim } from '../bench-context.js';
 import { atLeastTimes, forComparison, type Finding } from '../finding.js';
-import { Child } from '../rig/child.js';
-import { drainSpan, untilDrained } from '../rig/drain.js';
-import { median } from '../rig/figures.js';
-import { compiled } from '../rig/paths.js';
-import { hasRedis, startRedis } from '../rig/redis.js';
-import { seedQueued } from '../rig/seed-messages.js';
-import { Stage } from '../rig/stage.js';
+import { Child } from '../../test/support/rig/child.js';
+import { drainSpan, untilDrained } from '../../test/support/rig/drain.js';
+import { median } from '../../test/support/rig/figures.js';
+import { compiled } from '../../test/support/rig/paths.js';
+import { hasRedis, startRedis } from '../../test/support/rig/redis.js';
+import { seedQueued } from '../../test/support/rig/seed-messages.js';
+import { Stage } from '../../test/support/rig/stage.js';
 import type { JobOrder, JobQueue } from '../yardsticks/job-order.js';
 
 const CONNECTIONS = 20;

@@ -3,15 +3,15 @@ import { REMOVE } from '../../src/modules/messages/maintenance/maintenance.repos
 import { inTurn, type BenchContext } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
 import { runLoad } from '../load/run-load.js';
-import type { BenchDatabase } from '../rig/database.js';
-import { median } from '../rig/figures.js';
-import type { HeraldProcess } from '../rig/herald.js';
-import type { BenchPostgres } from '../rig/postgres.js';
-import { recipientNumber } from '../rig/recipients.js';
-import type { Scope } from '../rig/scope.js';
-import { seedConversations } from '../rig/seed-messages.js';
-import { waitFor } from '../rig/wait.js';
-import type { SeededWorkspace } from '../rig/workspace.js';
+import type { BenchDatabase } from '../../test/support/rig/database.js';
+import { median } from '../../test/support/rig/figures.js';
+import type { HeraldProcess } from '../../test/support/rig/herald.js';
+import type { BenchPostgres } from '../../test/support/rig/postgres.js';
+import { recipientNumber } from '../../test/support/rig/recipients.js';
+import type { Scope } from '../../test/support/rig/scope.js';
+import { seedConversations } from '../../test/support/rig/seed-messages.js';
+import { waitFor } from '../../test/support/rig/wait.js';
+import type { SeededWorkspace } from '../../test/support/rig/workspace.js';
 import { timed } from './scheduled.js';
 
 /** Processes of one installation with a journal, whose platform reports every status. */

@@ -1,10 +1,10 @@
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
-import { median } from '../rig/figures.js';
-import { freePort } from '../rig/free-port.js';
-import { recipientNumber } from '../rig/recipients.js';
-import { conversationId, MESSAGES_EACH, seedJournal, userId } from '../rig/seed-journal.js';
-import { Stage } from '../rig/stage.js';
+import { median } from '../../test/support/rig/figures.js';
+import { freePort } from '../../test/support/rig/free-port.js';
+import { recipientNumber } from '../../test/support/rig/recipients.js';
+import { conversationId, MESSAGES_EACH, seedJournal, userId } from '../../test/support/rig/seed-journal.js';
+import { Stage } from '../../test/support/rig/stage.js';
 import { growth, type Grown } from './growth.js';
 
 const SMALL = 10_000;

@@ -1,9 +1,9 @@
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMost, type Finding } from '../finding.js';
-import { untilDrained } from '../rig/drain.js';
-import { seedQueued } from '../rig/seed-messages.js';
-import { Stage } from '../rig/stage.js';
-import { pause } from '../rig/wait.js';
+import { untilDrained } from '../../test/support/rig/drain.js';
+import { seedQueued } from '../../test/support/rig/seed-messages.js';
+import { Stage } from '../../test/support/rig/stage.js';
+import { pause } from '../../test/support/rig/wait.js';
 
 const MIB = 1_048_576;
 const LIMIT_MIB = 64;

@@ -1,12 +1,12 @@
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMost, type Finding } from '../finding.js';
-import { median } from '../rig/figures.js';
-import { recipientNumber } from '../rig/recipients.js';
-import { seedQueued } from '../rig/seed-messages.js';
-import { sendText } from '../rig/send-text.js';
-import { Stage } from '../rig/stage.js';
-import { pause, waitFor } from '../rig/wait.js';
-import type { SeededWorkspace } from '../rig/workspace.js';
+import { median } from '../../test/support/rig/figures.js';
+import { recipientNumber } from '../../test/support/rig/recipients.js';
+import { seedQueued } from '../../test/support/rig/seed-messages.js';
+import { sendText } from '../../test/support/rig/send-text.js';
+import { Stage } from '../../test/support/rig/stage.js';
+import { pause, waitFor } from '../../test/support/rig/wait.js';
+import type { SeededWorkspace } from '../../test/support/rig/workspace.js';
 
 const LIMIT_MS = 1_000;
 const BUSY = 100;

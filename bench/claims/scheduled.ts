@@ -10,10 +10,10 @@ import {
 import { DUE, dueExists } from '../../src/modules/messages/schedule/schedule.repository.js';
 import { inTurn, type Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
-import { createDatabase, type BenchDatabase } from '../rig/database.js';
-import { median } from '../rig/figures.js';
-import { seedQueued, seedScheduled } from '../rig/seed-messages.js';
-import { Workspaces, type SeededConnection } from '../rig/workspace.js';
+import { createDatabase, type BenchDatabase } from '../../test/support/rig/database.js';
+import { median } from '../../test/support/rig/figures.js';
+import { seedQueued, seedScheduled } from '../../test/support/rig/seed-messages.js';
+import { Workspaces, type SeededConnection } from '../../test/support/rig/workspace.js';
 
 const NUMBERS = 20;
 const QUEUED_EACH = 500;

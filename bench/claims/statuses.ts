@@ -2,12 +2,12 @@ import { Pool } from 'undici';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atLeastTimes, type Finding } from '../finding.js';
-import { median } from '../rig/figures.js';
-import { APP_SECRET } from '../rig/herald.js';
-import { seedAccepted, type AcceptedMessage } from '../rig/seed-accepted.js';
-import { Stage } from '../rig/stage.js';
-import { waitFor } from '../rig/wait.js';
-import type { SeededConnection } from '../rig/workspace.js';
+import { median } from '../../test/support/rig/figures.js';
+import { APP_SECRET } from '../../test/support/rig/herald.js';
+import { seedAccepted, type AcceptedMessage } from '../../test/support/rig/seed-accepted.js';
+import { Stage } from '../../test/support/rig/stage.js';
+import { waitFor } from '../../test/support/rig/wait.js';
+import type { SeededConnection } from '../../test/support/rig/workspace.js';
 import { sendRuns } from './end-to-end.js';
 
 const BATCH = 100;

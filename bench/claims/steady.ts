@@ -1,11 +1,11 @@
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMost, type Finding } from '../finding.js';
-import { percentile } from '../rig/figures.js';
-import type { Scope } from '../rig/scope.js';
-import { seedConversations } from '../rig/seed-messages.js';
-import { sendText } from '../rig/send-text.js';
-import { Stage } from '../rig/stage.js';
-import { pause, waitFor } from '../rig/wait.js';
+import { percentile } from '../../test/support/rig/figures.js';
+import type { Scope } from '../../test/support/rig/scope.js';
+import { seedConversations } from '../../test/support/rig/seed-messages.js';
+import { sendText } from '../../test/support/rig/send-text.js';
+import { Stage } from '../../test/support/rig/stage.js';
+import { pause, waitFor } from '../../test/support/rig/wait.js';
 
 const PER_SECOND = 200;
 const RECIPIENTS = 2_000;

@@ -1,12 +1,12 @@
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMost, type Finding } from '../finding.js';
-import { median } from '../rig/figures.js';
-import type { HeraldProcess } from '../rig/herald.js';
-import type { Scope } from '../rig/scope.js';
-import { Stage } from '../rig/stage.js';
-import { uploadText } from '../rig/upload.js';
-import { pause } from '../rig/wait.js';
-import type { SeededWorkspace } from '../rig/workspace.js';
+import { median } from '../../test/support/rig/figures.js';
+import type { HeraldProcess } from '../../test/support/rig/herald.js';
+import type { Scope } from '../../test/support/rig/scope.js';
+import { Stage } from '../../test/support/rig/stage.js';
+import { uploadText } from '../../test/support/rig/upload.js';
+import { pause } from '../../test/support/rig/wait.js';
+import type { SeededWorkspace } from '../../test/support/rig/workspace.js';
 
 const MIB = 1_048_576;
 /** As large as a file may be. */

@@ -3,12 +3,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atLeastTimes, type Finding } from '../finding.js';
-import { median } from '../rig/figures.js';
-import type { HeraldProcess } from '../rig/herald.js';
-import type { Scope } from '../rig/scope.js';
-import { Stage } from '../rig/stage.js';
-import { waitFor } from '../rig/wait.js';
-import type { SeededWorkspace } from '../rig/workspace.js';
+import { median } from '../../test/support/rig/figures.js';
+import type { HeraldProcess } from '../../test/support/rig/herald.js';
+import type { Scope } from '../../test/support/rig/scope.js';
+import { Stage } from '../../test/support/rig/stage.js';
+import { waitFor } from '../../test/support/rig/wait.js';
+import type { SeededWorkspace } from '../../test/support/rig/workspace.js';
 
 const HEALTHY = 100;
 const HANGING = 100;

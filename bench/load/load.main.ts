@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { percentile } from '../rig/figures.js';
+import { percentile } from '../../test/support/rig/figures.js';
 import { KeyedRequest } from './keyed-request.js';
 import { LoadConnection } from './load-connection.js';
 import { EXPECTED_STATUS, type LoadOrder, type LoadResult } from './load.types.js';

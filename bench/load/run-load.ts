@@ -1,6 +1,6 @@
-import { Child } from '../rig/child.js';
-import { compiled } from '../rig/paths.js';
-import type { Scope } from '../rig/scope.js';
+import { Child } from '../../test/support/rig/child.js';
+import { compiled } from '../../test/support/rig/paths.js';
+import type { Scope } from '../../test/support/rig/scope.js';
 import type { LoadOrder, LoadResult } from './load.types.js';
 
 /** Runs the load generator in a process of its own. @throws Error when any request failed: its figure would be void */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { INSERT_MESSAGES, type NewMessage } from '../../src/modules/messages/accept/accept.repository.js';
-import { recipientNumber } from '../rig/recipients.js';
+import { recipientNumber } from '../../test/support/rig/recipients.js';
 import type { InsertOrder, InsertResult } from './insert-order.js';
 
 /** The statement with which Herald accepts messages, without HTTP, key, limits and checks. */

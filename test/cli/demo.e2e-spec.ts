@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../bench/rig/free-port.js';
+import { freePort } from '../support/rig/free-port.js';
 import { HeraldProcess, runHerald, temporaryDataDir } from '../support/herald-process.js';
 import { ROOT } from '../support/project-files.js';
 import { waitFor } from '../support/wait-for.js';

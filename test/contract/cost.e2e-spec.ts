@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import pg from 'pg';
-import { conversationId, seedJournal, userId } from '../../bench/rig/seed-journal.js';
-import { recipientNumber } from '../../bench/rig/recipients.js';
+import { conversationId, seedJournal, userId } from '../support/rig/seed-journal.js';
+import { recipientNumber } from '../support/rig/recipients.js';
 import { bytesOf, envelope, WEBHOOK } from '../notifications/fixture.js';
 import { FUZZ_SCALE } from '../support/runs.js';
 import { changed, pathsOf, type Path } from './fuzz/body-mutations.js';

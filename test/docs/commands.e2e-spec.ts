@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../bench/rig/free-port.js';
+import { freePort } from '../support/rig/free-port.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { readProjectFile, ROOT } from '../support/project-files.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describeError } from '../../src/common/describe-error.js';
-import { recipientNumber } from '../../bench/rig/recipients.js';
-import { pause } from '../../bench/rig/wait.js';
-import type { SeededConnection, SeededWorkspace } from '../../bench/rig/workspace.js';
+import { recipientNumber } from '../support/rig/recipients.js';
+import { pause } from '../support/rig/wait.js';
+import type { SeededConnection, SeededWorkspace } from '../support/rig/workspace.js';
 
 const GIVE_UP_MS = 180_000;
 const AGAIN_MS = 20;

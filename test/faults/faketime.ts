@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LeftOut } from '../../bench/rig/fault-result.js';
+import { LeftOut } from '../support/rig/fault-result.js';
 
 const LIBRARIES = '/usr/lib';
 

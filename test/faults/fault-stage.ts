@@ -1,13 +1,13 @@
-import { freePort } from '../../bench/rig/free-port.js';
-import type { HeraldPlace, HeraldProcess } from '../../bench/rig/herald.js';
-import { judge, type JudgedMessage, type Judgement } from '../../bench/rig/judge.js';
-import type { BenchPostgres } from '../../bench/rig/postgres.js';
-import type { Scope } from '../../bench/rig/scope.js';
-import { seedConversations } from '../../bench/rig/seed-messages.js';
-import { Stage } from '../../bench/rig/stage.js';
-import { TcpProxy } from '../../bench/rig/tcp-proxy.js';
-import { waitFor } from '../../bench/rig/wait.js';
-import type { SeededWorkspace } from '../../bench/rig/workspace.js';
+import { freePort } from '../support/rig/free-port.js';
+import type { HeraldPlace, HeraldProcess } from '../support/rig/herald.js';
+import { judge, type JudgedMessage, type Judgement } from '../support/rig/judge.js';
+import type { BenchPostgres } from '../support/rig/postgres.js';
+import type { Scope } from '../support/rig/scope.js';
+import { seedConversations } from '../support/rig/seed-messages.js';
+import { Stage } from '../support/rig/stage.js';
+import { TcpProxy } from '../support/rig/tcp-proxy.js';
+import { waitFor } from '../support/rig/wait.js';
+import type { SeededWorkspace } from '../support/rig/workspace.js';
 import { Caller } from './caller.js';
 import type { FaultContext } from './scenario.js';
 

@@ -1,7 +1,7 @@
 import { Agent } from 'undici';
-import type { Scope } from '../../bench/rig/scope.js';
-import { recipientNumber } from '../../bench/rig/recipients.js';
-import type { SeededConnection } from '../../bench/rig/workspace.js';
+import type { Scope } from '../support/rig/scope.js';
+import { recipientNumber } from '../support/rig/recipients.js';
+import type { SeededConnection } from '../support/rig/workspace.js';
 
 export interface HttpRequest {
   method?: 'GET' | 'POST';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultTable, writeFaultTable } from '../../bench/fault-table.js';
 import { writeResults, type Surroundings } from '../../bench/report.js';
-import type { FaultResult } from '../../bench/rig/fault-result.js';
-import { ROOT } from '../../bench/rig/paths.js';
+import type { FaultResult } from '../support/rig/fault-result.js';
+import { ROOT } from '../support/rig/paths.js';
 import type { Outcome } from './run-scenarios.js';
 
 type Where = Surroundings & { queue: string };

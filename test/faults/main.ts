@@ -1,11 +1,11 @@
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { columns, surroundings } from '../../bench/report.js';
-import type { FaultResult } from '../../bench/rig/fault-result.js';
-import { BenchPostgres } from '../../bench/rig/postgres.js';
-import { startRedis } from '../../bench/rig/redis.js';
-import { Scope } from '../../bench/rig/scope.js';
-import { closeOnSignal, progress } from '../../bench/rig/session.js';
+import type { FaultResult } from '../support/rig/fault-result.js';
+import { BenchPostgres } from '../support/rig/postgres.js';
+import { startRedis } from '../support/rig/redis.js';
+import { Scope } from '../support/rig/scope.js';
+import { closeOnSignal, progress } from '../support/rig/session.js';
 import { keepResults } from './keep.js';
 import { runScenarios, type Outcome } from './run-scenarios.js';
 import type { Scenario } from './scenario.js';

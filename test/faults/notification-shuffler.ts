@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Scope } from '../../bench/rig/scope.js';
-import { pause } from '../../bench/rig/wait.js';
+import type { Scope } from '../support/rig/scope.js';
+import { pause } from '../support/rig/wait.js';
 import { bodyOf, LocalServer } from '../support/local-server.js';
 import { randomBetween } from './scenario.js';
 

@@ -1,4 +1,4 @@
-import { brokenOff, LeftOut, resultOf, type FaultResult } from '../../bench/rig/fault-result.js';
+import { brokenOff, LeftOut, resultOf, type FaultResult } from '../support/rig/fault-result.js';
 import type { LeftOutTest } from '../../bench/fault-table.js';
 import type { FaultContext, Scenario } from './scenario.js';
 

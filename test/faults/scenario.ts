@@ -1,6 +1,6 @@
-import type { FaultReport } from '../../bench/rig/fault-result.js';
-import type { BenchPostgres } from '../../bench/rig/postgres.js';
-import type { Scope } from '../../bench/rig/scope.js';
+import type { FaultReport } from '../support/rig/fault-result.js';
+import type { BenchPostgres } from '../support/rig/postgres.js';
+import type { Scope } from '../support/rig/scope.js';
 
 /** What a run gives to its scenarios. */
 export interface FaultContext {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { pause, waitFor } from '../../bench/rig/wait.js';
+import { pause, waitFor } from '../support/rig/wait.js';
 import type { FaultStage } from './fault-stage.js';
 import { randomBetween } from './scenario.js';
 

@@ -1,5 +1,5 @@
-import type { FaultReport } from '../../bench/rig/fault-result.js';
-import type { Judgement } from '../../bench/rig/judge.js';
+import type { FaultReport } from '../support/rig/fault-result.js';
+import type { Judgement } from '../support/rig/judge.js';
 import { RECOVERY_LIMIT_MS } from './fault-stage.js';
 
 interface Facts {

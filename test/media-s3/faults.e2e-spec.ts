@@ -1,5 +1,5 @@
-import { S3Server } from '../../bench/rig/s3.js';
-import { Scope } from '../../bench/rig/scope.js';
+import { S3Server } from '../support/rig/s3.js';
+import { Scope } from '../support/rig/scope.js';
 import { refusal, upload, uploaded } from '../media/fixture.js';
 import { pdf, png } from '../media/samples.js';
 import { formBody, rawUpload } from '../media/raw-upload.js';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { S3Server } from '../../bench/rig/s3.js';
-import { Scope } from '../../bench/rig/scope.js';
+import { S3Server } from '../support/rig/s3.js';
+import { Scope } from '../support/rig/scope.js';
 import { ROOT } from '../support/project-files.js';
 
 /** All that stores, reads or removes files, but for what kills a process and looks into the folder. */

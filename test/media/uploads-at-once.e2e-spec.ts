@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { textPieces, uploadText } from '../../bench/rig/upload.js';
+import { textPieces, uploadText } from '../support/rig/upload.js';
 import { Factories } from '../support/factories.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { isRunInS3, itInFolder } from '../support/s3-run.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { registerNumber } from '../support/register-number.js';
 import { runHerald } from '../support/herald-process.js';
-import { InstalledPostgres, installedPostgres } from '../../bench/rig/installed-postgres.js';
+import { InstalledPostgres, installedPostgres } from '../support/rig/installed-postgres.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 

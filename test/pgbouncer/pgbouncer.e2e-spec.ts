@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { hasPgBouncer, PgBouncer, SERVER_LIMITS, type PgBouncerOptions } from '../../bench/rig/pgbouncer.js';
-import { hasRedis, startRedis } from '../../bench/rig/redis.js';
-import { Scope } from '../../bench/rig/scope.js';
+import { hasPgBouncer, PgBouncer, SERVER_LIMITS, type PgBouncerOptions } from '../support/rig/pgbouncer.js';
+import { hasRedis, startRedis } from '../support/rig/redis.js';
+import { Scope } from '../support/rig/scope.js';
 import { checkDatabase } from '../../src/cli/doctor.js';
 import { requireDatabase } from '../../src/bootstrap/database.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';

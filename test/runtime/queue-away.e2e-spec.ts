@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { freePort } from '../../bench/rig/free-port.js';
+import { freePort } from '../support/rig/free-port.js';
 import { codesSentTo, mobile, otpApp, setSender } from '../otp/fixture.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { testPhone } from '../support/factories.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { migrations } from '../../migrations/all.js';
-import { hasRedis, startRedis } from '../../bench/rig/redis.js';
-import { Scope } from '../../bench/rig/scope.js';
+import { hasRedis, startRedis } from '../support/rig/redis.js';
+import { Scope } from '../support/rig/scope.js';
 import { testPhone } from '../support/factories.js';
 import { bodyOf, LocalServer } from '../support/local-server.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
-import { BenchRedis, hasRedis } from '../../bench/rig/redis.js';
-import { Scope } from '../../bench/rig/scope.js';
-import { TcpProxy } from '../../bench/rig/tcp-proxy.js';
+import { BenchRedis, hasRedis } from '../support/rig/redis.js';
+import { Scope } from '../support/rig/scope.js';
+import { TcpProxy } from '../support/rig/tcp-proxy.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import { QueueConnection } from '../../src/infrastructure/lanes/queue-connection.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { s3Objects, s3Uploads } from '../../bench/rig/s3.js';
+import { s3Objects, s3Uploads } from './rig/s3.js';
 
 /** What `TEST_S3` says where a whole run keeps its files in S3 (test/media-s3). */
 interface S3Run {

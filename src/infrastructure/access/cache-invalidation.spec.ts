@@ -1,5 +1,5 @@
-import { Scope } from '../../../bench/rig/scope.js';
-import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
+import { Scope } from '../../../test/support/rig/scope.js';
+import { TcpProxy } from '../../../test/support/rig/tcp-proxy.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { loadConfig } from '../config/load-config.js';

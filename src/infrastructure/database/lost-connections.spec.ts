@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { Scope } from '../../../bench/rig/scope.js';
-import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
+import { Scope } from '../../../test/support/rig/scope.js';
+import { TcpProxy } from '../../../test/support/rig/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
 import { checkDatabase } from '../../cli/doctor.js';
 import { loadConfig } from '../config/load-config.js';

@@ -1,6 +1,6 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
 import { randomUUID } from 'node:crypto';
-import { pause } from '../../../bench/rig/wait.js';
+import { pause } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 import { reportOf } from '../verdict.js';

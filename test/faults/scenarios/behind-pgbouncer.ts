@@ -1,6 +1,6 @@
-import { LeftOut, type FaultReport } from '../../../bench/rig/fault-result.js';
-import { hasPgBouncer, PgBouncer, SERVER_LIMITS } from '../../../bench/rig/pgbouncer.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
+import { LeftOut, type FaultReport } from '../../support/rig/fault-result.js';
+import { hasPgBouncer, PgBouncer, SERVER_LIMITS } from '../../support/rig/pgbouncer.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 import { Traffic } from '../traffic.js';

@@ -1,5 +1,5 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { waitFor } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { waitFor } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import { NotificationShuffler } from '../notification-shuffler.js';
 import type { FaultContext, Scenario } from '../scenario.js';

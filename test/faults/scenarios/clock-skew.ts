@@ -1,6 +1,6 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { temporaryFolder } from '../../../bench/rig/folder.js';
-import { pause } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { temporaryFolder } from '../../support/rig/folder.js';
+import { pause } from '../../support/rig/wait.js';
 import { FakeClock } from '../faketime.js';
 import { FaultStage } from '../fault-stage.js';
 import type { FaultContext, Scenario } from '../scenario.js';

@@ -1,7 +1,7 @@
-import { ROW_ID } from '../../../bench/rig/seed-messages.js';
-import { waitFor } from '../../../bench/rig/wait.js';
-import type { SeededConnection } from '../../../bench/rig/workspace.js';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
+import { ROW_ID } from '../../support/rig/seed-messages.js';
+import { waitFor } from '../../support/rig/wait.js';
+import type { SeededConnection } from '../../support/rig/workspace.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
 import { forEachOf } from '../caller.js';
 import { FaultStage } from '../fault-stage.js';
 import type { FaultContext, Scenario } from '../scenario.js';

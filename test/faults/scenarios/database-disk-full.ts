@@ -1,7 +1,7 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { BenchPostgres } from '../../../bench/rig/postgres.js';
-import { SmallDisk } from '../../../bench/rig/small-disk.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { BenchPostgres } from '../../support/rig/postgres.js';
+import { SmallDisk } from '../../support/rig/small-disk.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 import { Traffic } from '../traffic.js';

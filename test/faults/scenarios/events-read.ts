@@ -1,6 +1,6 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { BenchPostgres } from '../../../bench/rig/postgres.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { BenchPostgres } from '../../support/rig/postgres.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 import { Traffic } from '../traffic.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import type { HeraldProcess } from '../../../bench/rig/herald.js';
-import { pause } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import type { HeraldProcess } from '../../support/rig/herald.js';
+import { pause } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import { headerOf, HttpCaller, messageRequest, Violations } from '../http-caller.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';

@@ -1,13 +1,13 @@
-import { CodeProject, CODE_SETTINGS } from '../../../bench/rig/codes.js';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { percentile } from '../../../bench/rig/figures.js';
-import { recipientNumber } from '../../../bench/rig/recipients.js';
-import { conversationId, seedJournal, userId } from '../../../bench/rig/seed-journal.js';
-import { seedConversations } from '../../../bench/rig/seed-messages.js';
-import { sendText } from '../../../bench/rig/send-text.js';
-import { Stage } from '../../../bench/rig/stage.js';
-import { pause } from '../../../bench/rig/wait.js';
-import type { SeededWorkspace } from '../../../bench/rig/workspace.js';
+import { CodeProject, CODE_SETTINGS } from '../../support/rig/codes.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { percentile } from '../../support/rig/figures.js';
+import { recipientNumber } from '../../support/rig/recipients.js';
+import { conversationId, seedJournal, userId } from '../../support/rig/seed-journal.js';
+import { seedConversations } from '../../support/rig/seed-messages.js';
+import { sendText } from '../../support/rig/send-text.js';
+import { Stage } from '../../support/rig/stage.js';
+import { pause } from '../../support/rig/wait.js';
+import type { SeededWorkspace } from '../../support/rig/workspace.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 
 /** The limit of a key. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { seedConversations } from '../../../bench/rig/seed-messages.js';
-import { Stage } from '../../../bench/rig/stage.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { seedConversations } from '../../support/rig/seed-messages.js';
+import { Stage } from '../../support/rig/stage.js';
 import { forEachOf } from '../caller.js';
 import { headerOf, HttpCaller, messageRequest, Violations, type HttpRequest } from '../http-caller.js';
 import type { FaultContext, Scenario } from '../scenario.js';

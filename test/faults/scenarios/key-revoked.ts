@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { Stage } from '../../../bench/rig/stage.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { Stage } from '../../support/rig/stage.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
 import { newKey } from '../../../src/infrastructure/access/api-key-format.js';
 import { forEachOf } from '../caller.js';
 import { HttpCaller, Violations } from '../http-caller.js';

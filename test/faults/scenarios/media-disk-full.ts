@@ -1,9 +1,9 @@
 import { readdirSync, rmSync } from 'node:fs';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { SmallDisk } from '../../../bench/rig/small-disk.js';
-import { Stage } from '../../../bench/rig/stage.js';
-import { waitFor } from '../../../bench/rig/wait.js';
-import type { SeededWorkspace } from '../../../bench/rig/workspace.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { SmallDisk } from '../../support/rig/small-disk.js';
+import { Stage } from '../../support/rig/stage.js';
+import { waitFor } from '../../support/rig/wait.js';
+import type { SeededWorkspace } from '../../support/rig/workspace.js';
 import { forEachOf } from '../caller.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { BenchPostgres } from '../../../bench/rig/postgres.js';
-import { BenchRedis, hasRedis } from '../../../bench/rig/redis.js';
-import { TcpProxy, type ProxyFault } from '../../../bench/rig/tcp-proxy.js';
-import { pause } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { BenchPostgres } from '../../support/rig/postgres.js';
+import { BenchRedis, hasRedis } from '../../support/rig/redis.js';
+import { TcpProxy, type ProxyFault } from '../../support/rig/tcp-proxy.js';
+import { pause } from '../../support/rig/wait.js';
 import { FaultStage, type Links } from '../fault-stage.js';
 import { type FaultContext, randomBetween, type Scenario, shuffled } from '../scenario.js';
 import { Traffic } from '../traffic.js';

@@ -1,7 +1,7 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
 import { BenchContext } from '../../../bench/bench-context.js';
 import { firstMessages, UNDER_WAY } from '../../../bench/claims/quiet-workspace.js';
-import { seedQueued } from '../../../bench/rig/seed-messages.js';
+import { seedQueued } from '../../support/rig/seed-messages.js';
 import type { Scenario } from '../scenario.js';
 
 const WORKSPACES = 100;

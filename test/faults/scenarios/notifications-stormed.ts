@@ -1,10 +1,10 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { percentile } from '../../../bench/rig/figures.js';
-import { APP_SECRET } from '../../../bench/rig/herald.js';
-import { seedAccepted, type AcceptedMessage } from '../../../bench/rig/seed-accepted.js';
-import { Stage } from '../../../bench/rig/stage.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
-import type { SeededConnection } from '../../../bench/rig/workspace.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { percentile } from '../../support/rig/figures.js';
+import { APP_SECRET } from '../../support/rig/herald.js';
+import { seedAccepted, type AcceptedMessage } from '../../support/rig/seed-accepted.js';
+import { Stage } from '../../support/rig/stage.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
+import type { SeededConnection } from '../../support/rig/workspace.js';
 import { signBody } from '../../../src/infrastructure/whatsapp/webhook-signature.js';
 import { forEachOf } from '../caller.js';
 import { HttpCaller, Violations } from '../http-caller.js';

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { percentile } from '../../../bench/rig/figures.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { percentile } from '../../support/rig/figures.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 import { Traffic } from '../traffic.js';

@@ -1,10 +1,10 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { CODE_SETTINGS, CodeProject } from '../../../bench/rig/codes.js';
-import { freePort } from '../../../bench/rig/free-port.js';
-import { recipientNumber } from '../../../bench/rig/recipients.js';
-import { Stage } from '../../../bench/rig/stage.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
-import { judgeCodes, type JudgedCode } from '../../../bench/rig/judge-codes.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { CODE_SETTINGS, CodeProject } from '../../support/rig/codes.js';
+import { freePort } from '../../support/rig/free-port.js';
+import { recipientNumber } from '../../support/rig/recipients.js';
+import { Stage } from '../../support/rig/stage.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
+import { judgeCodes, type JudgedCode } from '../../support/rig/judge-codes.js';
 import { RECOVERY_LIMIT_MS } from '../fault-stage.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 

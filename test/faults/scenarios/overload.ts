@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { percentile } from '../../../bench/rig/figures.js';
-import { temporaryFolder } from '../../../bench/rig/folder.js';
-import { HeraldProcess } from '../../../bench/rig/herald.js';
-import { seedConversations } from '../../../bench/rig/seed-messages.js';
-import { Stage } from '../../../bench/rig/stage.js';
-import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
-import { pause } from '../../../bench/rig/wait.js';
-import type { SeededWorkspace } from '../../../bench/rig/workspace.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { percentile } from '../../support/rig/figures.js';
+import { temporaryFolder } from '../../support/rig/folder.js';
+import { HeraldProcess } from '../../support/rig/herald.js';
+import { seedConversations } from '../../support/rig/seed-messages.js';
+import { Stage } from '../../support/rig/stage.js';
+import { TcpProxy } from '../../support/rig/tcp-proxy.js';
+import { pause } from '../../support/rig/wait.js';
+import type { SeededWorkspace } from '../../support/rig/workspace.js';
 import { headerOf, HttpCaller, messageRequest, Violations, type HttpAnswer, type HttpRequest } from '../http-caller.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 

@@ -1,8 +1,8 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { CODE_SETTINGS, CodeProject } from '../../../bench/rig/codes.js';
-import { BenchPostgres } from '../../../bench/rig/postgres.js';
-import { recipientNumber } from '../../../bench/rig/recipients.js';
-import { waitFor } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { CODE_SETTINGS, CodeProject } from '../../support/rig/codes.js';
+import { BenchPostgres } from '../../support/rig/postgres.js';
+import { recipientNumber } from '../../support/rig/recipients.js';
+import { waitFor } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 import { Traffic } from '../traffic.js';

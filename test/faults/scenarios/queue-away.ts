@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
-import { CODE_SETTINGS, CodeProject } from '../../../bench/rig/codes.js';
-import { LeftOut, type FaultReport } from '../../../bench/rig/fault-result.js';
-import { freePort } from '../../../bench/rig/free-port.js';
-import { recipientNumber } from '../../../bench/rig/recipients.js';
-import { BenchRedis, hasRedis } from '../../../bench/rig/redis.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
+import { CODE_SETTINGS, CodeProject } from '../../support/rig/codes.js';
+import { LeftOut, type FaultReport } from '../../support/rig/fault-result.js';
+import { freePort } from '../../support/rig/free-port.js';
+import { recipientNumber } from '../../support/rig/recipients.js';
+import { BenchRedis, hasRedis } from '../../support/rig/redis.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
 import { forEachOf } from '../caller.js';
 import { FaultStage } from '../fault-stage.js';
 import type { FaultContext, Scenario } from '../scenario.js';

@@ -1,7 +1,7 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
 import { Redis } from 'ioredis';
 import type { Pool } from 'pg';
-import { pause } from '../../../bench/rig/wait.js';
+import { pause } from '../../support/rig/wait.js';
 import { forEachOf } from '../caller.js';
 import { FaultStage } from '../fault-stage.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';

@@ -1,6 +1,6 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { Stage } from '../../../bench/rig/stage.js';
-import { pause } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { Stage } from '../../support/rig/stage.js';
+import { pause } from '../../support/rig/wait.js';
 import { headerOf, HttpCaller, Violations, type HttpAnswer } from '../http-caller.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 

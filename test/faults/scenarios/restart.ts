@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import type { HeraldProcess } from '../../../bench/rig/herald.js';
-import type { BenchPostgres } from '../../../bench/rig/postgres.js';
-import { recipientNumber } from '../../../bench/rig/recipients.js';
-import { waitFor } from '../../../bench/rig/wait.js';
-import { installedPostgres, InstalledPostgres } from '../../../bench/rig/installed-postgres.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import type { HeraldProcess } from '../../support/rig/herald.js';
+import type { BenchPostgres } from '../../support/rig/postgres.js';
+import { recipientNumber } from '../../support/rig/recipients.js';
+import { waitFor } from '../../support/rig/wait.js';
+import { installedPostgres, InstalledPostgres } from '../../support/rig/installed-postgres.js';
 import { FaultStage } from '../fault-stage.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 import { reportOf } from '../verdict.js';

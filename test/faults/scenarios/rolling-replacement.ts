@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { startCaddy } from '../../../bench/rig/caddy.js';
-import { LeftOut, type FaultReport } from '../../../bench/rig/fault-result.js';
-import { freePort } from '../../../bench/rig/free-port.js';
-import type { HeraldProcess } from '../../../bench/rig/herald.js';
-import { hasPgBouncer, PgBouncer } from '../../../bench/rig/pgbouncer.js';
-import { hasRedis, startRedis } from '../../../bench/rig/redis.js';
-import { pause } from '../../../bench/rig/wait.js';
+import { startCaddy } from '../../support/rig/caddy.js';
+import { LeftOut, type FaultReport } from '../../support/rig/fault-result.js';
+import { freePort } from '../../support/rig/free-port.js';
+import type { HeraldProcess } from '../../support/rig/herald.js';
+import { hasPgBouncer, PgBouncer } from '../../support/rig/pgbouncer.js';
+import { hasRedis, startRedis } from '../../support/rig/redis.js';
+import { pause } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import { HttpCaller, messageRequest, Violations, type HttpAnswer } from '../http-caller.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { percentile } from '../../../bench/rig/figures.js';
-import { Stage } from '../../../bench/rig/stage.js';
-import { pause } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { percentile } from '../../support/rig/figures.js';
+import { Stage } from '../../support/rig/stage.js';
+import { pause } from '../../support/rig/wait.js';
 import { HttpCaller, Violations } from '../http-caller.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 

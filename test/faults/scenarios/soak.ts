@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { percentile } from '../../../bench/rig/figures.js';
-import type { HeraldProcess } from '../../../bench/rig/herald.js';
-import { pause } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { percentile } from '../../support/rig/figures.js';
+import type { HeraldProcess } from '../../support/rig/herald.js';
+import { pause } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 import { Traffic } from '../traffic.js';

@@ -1,7 +1,7 @@
-import { percentile } from '../../../bench/rig/figures.js';
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import type { HeraldProcess } from '../../../bench/rig/herald.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
+import { percentile } from '../../support/rig/figures.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import type { HeraldProcess } from '../../support/rig/herald.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import { atPhase, PHASES, type Phase } from '../phases.js';
 import type { FaultContext, Scenario } from '../scenario.js';

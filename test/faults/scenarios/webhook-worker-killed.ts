@@ -1,6 +1,6 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
-import { Stage } from '../../../bench/rig/stage.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
+import { Stage } from '../../support/rig/stage.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 import { Receiver } from '../webhook-receiver.js';
 import { WebhookStorm, type RunStatement, type StormEndpoint } from '../webhook-storm.js';

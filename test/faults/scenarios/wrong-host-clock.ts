@@ -1,7 +1,7 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { temporaryFolder } from '../../../bench/rig/folder.js';
-import type { HeraldProcess } from '../../../bench/rig/herald.js';
-import { waitFor } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { temporaryFolder } from '../../support/rig/folder.js';
+import type { HeraldProcess } from '../../support/rig/herald.js';
+import { waitFor } from '../../support/rig/wait.js';
 import { Caller } from '../caller.js';
 import { FakeClock } from '../faketime.js';
 import { FaultStage } from '../fault-stage.js';

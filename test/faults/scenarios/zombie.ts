@@ -1,5 +1,5 @@
-import type { FaultReport } from '../../../bench/rig/fault-result.js';
-import { pause, waitFor } from '../../../bench/rig/wait.js';
+import type { FaultReport } from '../../support/rig/fault-result.js';
+import { pause, waitFor } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import { atPhase, PHASES, type Phase } from '../phases.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { seedScheduled } from '../../../../bench/rig/seed-messages.js';
+import { seedScheduled } from '../../../../test/support/rig/seed-messages.js';
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';

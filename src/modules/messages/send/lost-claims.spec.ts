@@ -1,7 +1,7 @@
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { DataSource } from 'typeorm';
-import { Scope } from '../../../../bench/rig/scope.js';
-import { TcpProxy } from '../../../../bench/rig/tcp-proxy.js';
+import { Scope } from '../../../../test/support/rig/scope.js';
+import { TcpProxy } from '../../../../test/support/rig/tcp-proxy.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { Factories, testPhone } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';

@@ -1,7 +1,7 @@
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { DataSource } from 'typeorm';
-import { Scope } from '../../../../bench/rig/scope.js';
-import { TcpProxy } from '../../../../bench/rig/tcp-proxy.js';
+import { Scope } from '../../../../test/support/rig/scope.js';
+import { TcpProxy } from '../../../../test/support/rig/tcp-proxy.js';
 import { CodeRows, GIVEN_BACK, RESERVED, type MadeCode } from '../../../../test/otp/code-rows.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';

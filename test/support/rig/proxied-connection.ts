@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Signal } from '../../src/common/signal.js';
+import { Signal } from '../../../src/common/signal.js';
 import type { ProxyFault, Verdict } from './tcp-proxy.js';
 import { pause } from './wait.js';
 

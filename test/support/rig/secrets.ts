@@ -1,5 +1,5 @@
-import { loadConfig } from '../../src/infrastructure/config/load-config.js';
-import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
+import { loadConfig } from '../../../src/infrastructure/config/load-config.js';
+import { SecretBox } from '../../../src/infrastructure/secrets/secret-box.js';
 import { heraldSettings } from './herald.js';
 
 /** Seals as the processes of this run do, so that they can open what was seeded. */

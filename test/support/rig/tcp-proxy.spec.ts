@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { waitFor } from '../../test/support/wait-for.js';
+import { waitFor } from '../wait-for.js';
 import { Scope } from './scope.js';
 import { TcpProxy } from './tcp-proxy.js';
 

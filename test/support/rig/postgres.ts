@@ -3,8 +3,8 @@ import { totalmem } from 'node:os';
 import {
   startEmbeddedPostgres,
   type RunningPostgres,
-} from '../../src/infrastructure/database/embedded/embedded-postgres.js';
-import { processesOn } from '../../src/infrastructure/database/embedded/server.js';
+} from '../../../src/infrastructure/database/embedded/embedded-postgres.js';
+import { processesOn } from '../../../src/infrastructure/database/embedded/server.js';
 import { temporaryFolder } from './folder.js';
 import { clusterProcessorMs } from './processor-time.js';
 import type { Scope } from './scope.js';
