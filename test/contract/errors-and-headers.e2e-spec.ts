@@ -219,11 +219,16 @@ describe('X-Request-Id', () => {
 });
 
 it('a probe that is answered well has no line', async () => {
-  await small.api.get('/health/live', { headers: { 'x-request-id': 'probe-1' } });
-  await small.api.get('/metrics', { headers: { 'x-request-id': 'probe-2' } });
-  await small.api.get('/things', { headers: { 'x-request-id': 'behind-the-probes' } });
-  await waitFor(() => small.logged.join('').includes('behind-the-probes'));
-  expect(small.logged.join('')).not.toMatch(/probe-[12]/);
+  const app = await startSmallApp({ controllers: [ThingsController], beside: small, env: { LOG_LEVEL: 'info' } });
+  try {
+    await app.api.get('/health/live', { headers: { 'x-request-id': 'probe-1' } });
+    await app.api.get('/metrics', { headers: { 'x-request-id': 'probe-2' } });
+    await app.api.get('/things', { headers: { 'x-request-id': 'behind-the-probes' } });
+    await waitFor(() => app.logged.join('').includes('behind-the-probes'));
+    expect(app.logged.join('')).not.toMatch(/probe-[12]/);
+  } finally {
+    await app.close();
+  }
 });
 
 describe("the caller's address on the access line", () => {

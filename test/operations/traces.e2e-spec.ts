@@ -272,6 +272,8 @@ it.each([
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_TIMEOUT: '100',
       OTEL_BSP_MAX_QUEUE_SIZE: '2',
+      // Of one workspace as many reads are served at once as a third of the connections.
+      DATABASE_POOL_SIZE: '30',
       LOG_LEVEL: 'fatal',
       // A stop that waits for the collector outlasts the test.
       SHUTDOWN_TIMEOUT_MS: '300000',

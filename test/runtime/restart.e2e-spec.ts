@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Heartbeats } from '../../src/infrastructure/operations/readiness.js';
@@ -5,6 +6,8 @@ import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { waitFor } from '../support/wait-for.js';
+
+const ENCRYPTION_KEYS = `1:${randomBytes(32).toString('base64')}`;
 
 /** Every column of times whose default is infinite, as `table.column`. */
 const INFINITE_DEFAULTS = `
@@ -25,7 +28,8 @@ describe('a second start on the same database', () => {
   });
 
   const start = async (): Promise<TestApp> => {
-    app = await startTestApp({ database: { url: database.url, drop: () => Promise.resolve() } });
+    const own = { url: database.url, drop: () => Promise.resolve() };
+    app = await startTestApp({ database: own, env: { ENCRYPTION_KEYS } });
     return app;
   };
 
