@@ -34,7 +34,8 @@ export async function buildIfStale() {
 async function build() {
   const hasCompiler = existsSync(join(ROOT, 'node_modules/@nestjs/cli'));
   // An installation without development packages runs what was built elsewhere.
-  const isProduction = !hasCompiler && [MAIN, 'node_modules/@nestjs/core'].every((path) => existsSync(join(ROOT, path)));
+  const isProduction =
+    !hasCompiler && [MAIN, 'node_modules/@nestjs/core'].every((path) => existsSync(join(ROOT, path)));
   const obstacle = obstacleTo(process.versions.node, hasCompiler || isProduction);
   if (obstacle !== null) {
     process.stderr.write(`${obstacle}\n`);

@@ -189,11 +189,9 @@ function processNamespace(): string {
 }
 
 /** Faults of the disk or of the process's share in it, and no mistakes of ours. */
-const UNAVAILABLE = new Set([
-  ...['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EACCES', 'EPERM', 'EBUSY'],
-  // A folder that cannot be made; of a file that is gone, each caller knows first.
-  ...['ENOENT', 'ENOTDIR'],
-]);
+const DISK_FAULTS = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EACCES', 'EPERM', 'EBUSY'];
+/** And a folder that cannot be made; of a file that is gone, each caller knows first. */
+const UNAVAILABLE = new Set([...DISK_FAULTS, 'ENOENT', 'ENOTDIR']);
 
 /** The storage's own error for one of the operating system; what it does not know stays as it is. */
 function storageError(error: unknown): unknown {
