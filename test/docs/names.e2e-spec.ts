@@ -24,7 +24,16 @@ const sources = [...filesUnder('src'), ...filesUnder('scripts'), ...filesUnder('
   .map(readProjectFile)
   .join('\n');
 /** Variables of the guides' own shell commands, and of other programs. */
-const OTHERS = new Set(['OTP_LIVE', 'PHONE_NUMBER_ID', 'WEBHOOK_SECRET', 'BENCH_PROFILE', 'LONG_TESTS', 'FORCE_COLOR']);
+const OTHERS = new Set([
+  'OTP_LIVE',
+  'PHONE_NUMBER_ID',
+  'WEBHOOK_SECRET',
+  'BENCH_PROFILE',
+  'LONG_TESTS',
+  'FUZZ_SCALE',
+  'FUZZ_SEED',
+  'FORCE_COLOR',
+]);
 
 function wordsIn(pattern: RegExp): { where: string; word: string }[] {
   return documents.flatMap((document) =>

@@ -173,7 +173,7 @@ export const HEADER_MUTATIONS: readonly Mutation[] = [
       const values: (string | string[])[] = [
         'short',
         'x'.repeat(129),
-        'with blank 12',
+        'with\ttab 12',
         'größe-größe',
         [UUID, UUID],
         '\t',

@@ -277,7 +277,8 @@ export const GUIDES: Record<string, Guide> = {
     place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
   },
   webhook_test: { place: () => ({}) },
-  webhook_rotateSecret: { place: () => ({}) },
+  // A workspace has a limited number of rotations.
+  webhook_rotateSecret: { place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}) },
   webhook_deliveries: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
   webhook_replay: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.deliveries, pick) } }) },
 
