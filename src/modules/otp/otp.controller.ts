@@ -1,6 +1,6 @@
-import { Body, Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_OTP_ID } from '../../common/example-ids.js';
 import { accessErrors } from '../../infrastructure/access/access.errors.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
@@ -82,12 +82,12 @@ export class OtpController {
   )
   async send(
     @CurrentCaller() caller: Caller,
-    @Headers('idempotency-key') key: string | undefined,
+    @Req() request: Request,
     @Body() body: SendOtpRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SingleOtpResponse> {
     await this.limit('otp_send', caller, this.config.limits.otpSendsPerSecond);
-    const { challenge, replayed } = await this.otp.send(caller, requiredKey(key), body);
+    const { challenge, replayed } = await this.otp.send(caller, requiredKey(request.headersDistinct['idempotency-key']), body);
     if (replayed) response.status(200).setHeader('Idempotency-Replayed', 'true');
     return { data: challenge };
   }
@@ -154,8 +154,9 @@ export class OtpController {
   }
 }
 
-function requiredKey(key: string | undefined): string {
-  if (key === undefined || key === '') throw otpErrors.IDEMPOTENCY_KEY_REQUIRED();
-  if (!KEY.test(key)) throw otpErrors.IDEMPOTENCY_KEY_INVALID({ form: '8 to 128 printable ASCII characters' });
+/** @param keys each header of that name: two would otherwise be joined into one key with a comma and a space. */
+function requiredKey([key = '', ...others]: string[] = []): string {
+  if (key === '' && others.length === 0) throw otpErrors.IDEMPOTENCY_KEY_REQUIRED();
+  if (others.length > 0 || !KEY.test(key)) throw otpErrors.IDEMPOTENCY_KEY_INVALID({ form: '8 to 128 printable ASCII characters' });
   return key;
 }
