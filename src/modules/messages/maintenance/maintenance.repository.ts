@@ -8,7 +8,7 @@ import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js'
 import { queueTakes, scheduleTakes } from '../message-state.js';
 import type { LaneStatus } from '../messages.types.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
-import { READY } from '../send/claim-sql.js';
+import { BY_RECIPIENT, READY } from '../send/claim-sql.js';
 
 /** One contact's messages on one page of the workspace's journal. */
 export interface MessagePage {
@@ -74,7 +74,7 @@ export class MaintenanceRepository {
   countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
     const of = (table: string): string => `
       select count(*) from ${table} q join connection c on c.id = q.connection_id
-      where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2)`;
+      where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${BY_RECIPIENT}`;
     return this.database.row(
       `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as waiting,
          (${of('message_queue')} and q.attempt_id is not null)::integer as sending`,
@@ -253,9 +253,10 @@ with queued as (
   where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${queueTakes('erased')}
   order by q.message_id limit $3 for update of q skip locked
 ), scheduled as (
-  select t.* from message_schedule t join connection c on c.id = t.connection_id
-  where c.organization_id = $1 and t.organization_id = $1 and t.recipient = any($2) and ${scheduleTakes('erased')}
-  order by t.message_id limit $3 for update of t skip locked
+  select q.* from message_schedule q join connection c on c.id = q.connection_id
+  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${BY_RECIPIENT}
+    and ${scheduleTakes('erased')}
+  order by q.message_id limit $3 for update of q skip locked
 ), waiting as (
   select message_id, organization_id, connection_id, created_at, event_count, queued_at, attempt_number from queued
   union all

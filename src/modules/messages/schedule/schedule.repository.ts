@@ -137,7 +137,7 @@ with decided as materialized (
   where t.message_id = any(array(select "messageId" from decided)) and ${scheduleTakes('release_refused')}
   order by t.message_id for update
 ), gone as (
-  delete from message_schedule t using place p where t.ctid = p.place returning t.*
+  delete from message_schedule t where t.ctid = any(array(select place from place)) returning t.*
 ), due as materialized (
   select gone.*, d.body, d.category, d.code, d.message from gone join decided d on d."messageId" = gone.message_id
 ), released as (
