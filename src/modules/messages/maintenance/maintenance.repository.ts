@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
+import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Subject } from '../../../infrastructure/erasure/erasure.js';
 import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
@@ -36,8 +37,7 @@ const COUNT_LIMIT = 1_000_000;
 /** What operators and retention ask of the tables of messages and contacts, over all workspaces or for one contact. */
 @Injectable()
 export class MaintenanceRepository {
-  /** Where the last batch of a table ended: the index is not read again through what is gone. */
-  private readonly places = new Map<string, string>();
+  private readonly places = { contents: new BatchPlace(FIRST_ID), attempts: new BatchPlace(FIRST_ID) };
 
   constructor(private readonly database: Database) {}
 
@@ -133,19 +133,8 @@ export class MaintenanceRepository {
    * They are found by their ids, which are of the clock of the host that made them, and kept where the database's says
    * otherwise.
    */
-  async remove(what: keyof typeof REMOVE, before: Date, limit: number): Promise<number> {
-    const from = this.places.get(what) ?? FIRST_ID;
-    const removal = this.database.row<{ removed: number; last: string | null }>(REMOVE[what], [
-      from,
-      lowestIdSince(before),
-      limit,
-      before,
-    ]);
-    const { removed, last } = await removal;
-    // The next round begins at the start again, for what waited.
-    if (removed < limit || last === null) this.places.delete(what);
-    else this.places.set(what, last);
-    return removed;
+  remove(what: keyof typeof REMOVE, before: Date, limit: number): Promise<number> {
+    return this.places[what].run(this.database, REMOVE[what], limit, [lowestIdSince(before), before]);
   }
 
   /** When the newest message that waits or is under way was queued. Reads all of `message_queue`. */
@@ -326,24 +315,21 @@ with decided as materialized (
 )
 ${blankJournal('own', 'id')}`;
 
-const removal = (removed: string): string =>
-  `with gone as (${removed}) select count(*)::integer as removed, max(id::text) as last from gone`;
-
 export const REMOVE = {
-  contents: removal(`
+  contents: `
     delete from message_content where message_id = any(array(
       select c.message_id from message_content c
-      where c.message_id > $1 and c.message_id < $2
+      where c.message_id > $1 and c.message_id < $3
         and coalesce((select m.created_at < $4 from message m where m.id = c.message_id), true)
         and not exists (select from message_queue q where q.message_id = c.message_id)
         and not exists (select from message_schedule t where t.message_id = c.message_id)
-      order by c.message_id limit $3))
-    returning message_id as id`),
-  attempts: removal(`
+      order by c.message_id limit $2))
+    returning message_id::text as place`,
+  attempts: `
     delete from message_attempt where id = any(array(
       select id from message_attempt
-      where id > $1 and id < $2 and status <> 'started' and started_at < $4 order by id limit $3))
-    returning id`),
+      where id > $1 and id < $3 and status <> 'started' and started_at < $4 order by id limit $2))
+    returning id::text as place`,
 };
 
 // By their ids, going on behind the last batch: the rows left behind are dead until the commit.
