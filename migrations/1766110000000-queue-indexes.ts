@@ -27,6 +27,17 @@ const INDEXES = [
     on: `message_queue (connection_id, created_at) where created_at > '-infinity'`,
     former: { name: 'message_queue_order', on: 'message_queue (connection_id, created_at)' },
   },
+  // Both conditions hold for every row: what is due is found by its time alone.
+  {
+    name: 'message_schedule_by_time',
+    on: `message_schedule (connection_id, created_at) where created_at > '-infinity'`,
+    former: { name: 'message_schedule_order', on: 'message_schedule (connection_id, created_at)' },
+  },
+  {
+    name: 'message_schedule_by_recipient',
+    on: `message_schedule (connection_id, recipient) where recipient <> ''`,
+    former: { name: 'message_schedule_recipient', on: 'message_schedule (connection_id, recipient)' },
+  },
   // Deliveries under way by the end of their lease: to count them, only those of the last lease's length are read.
   {
     name: 'webhook_event_leased',

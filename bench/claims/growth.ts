@@ -1,4 +1,5 @@
 import { FIRST_ID, lowestIdSince } from '../../src/common/ids.js';
+import { batchSql } from '../../src/infrastructure/database/batch-place.js';
 import { REMOVE } from '../../src/modules/messages/maintenance/maintenance.repository.js';
 import { inTurn, type BenchContext } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
@@ -109,6 +110,7 @@ async function lifeOf(scope: Scope, postgres: BenchPostgres, grown: Grown, durat
 }
 
 async function removal({ database }: Grown): Promise<number> {
-  const values = [FIRST_ID, lowestIdSince(new Date()), BATCH];
-  return (await timed(database, { text: REMOVE.contents, values })).ms;
+  const now = new Date();
+  const values = [FIRST_ID, BATCH, lowestIdSince(now), now];
+  return (await timed(database, { text: batchSql(REMOVE.contents), values })).ms;
 }

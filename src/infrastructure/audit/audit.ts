@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
+import { BatchPlace } from '../database/batch-place.js';
 import { Database } from '../database/database.js';
 import { requestContext } from '../operations/logger.js';
 import type { AuditAction } from './audit-actions.js';
@@ -34,6 +35,7 @@ type Actor = Pick<AuditEvent, 'actorKind' | 'actor' | 'address'>;
  */
 @Injectable()
 export class Audit {
+  private readonly old = new BatchPlace('-infinity');
   private operator: Actor = { actorKind: 'service', actor: null, address: null };
 
   constructor(
@@ -82,11 +84,10 @@ export class Audit {
 
   /** Removes what is older than `before`, at most `limit` rows; returns how many. */
   remove(before: Date, limit: number): Promise<number> {
-    return this.database.execute(
-      `delete from audit_event where id = any(array(
-         select id from audit_event where occurred_at < $1 order by occurred_at, id limit $2))`,
-      [before, limit],
-    );
+    const remove = `delete from audit_event where id = any(array(
+        select id from audit_event where occurred_at >= $1 and occurred_at < $3 order by occurred_at, id limit $2))
+      returning occurred_at as place`;
+    return this.old.run(this.database, remove, limit, [before]);
   }
 
   private actor(): Actor {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
-import { lowestIdSince } from '../../common/ids.js';
+import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
+import { BatchPlace } from './batch-place.js';
 import { Database } from './database.js';
 
 export interface DayPartition {
@@ -35,6 +36,8 @@ const LOCK_TIMEOUT_MS = 2_000;
  */
 @Injectable()
 export class DayPartitions {
+  private readonly places = new Map<string, BatchPlace>();
+
   constructor(private readonly database: Database) {}
 
   /**
@@ -78,10 +81,12 @@ export class DayPartitions {
   async clearBefore(table: string, before: Date, limit: number): Promise<number> {
     const [oldest] = await this.list(table);
     if (oldest?.name !== `${table}_before`) return 0;
-    return this.database.execute(
-      `delete from ${oldest.name} where id = any(array(select id from ${oldest.name} where id < $1 order by id limit $2))`,
-      [lowestIdSince(before), limit],
-    );
+    const place = this.places.get(table) ?? new BatchPlace(FIRST_ID);
+    this.places.set(table, place);
+    const remove = `delete from ${oldest.name} where id = any(array(
+        select id from ${oldest.name} where id > $1 and id < $3 order by id limit $2))
+      returning id::text as place`;
+    return place.run(this.database, remove, limit, [lowestIdSince(before)]);
   }
 
   /** The table's partitions, oldest first. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
@@ -48,6 +49,8 @@ export const UPLOAD_LEASE_MS = 60_000;
  */
 @Injectable()
 export class MediaRepository {
+  private readonly old = { inbound: new BatchPlace('-infinity'), outbound: new BatchPlace('-infinity') };
+
   constructor(private readonly database: Database) {}
 
   findById(organizationId: string, id: string): Promise<MediaObjectEntity | null> {
@@ -144,22 +147,25 @@ export class MediaRepository {
   }
 
   /** Removes what is older, of every workspace, oldest first, as `deleteAll` does. */
-  deleteOld(direction: MediaDirection, before: Date, limit: number): Promise<RemovedMedia[]> {
-    return this.remove(
-      `id = any(array(select id from media_object where direction = $1 and created_at < $2
+  async deleteOld(direction: MediaDirection, before: Date, limit: number): Promise<RemovedMedia[]> {
+    const place = this.old[direction];
+    const removed = await this.remove(
+      `id = any(array(select id from media_object where direction = $1 and created_at >= $4 and created_at < $2
          order by created_at limit $3 for update skip locked))`,
-      [direction, before, limit],
+      [direction, before, limit, place.from],
     );
+    place.reached({ changed: removed.length, last: removed[0]?.last ?? null }, limit);
+    return removed;
   }
 
-  private remove(condition: string, params: unknown[]): Promise<RemovedMedia[]> {
-    return this.database.query<RemovedMedia>(
+  private remove(condition: string, params: unknown[]): Promise<(RemovedMedia & { last: string })[]> {
+    return this.database.query(
       `with gone as (
-         delete from media_object where ${condition} returning id, organization_id, storage_key
+         delete from media_object where ${condition} returning id, organization_id, storage_key, created_at
        )
        select g.storage_key as "storageKey", coalesce(json_agg(json_build_object('organizationId', p.organization_id,
          'connectionId', p.connection_id, 'platformMediaId', p.platform_media_id))
-         filter (where p.media_object_id is not null), '[]') as copies
+         filter (where p.media_object_id is not null), '[]') as copies, (select max(created_at)::text from gone) as last
        from gone g
        left join media_platform_id p on p.media_object_id = g.id and p.organization_id = g.organization_id
        group by g.id, g.storage_key`,

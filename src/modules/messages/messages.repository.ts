@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { READY } from './send/claim-sql.js';
+import { BY_TIME, READY } from './send/claim-sql.js';
 import {
   type JournalPlace,
   type JournalQuery,
@@ -205,7 +205,8 @@ export class MessagesRepository {
     return this.database.count(
       `select count(*)::integer as count from (
          select 1 from connection k cross join lateral (
-           select 1 from message_schedule t where t.connection_id = k.id order by t.connection_id, t.created_at limit $2) as one
+           select 1 from message_schedule q where q.connection_id = k.id and ${BY_TIME}
+           order by q.connection_id, q.created_at limit $2) as one
          where k.organization_id = $1 limit $2) as scheduled`,
       [organizationId, limit],
     );

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
+import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
@@ -40,6 +41,7 @@ const PAGE = 500;
 export class NotificationsRepository {
   private readonly storing: GroupCommit<NewNotification, void>;
   private readonly place = new SweepPlace();
+  private readonly old = new BatchPlace(FIRST_ID);
 
   constructor(private readonly database: Database) {
     this.storing = new GroupCommit(database, {
@@ -74,11 +76,11 @@ export class NotificationsRepository {
 
   /** Removes notifications that are done with, that were received before this time, found by their ids; returns how many. */
   removeOld(before: Date, limit: number): Promise<number> {
-    return this.database.execute(
-      `delete from platform_notification
-       where id in (select id from platform_notification where id < $1 and state <> 'stored' and received_at < $3 order by id limit $2)`,
-      [lowestIdSince(before), limit, before],
-    );
+    const remove = `delete from platform_notification where id = any(array(
+        select id from platform_notification
+        where id > $1 and id < $3 and state <> 'stored' and received_at < $4 order by id limit $2))
+      returning id::text as place`;
+    return this.old.run(this.database, remove, limit, [lowestIdSince(before), before]);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
 import { OPEN_SQL } from './challenges.repository.js';
+import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database } from '../../infrastructure/database/database.js';
 import {
   type ErasureBatch,
@@ -16,6 +17,9 @@ const ERASURE_PAGE = 2_000;
 /** What ends in time or is erased, and what operators see, of all projects together. */
 @Injectable()
 export class MaintenanceRepository {
+  private readonly codes = new BatchPlace('-infinity');
+  private readonly numbers = new BatchPlace('-infinity');
+
   constructor(private readonly database: Database) {}
 
   /**
@@ -23,25 +27,21 @@ export class MaintenanceRepository {
    * expire; a code lives for ten minutes, so none of them is open. Returns how many.
    */
   blankChallenges(before: Date, limit: number): Promise<number> {
-    return this.database.execute(
-      `update otp_challenge c set ${BLANK} where id = any(array(
-         select id from otp_challenge
-         where recipient is not null and created_at < $1 and expires_at < clock_timestamp()
-         order by created_at limit $2))`,
-      [before, limit],
-    );
+    const blank = `update otp_challenge c set ${BLANK} where id = any(array(
+        select id from otp_challenge
+        where recipient is not null and created_at >= $1 and created_at < $3 and expires_at < clock_timestamp()
+        order by created_at limit $2))
+      returning created_at as place`;
+    return this.codes.run(this.database, blank, limit, [before]);
   }
 
   removeRecipients(before: Date, limit: number): Promise<number> {
-    return this.database.execute(
-      `delete from otp_recipient r using (
-         select project_id, recipient from otp_recipient
-         where last_sent_at < $1 and (failures_since is null or failures_since < $1)
-         order by last_sent_at limit $2 for update skip locked
-       ) as old
-       where r.project_id = old.project_id and r.recipient = old.recipient`,
-      [before, limit],
-    );
+    const remove = `delete from otp_recipient where ctid = any(array(
+        select ctid from otp_recipient
+        where last_sent_at >= $1 and last_sent_at < $3 and (failures_since is null or failures_since < $3)
+        order by last_sent_at limit $2 for update skip locked))
+      returning last_sent_at as place`;
+    return this.numbers.run(this.database, remove, limit, [before]);
   }
 
   /** When the newest code that waits or is under way was accepted. */

@@ -286,24 +286,32 @@ update otp_challenge c set
   error = case when c.status in ('queued', 'sending', 'sent', 'outcome_unknown') then found.category else c.error end,
   ${WIPE}, released_at = case when c.delivered_at is null and c.read_at is null
     then coalesce(c.released_at, clock_timestamp()) else c.released_at end
-from found where c.id = found.id
+from found where c.id = found.id and c.id = any(array(select id from found))
 returning c.id, c.package_id, found.package_used, false as used_now,
   found.released_at is null and c.released_at is not null as released_now`;
 
 const FAILED = failed(`
   select id, package_used, released_at, $2::text as category from otp_challenge where attempt_id = $1 for update`);
 
-// A challenge is found by our attempt id, and where the platform left that out by its own id of the message.
+// A challenge is found by our attempt id, and where the platform left that out by its own id of the message. One by one,
+// here and below: joined, a table that looks small is read as a whole.
 const FIND_REPORTED = `
+with found as materialized (
+  select c.id from unnest($1::uuid[]) as given (id)
+  cross join lateral (select id from otp_challenge where attempt_id = given.id offset 0) as c
+  union all
+  select c.id from unnest($2::text[]) as given (id)
+  cross join lateral (select id from otp_challenge where meta_message_id = given.id offset 0) as c
+)
 select id, attempt_id, meta_message_id from otp_challenge
-where attempt_id = any($1::uuid[]) or meta_message_id = any($2::text[])
-order by id for update`;
+where id = any(array(select id from found)) order by id for update`;
 
 const REPORTED = `
   select c.id, c.package_used, c.released_at, r.category, r.status, r."metaMessageId",
     least(coalesce(r."occurredAt", clock_timestamp()), clock_timestamp()) as at
   from json_to_recordset($1) as r (id uuid, status text, "metaMessageId" text, "occurredAt" timestamptz, category text)
-  join otp_challenge c on c.id = r.id`;
+  cross join lateral (
+    select id, package_used, released_at from otp_challenge where id = r.id offset 0) as c`;
 
 const FAILED_REPORTS = failed(REPORTED);
 
@@ -328,7 +336,7 @@ update otp_challenge c set
   read_at = case when r.status = 'read'
     then coalesce(c.read_at, greatest(r.at, c.created_at, c.sent_at, c.delivered_at)) else c.read_at end,
   package_used = c.released_at is null
-from found r where c.id = r.id
+from found r where c.id = r.id and c.id = any(array(select id from found))
 returning c.id, c.package_id, c.package_used, not r.package_used and r.released_at is null as used_now,
   false as released_now`;
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
+import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database } from '../../infrastructure/database/database.js';
 import {
   type ErasureBatch,
@@ -17,6 +18,8 @@ const ERASURE_PAGE = 2_000;
 /** What is dropped in time, and what operators see, of all workspaces together. */
 @Injectable()
 export class MaintenanceRepository {
+  private readonly old = new BatchPlace(FIRST_ID);
+
   constructor(private readonly database: Database) {}
 
   /** Gives up events that have waited for three days for an endpoint which has rested for as long; returns how many. */
@@ -39,10 +42,10 @@ export class MaintenanceRepository {
 
   /** Removes events whose ids, which begin with their time, are below this one; returns how many. */
   removeOld(below: string, limit: number): Promise<number> {
-    return this.database.execute(
-      'delete from webhook_event where id = any(array(select id from webhook_event where id < $1 order by id limit $2))',
-      [below, limit],
-    );
+    const remove = `delete from webhook_event where id = any(array(
+        select id from webhook_event where id > $1 and id < $3 order by id limit $2))
+      returning id::text as place`;
+    return this.old.run(this.database, remove, limit, [below]);
   }
 
   /** Removes replaced secrets that no longer sign. */

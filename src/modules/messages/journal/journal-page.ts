@@ -2,7 +2,7 @@ import type { ListCursor } from '../../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { isInQueue, type MessageStatus } from '../message-state.js';
 import type { Message } from '../messages.types.js';
-import { BY_TIME } from '../send/claim-sql.js';
+import { BY_RECIPIENT, BY_TIME } from '../send/claim-sql.js';
 
 /** What is left out does not filter. */
 export interface JournalQuery extends Partial<ListCursor> {
@@ -108,7 +108,9 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   if (contacts !== null)
     conditions.push('q.connection_id = k.connection_id', `q.recipient = any(${namesOf(contacts, bind)})`);
   const waiting = list('message_queue q', 'q.message_id', [...conditions, BY_TIME, 'q.attempt_id is null']);
-  return `${each(waiting)} union all ${each(list('message_schedule q', 'q.message_id', conditions))}`;
+  // Few of very many are of one recipient.
+  const scheduled = [...conditions, to === undefined && contacts === null ? BY_TIME : BY_RECIPIENT];
+  return `${each(waiting)} union all ${each(list('message_schedule q', 'q.message_id', scheduled))}`;
 }
 
 type Contacts = readonly NamedContact[] | null;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
+import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Subject } from '../../../infrastructure/erasure/erasure.js';
 import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
@@ -8,7 +9,7 @@ import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js'
 import { queueTakes, scheduleTakes } from '../message-state.js';
 import type { LaneStatus } from '../messages.types.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
-import { READY } from '../send/claim-sql.js';
+import { BY_RECIPIENT, READY } from '../send/claim-sql.js';
 
 /** One contact's messages on one page of the workspace's journal. */
 export interface MessagePage {
@@ -36,8 +37,7 @@ const COUNT_LIMIT = 1_000_000;
 /** What operators and retention ask of the tables of messages and contacts, over all workspaces or for one contact. */
 @Injectable()
 export class MaintenanceRepository {
-  /** Where the last batch of a table ended: the index is not read again through what is gone. */
-  private readonly places = new Map<string, string>();
+  private readonly places = { contents: new BatchPlace(FIRST_ID), attempts: new BatchPlace(FIRST_ID) };
 
   constructor(private readonly database: Database) {}
 
@@ -74,7 +74,7 @@ export class MaintenanceRepository {
   countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
     const of = (table: string): string => `
       select count(*) from ${table} q join connection c on c.id = q.connection_id
-      where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2)`;
+      where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${BY_RECIPIENT}`;
     return this.database.row(
       `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as waiting,
          (${of('message_queue')} and q.attempt_id is not null)::integer as sending`,
@@ -133,19 +133,8 @@ export class MaintenanceRepository {
    * They are found by their ids, which are of the clock of the host that made them, and kept where the database's says
    * otherwise.
    */
-  async remove(what: keyof typeof REMOVE, before: Date, limit: number): Promise<number> {
-    const from = this.places.get(what) ?? FIRST_ID;
-    const removal = this.database.row<{ removed: number; last: string | null }>(REMOVE[what], [
-      from,
-      lowestIdSince(before),
-      limit,
-      before,
-    ]);
-    const { removed, last } = await removal;
-    // The next round begins at the start again, for what waited.
-    if (removed < limit || last === null) this.places.delete(what);
-    else this.places.set(what, last);
-    return removed;
+  remove(what: keyof typeof REMOVE, before: Date, limit: number): Promise<number> {
+    return this.places[what].run(this.database, REMOVE[what], limit, [lowestIdSince(before), before]);
   }
 
   /** When the newest message that waits or is under way was queued. Reads all of `message_queue`. */
@@ -253,9 +242,10 @@ with queued as (
   where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${queueTakes('erased')}
   order by q.message_id limit $3 for update of q skip locked
 ), scheduled as (
-  select t.* from message_schedule t join connection c on c.id = t.connection_id
-  where c.organization_id = $1 and t.organization_id = $1 and t.recipient = any($2) and ${scheduleTakes('erased')}
-  order by t.message_id limit $3 for update of t skip locked
+  select q.* from message_schedule q join connection c on c.id = q.connection_id
+  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${BY_RECIPIENT}
+    and ${scheduleTakes('erased')}
+  order by q.message_id limit $3 for update of q skip locked
 ), waiting as (
   select message_id, organization_id, connection_id, created_at, event_count, queued_at, attempt_number from queued
   union all
@@ -325,24 +315,21 @@ with decided as materialized (
 )
 ${blankJournal('own', 'id')}`;
 
-const removal = (removed: string): string =>
-  `with gone as (${removed}) select count(*)::integer as removed, max(id::text) as last from gone`;
-
 export const REMOVE = {
-  contents: removal(`
+  contents: `
     delete from message_content where message_id = any(array(
       select c.message_id from message_content c
-      where c.message_id > $1 and c.message_id < $2
+      where c.message_id > $1 and c.message_id < $3
         and coalesce((select m.created_at < $4 from message m where m.id = c.message_id), true)
         and not exists (select from message_queue q where q.message_id = c.message_id)
         and not exists (select from message_schedule t where t.message_id = c.message_id)
-      order by c.message_id limit $3))
-    returning message_id as id`),
-  attempts: removal(`
+      order by c.message_id limit $2))
+    returning message_id::text as place`,
+  attempts: `
     delete from message_attempt where id = any(array(
       select id from message_attempt
-      where id > $1 and id < $2 and status <> 'started' and started_at < $4 order by id limit $3))
-    returning id`),
+      where id > $1 and id < $3 and status <> 'started' and started_at < $4 order by id limit $2))
+    returning id::text as place`,
 };
 
 // By their ids, going on behind the last batch: the rows left behind are dead until the commit.

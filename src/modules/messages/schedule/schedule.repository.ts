@@ -82,8 +82,9 @@ export class ScheduleRepository {
   async postpone(messageIds: readonly string[], seconds: number): Promise<void> {
     await this.database.execute(
       `update message_schedule set release_at = clock_timestamp() + make_interval(secs => $2)
-       where message_id = any(array(select message_id from message_schedule where message_id = any($1::uuid[])
-         order by message_id for update))`,
+       where message_id = any(array(
+         select t.message_id from (select unnest($1::uuid[]) as id order by id) as given
+         cross join lateral (select message_id from message_schedule where message_id = given.id for update) as t))`,
       [messageIds, seconds],
     );
   }
@@ -137,7 +138,7 @@ with decided as materialized (
   where t.message_id = any(array(select "messageId" from decided)) and ${scheduleTakes('release_refused')}
   order by t.message_id for update
 ), gone as (
-  delete from message_schedule t using place p where t.ctid = p.place returning t.*
+  delete from message_schedule t where t.ctid = any(array(select place from place)) returning t.*
 ), due as materialized (
   select gone.*, d.body, d.category, d.code, d.message from gone join decided d on d."messageId" = gone.message_id
 ), released as (

@@ -46,8 +46,14 @@ const PROBE = 128;
 /** Recipients that one statement walks over in a lane, those in flight, deferred or expired among them. */
 const WALK = 1_000;
 
-/** SQL condition that holds for every row `q`: with it, and only with it, a statement may use the index by time. */
+/**
+ * SQL condition that holds for every row `q`, of `message_schedule` too: with it, and only with it, a statement may use
+ * the index by time.
+ */
 export const BY_TIME = `q.created_at > '-infinity'`;
+
+/** As `BY_TIME`, for the index of `message_schedule` by recipient. */
+export const BY_RECIPIENT = `q.recipient <> ''`;
 
 /** SQL condition: due since it was accepted. */
 export const READY = `q.attempt_id is null and q.next_attempt_at is null and ${BY_TIME}`;
