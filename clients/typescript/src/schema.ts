@@ -230,8 +230,8 @@ export interface paths {
          *     called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
          *     false: others were passed over.
          *
-         *     Events about messages need the scope `messages:read` too: for a key without it they are left out, and `omitted`
-         *     names their types.
+         *     Events about messages need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
+         *     key without it they are left out, and `omitted` names their types.
          *
          *     Needs a key with the scope `webhooks:read`.
          */
@@ -3295,10 +3295,10 @@ export interface components {
              */
             next: string;
             /**
-             * @description Types that were left out because the key lacks the scope `messages:read`.
+             * @description Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files.
              * @example []
              */
-            omitted: ("message.received" | "message.status.updated")[];
+            omitted: ("message.received" | "message.status.updated" | "media.ready" | "media.failed")[];
         };
         ExplanationResponse: {
             /**
