@@ -1,4 +1,5 @@
 import { newId } from '../../src/common/ids.js';
+import { mapAtOnce } from '../../src/common/map-at-once.js';
 import { platformId } from '../support/factories.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import {
@@ -208,6 +209,47 @@ describe('a number that is not known', () => {
     }
     await waitForStates(test, marker, ['unmatched']);
     expect(counter(test, 'notifications_unmatched')).toBe(given + 1);
+  });
+
+  it('changes nothing for others with a thousand signed statuses: three tries each, and none waits behind them', async () => {
+    const marker = `wamid.${newId()}`;
+    const stranger = { ...sender.connection, phoneNumberId: platformId() };
+    const given = counter(test, 'notifications_unmatched');
+    const [live, waiting] = [
+      await test.factories.message({ connection: sender.connection, status: 'accepted' }),
+      await test.factories.message({ connection: sender.connection, status: 'accepted' }),
+    ];
+    const tried = () =>
+      test.database.query<{ state: string; tries: number; count: number }>(
+        `select state, tries, count(*)::integer as count from platform_notification
+         where position($1::bytea in body) > 0 group by state, tries order by state, tries`,
+        [Buffer.from(marker)],
+      );
+    await mapAtOnce(
+      Array.from({ length: 1_000 }, (_, n) => `${marker}.${n}`),
+      250,
+      (id) =>
+        notify(test, envelope(stranger, { statuses: [statusOf({ id, attemptId: null, metaMessageId: id }, 'read')] })),
+    );
+    expect(await tried()).toEqual([{ state: 'stored', tries: 0, count: 1_000 }]);
+    await notify(test, envelope(sender.connection, { statuses: [statusOf(live, 'delivered')] }));
+    expect(await rowOf(test, 'message_view', live.id)).toMatchObject({ status: 'delivered' });
+
+    // All of them are due before the one that is left here.
+    await test.database.execute(
+      `update platform_notification set next_try_at = now() - interval '1 second' where position($1::bytea in body) > 0`,
+      [Buffer.from(marker)],
+    );
+    await leaveStored(test, newId(), bytesOf(envelope(sender.connection, { statuses: [statusOf(waiting, 'read')] })));
+    await sweep(test);
+    expect(await rowOf(test, 'message_view', waiting.id)).toMatchObject({ status: 'read' });
+    expect(await tried()).toEqual([{ state: 'stored', tries: 1, count: 1_000 }]);
+    await sweep(test, marker);
+    await sweep(test, marker);
+    expect(await tried()).toEqual([{ state: 'unmatched', tries: 3, count: 1_000 }]);
+    expect(counter(test, 'notifications_unmatched')).toBe(given + 1_000);
+    await sweep(test, marker);
+    expect(await tried()).toEqual([{ state: 'unmatched', tries: 3, count: 1_000 }]);
   });
 
   it('is waited for: its messages appear once the number is added', async () => {

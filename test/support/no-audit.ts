@@ -1,4 +1,7 @@
 import type { Audit } from '../../src/infrastructure/audit/audit.js';
 
 /** For tests of parts whose audit events `test/operations/audit.e2e-spec.ts` looks at. */
-export const NO_AUDIT = { record: () => Promise.resolve() } as unknown as Audit;
+export const NO_AUDIT = {
+  record: () => Promise.resolve(),
+  secondsUntilNext: () => Promise.resolve(0),
+} as unknown as Audit;

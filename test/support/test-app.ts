@@ -84,7 +84,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   try {
     const env = environment(options, testDatabase.url, dataDir);
     const pooled = process.env.TEST_PGBOUNCER === 'true' ? await behindPgBouncer(scope, testDatabase.url) : {};
-    const config = loadConfig({ env: { ...env, ...pooled } });
+    const config = loadConfig({ env: { ...env, ...pooled, ...options.env } });
     const logger = new HeraldLogger(config.process, { write: (line) => void process.stderr.write(line) });
     const herald = await startHerald({
       config,

@@ -33,6 +33,46 @@ afterAll(async () => {
   await receiver?.stop();
 });
 
+describe('changes of the webhook', () => {
+  const ROWS = `select action from audit_event where organization_id = $1 and action like 'webhook.%'`;
+
+  it('are limited for each workspace: those that are in the audit trail, one after the other or at once', async () => {
+    const { organizationId, api } = await subscriber(test);
+    const remove = () => api.request({ method: 'DELETE', path: '/webhook' });
+    const put = (path: string) => api.request({ method: 'PUT', path: '/webhook', body: { url: receiver.url(path) } });
+    const statuses: number[] = [];
+    for (let n = 0; n < 20; n++) {
+      statuses.push((await put('/a')).status, (await put('/b')).status, (await remove()).status);
+    }
+    expect(new Set(statuses)).toEqual(new Set([200, 204]));
+    statuses.length = 0;
+    const many = await Promise.all(Array.from({ length: 40 }, (_, n) => put(`/${n}`)));
+    const refused = many.filter(({ status }) => status !== 200);
+    expect(refused).toHaveLength(20);
+    for (const { status, headers, body } of [...refused, await put('/c')]) {
+      const { code, scope } = body.error;
+      const seconds = Number(body.error.retry_after_seconds);
+      expect({ status, code, scope, header: headers.get('retry-after') }).toEqual({
+        status: 429,
+        code: 'RATE_LIMITED',
+        scope: 'webhook_changes',
+        header: String(seconds),
+      });
+      expect([seconds > 0, seconds <= 60]).toEqual([true, true]);
+    }
+    expect(await test.database.query(`${ROWS} and action <> 'webhook.removed'`, [organizationId])).toHaveLength(60);
+
+    // What changes nothing goes on, and so does the end of the webhook.
+    const { url } = (await api.get('/webhook')).body.data;
+    expect((await api.request({ method: 'PUT', path: '/webhook', body: { url } })).status).toBe(200);
+    expect((await remove()).status).toBe(204);
+    expect((await put('/c')).status).toBe(429);
+    expect((await api.get('/webhook')).status).toBe(404);
+    const other = await subscriber(test);
+    expect((await other.configure({ url: receiver.url() })).secret).toBeDefined();
+  });
+});
+
 describe('PUT /webhook', () => {
   it('makes the webhook with a secret, and shows it again without', async () => {
     const { api } = await subscriber(test);

@@ -233,10 +233,36 @@ describe('GET /events', () => {
     const { text } = await test.factories.apiKey({ organizationId, scopes: ['webhooks:read'] });
     const other = test.api.as(text);
     expect((await rest(other, start)).events).toEqual([]);
-    const about = ['message.received', 'message.status.updated'];
+    const about = ['message.received', 'message.status.updated', 'media.ready', 'media.failed'];
     expect((await page(other, { after: start })).omitted).toEqual(about);
-    const some = await page(other, { after: start, types: 'message.received,media.ready' });
+    const some = await page(other, { after: start, types: 'message.received,template.status.updated' });
     expect([some.data, some.omitted]).toEqual([[], ['message.received']]);
+  });
+
+  it('has events about files, which show their names, only for a key that may read messages or files', async () => {
+    const { organizationId, api, start } = await reader();
+    for (const type of ['media.ready', 'media.failed', 'message.received', 'template.status.updated']) {
+      await insertEvents(test.database, [{ organizationId, count: 1, type }]);
+    }
+    const readBy = async (scopes: string[]) => {
+      const { text } = await test.factories.apiKey({ organizationId, scopes });
+      const as = test.api.as(text);
+      const { events } = await rest(as, start);
+      return { types: events.map(({ type }) => type), omitted: (await page(as, { after: start })).omitted };
+    };
+    expect((await rest(api, start)).events).toHaveLength(4);
+    expect(await readBy(['webhooks:read'])).toEqual({
+      types: ['template.status.updated'],
+      omitted: ['message.received', 'message.status.updated', 'media.ready', 'media.failed'],
+    });
+    expect(await readBy(['webhooks:read', 'media:read'])).toEqual({
+      types: ['media.ready', 'media.failed', 'template.status.updated'],
+      omitted: ['message.received', 'message.status.updated'],
+    });
+    expect(await readBy(['webhooks:read', 'messages:read'])).toEqual({
+      types: ['media.ready', 'media.failed', 'message.received', 'template.status.updated'],
+      omitted: [],
+    });
   });
 
   it('takes a key with the scope webhooks:read', async () => {

@@ -49,7 +49,7 @@ describe('POST /webhook/rotate-secret', () => {
     const answers = [];
     for (let n = 0; n < 21; n++) answers.push(await api.post('/webhook/rotate-secret'));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
-    expect(answers[20]?.body.error.code).toBe('RATE_LIMITED');
+    expect(answers[20]?.body.error).toMatchObject({ code: 'RATE_LIMITED', scope: 'webhook_changes' });
     expect(Number(answers[20]?.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 

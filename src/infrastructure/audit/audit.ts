@@ -64,6 +64,22 @@ export class Audit {
     });
   }
 
+  /**
+   * Seconds until the workspace may make one more of these changes, 0: now. `perHour` of them are free at once, then one
+   * comes back each time that this part of an hour is over. Ask in the change's transaction, once it holds its locks.
+   */
+  async secondsUntilNext(organizationId: string, actions: readonly AuditAction[], perHour: number): Promise<number> {
+    const { seconds } = await this.database.row<{ seconds: number }>(
+      `select case when count(*) < $3::integer then 0 else greatest(0, ceil(extract(epoch from
+           max(occurred_at) + interval '1 hour' / $3::integer - clock_timestamp()))) end::integer as seconds
+       from (select occurred_at from audit_event
+         where organization_id = $1 and action = any($2::text[]) and occurred_at > statement_timestamp() - interval '1 hour'
+         order by occurred_at desc limit $3::integer) as recent`,
+      [organizationId, actions, perHour],
+    );
+    return seconds;
+  }
+
   /** Newest first. */
   list({ organizationId, action, since, until, limit }: AuditFilter): Promise<AuditEvent[]> {
     const query = this.table.createQueryBuilder('event').where('true');

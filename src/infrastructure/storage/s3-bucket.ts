@@ -109,15 +109,16 @@ export class S3Bucket {
     });
   }
 
-  /** Uploads in parts that were begun before `before` and not ended. */
-  async partsBegun(before: Date): Promise<{ key: string; uploadId: string }[]> {
+  /** Uploads in parts that were begun longer ago and not ended. */
+  async partsBegun(olderThanMs: number): Promise<{ key: string; uploadId: string }[]> {
     const found: { key: string; uploadId: string }[] = [];
     const input: ListMultipartUploadsRequest = { Bucket: this.bucket, Prefix: this.prefix };
     for (let isMore = true; isMore;) {
       const page = await this.ask((options) => this.client.listMultipartUploads(input, options));
+      const before = this.storeTime() - olderThanMs;
       for (const { Key: name, UploadId: uploadId, Initiated: begun } of page.Uploads ?? []) {
         const key = this.keyOf(name);
-        if (key !== null && uploadId !== undefined && begun !== undefined && begun < before) {
+        if (key !== null && uploadId !== undefined && begun !== undefined && begun.getTime() < before) {
           found.push({ key, uploadId });
         }
       }
@@ -158,10 +159,10 @@ export class S3Bucket {
   }
 
   /**
-   * Keys below a folder of the prefix that were stored before `before`. Pages by the last name and not by the store's
+   * Keys below a folder of the prefix that were stored longer ago. Pages by the last name and not by the store's
    * token, so that no page depends on another.
    */
-  async keysIn(folder: string, before: Date): Promise<string[]> {
+  async keysIn(folder: string, olderThanMs: number): Promise<string[]> {
     const keys: string[] = [];
     const input: ListObjectsV2Request = {
       Bucket: this.bucket,
@@ -172,9 +173,10 @@ export class S3Bucket {
       const { Contents: objects = [], IsTruncated: isCut } = await this.ask((options) =>
         this.client.listObjectsV2(input, options),
       );
+      const before = this.storeTime() - olderThanMs;
       for (const { Key: name, LastModified: storedAt } of objects) {
         const key = this.keyOf(name);
-        if (key !== null && storedAt !== undefined && storedAt < before) keys.push(key);
+        if (key !== null && storedAt !== undefined && storedAt.getTime() < before) keys.push(key);
       }
       input.StartAfter = objects.at(-1)?.Key;
       isMore = isCut === true && input.StartAfter !== undefined;
@@ -197,6 +199,14 @@ export class S3Bucket {
 
   get name(): string {
     return `the bucket ${this.bucket}`;
+  }
+
+  /**
+   * The store's clock, which gave the dates of a list, as of the last answer: the SDK takes the offset from the header
+   * `Date` for its signatures. A host with a wrong clock must not take an upload under way for an old one.
+   */
+  private storeTime(): number {
+    return Date.now() + this.client.config.systemClockOffset;
   }
 
   /** @throws TypeError where the key is none. */

@@ -308,6 +308,29 @@ describe('S3Storage', () => {
     await young.discard();
   });
 
+  it.each([
+    ['ahead', 8 * 3_600_000],
+    ['behind', -8 * 3_600_000],
+  ])("finds what is old by the store's clock where the host's is hours %s", async (_name, aheadMs) => {
+    const prefix = `clock-${_name}`;
+    const storage = s3({ MEDIA_S3_PREFIX: prefix });
+    const [old, young] = [await storage.create(), await storage.create()];
+    for (const file of [old, young]) await file.write(Buffer.alloc(6 * MIB));
+    server.age(old.key, 7 * 3_600);
+    const stored = await store(storage, Buffer.from('x'));
+    const part = Number.parseInt(stored.slice(-2), 16);
+    const hostTime = Date.now;
+    jest.spyOn(Date, 'now').mockImplementation(() => hostTime() + aheadMs);
+    const elsewhere = s3({ MEDIA_S3_PREFIX: prefix });
+    expect(await elsewhere.removeAbandoned()).toBe(1);
+    expect(server.uploads(prefix)).toEqual([expect.stringContaining(young.key)]);
+    const another = s3({ MEDIA_S3_PREFIX: prefix });
+    expect(await another.keysOf(part, 3_600_000)).toEqual([]);
+    expect(await another.keysOf(part, -2_000)).toEqual([stored]);
+    jest.restoreAllMocks();
+    await young.discard();
+  });
+
   it('does without a list of uploads where the store has none', async () => {
     server.fault = ({ query }) => (query.has('uploads') ? { status: 501, code: 'NotImplemented' } : null);
     const storage = s3();

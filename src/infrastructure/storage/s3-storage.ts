@@ -11,7 +11,7 @@ import { heldBytes, S3File } from './s3-file.js';
 
 /** As long as a caller's client waits without a byte, with room to spare. */
 const WAIT_FOR_MEMORY_MS = 10_000;
-/** No upload lasts nearly as long; the store's clock and ours may differ. */
+/** By the store's clock. No upload lasts nearly as long. */
 const ABANDONED_AFTER_MS = 6 * 60 * 60_000;
 
 /**
@@ -74,7 +74,7 @@ export class S3Storage extends FileStorage {
   async removeAbandoned(): Promise<number> {
     if (!this.canListParts) return 0;
     const bucket = await this.bucket();
-    const begun = await bucket.partsBegun(new Date(Date.now() - ABANDONED_AFTER_MS)).catch((error: unknown) => {
+    const begun = await bucket.partsBegun(ABANDONED_AFTER_MS).catch((error: unknown) => {
       if (!/NotImplemented|MethodNotAllowed/.test(describeError(error))) throw error;
       this.canListParts = false;
       this.logger.warn('the store has no list of uploads that broke off: give the bucket a rule that removes them');
@@ -86,7 +86,7 @@ export class S3Storage extends FileStorage {
   }
 
   async keysOf(part: number, olderThanMs: number): Promise<string[]> {
-    return (await this.bucket()).keysIn(`${part.toString(16).padStart(2, '0')}/`, new Date(Date.now() - olderThanMs));
+    return (await this.bucket()).keysIn(`${part.toString(16).padStart(2, '0')}/`, olderThanMs);
   }
 
   /**

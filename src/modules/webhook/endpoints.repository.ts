@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
-import { Audit } from '../../infrastructure/audit/audit.js';
+import { accessErrors } from '../../infrastructure/access/access.errors.js';
+import { Audit, type AuditAction } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { EndpointSecrets, type SealedSecret, type WebhookHeaders } from './webhook-secrets.js';
@@ -23,6 +24,12 @@ const OVERLAP_HOURS = 24;
 /** Of secrets that were replaced one after the other within the overlap, so many still sign. */
 const MOST_SECRETS = 5;
 const MAX_TRIES = 3;
+/**
+ * Each is in the audit trail for good: so many of a workspace an hour. Deleting needs no limit, for what is deleted was
+ * made before.
+ */
+const CHANGES_AN_HOUR = 60;
+const ROTATIONS_AN_HOUR = 20;
 
 const now = (): string => 'clock_timestamp()';
 const inactiveSince = (): string => 'coalesce(inactive_since, clock_timestamp())';
@@ -73,6 +80,7 @@ export class EndpointsRepository {
    * calls at once one creates. A change makes a disabled endpoint work again.
    *
    * @returns whether it was created, and what it is now: read before the commit, so that nothing can fail after it.
+   * @throws RATE_LIMITED (429) where the workspace made too many changes.
    */
   async put(
     organizationId: string,
@@ -100,7 +108,10 @@ export class EndpointsRepository {
         ...(headerNames.length > 0 && { header_names: headerNames }),
       };
       const action = created ? 'webhook.created' : 'webhook.changed';
-      if (created || changed !== false) await this.audit.record({ action, organizationId, target, details });
+      if (created || changed !== false) {
+        await this.requireFew(organizationId, ['webhook.created', 'webhook.changed'], CHANGES_AN_HOUR);
+        await this.audit.record({ action, organizationId, target, details });
+      }
       return { created, endpoint };
     });
   }
@@ -126,11 +137,16 @@ export class EndpointsRepository {
     });
   }
 
-  /** Makes this the current secret; the replaced one signs for a day more. Returns false where there is no endpoint. */
+  /**
+   * Makes this the current secret; the replaced one signs for a day more. Returns false where there is no endpoint.
+   *
+   * @throws RATE_LIMITED (429) where the workspace replaced it too often.
+   */
   async rotate(organizationId: string, secret: SealedSecret): Promise<boolean> {
     return this.database.transaction(async () => {
       const endpointId = await this.update(organizationId, { updatedAt: now });
       if (endpointId === null) return false;
+      await this.requireFew(organizationId, ['webhook.secret_rotated'], ROTATIONS_AN_HOUR);
       const expiresAt = (): string => `clock_timestamp() + make_interval(hours => ${OVERLAP_HOURS})`;
       await this.secrets.update({ organizationId, endpointId, expiresAt: IsNull() }, { expiresAt });
       await this.secrets.insert({ ...secret, organizationId, endpointId });
@@ -144,6 +160,12 @@ export class EndpointsRepository {
       await this.audit.record({ action: 'webhook.secret_rotated', organizationId, target: endpointId });
       return true;
     });
+  }
+
+  /** The endpoint's row is locked by now, so that no other change is recorded meanwhile. */
+  private async requireFew(organizationId: string, actions: AuditAction[], perHour: number): Promise<void> {
+    const retryAfterSeconds = await this.audit.secondsUntilNext(organizationId, actions, perHour);
+    if (retryAfterSeconds > 0) throw accessErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'webhook_changes' });
   }
 
   private async create(

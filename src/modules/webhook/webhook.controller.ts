@@ -2,8 +2,6 @@ import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nest
 import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_DELIVERY_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
-import { accessErrors } from '../../infrastructure/access/access.errors.js';
-import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
@@ -20,16 +18,10 @@ import {
 import { webhookErrors } from './webhook.errors.js';
 import { WebhookService } from './webhook.service.js';
 
-/** Of secrets, by workspace: each is recorded in the audit trail for good. */
-const ROTATIONS = { ratePerSecond: 1 / 180, burst: 20 };
-
 @ApiTags('Webhook')
 @Controller('webhook')
 export class WebhookController {
-  constructor(
-    private readonly webhook: WebhookService,
-    private readonly limiter: RateLimiter,
-  ) {}
+  constructor(private readonly webhook: WebhookService) {}
 
   /**
    * Read the webhook and its recent deliveries
@@ -61,11 +53,14 @@ export class WebhookController {
    * 2 h, 5 h, 10 h and 10 h, each ±20 %, or after the time in `Retry-After` where that is longer, up to an hour. Answer
    * 410 to be disabled at once; five days without one success disable the webhook as well. Redirects are not followed.
    * The same event may come twice, and events may overtake each other: compare `id` and `data.sequence`.
+   *
+   * A workspace has sixty calls at once that make or change its webhook, and one more each minute; beyond that the
+   * answer is 429 with `scope: "webhook_changes"`. Calls that change nothing do not count, and DELETE is always free.
    */
   @Put()
   @RequireScope('webhooks:write')
   @ApiOkResponse({ type: WebhookWithSecretResponse, description: 'The webhook, with `secret` where it is new.' })
-  @ApiErrors('WEBHOOK_URL_NOT_ALLOWED', 'WEBHOOK_CONNECTION_NOT_FOUND')
+  @ApiErrors('WEBHOOK_URL_NOT_ALLOWED', 'WEBHOOK_CONNECTION_NOT_FOUND', 'RATE_LIMITED')
   async put(
     @CurrentCaller() caller: Caller,
     @Body() body: ConfigureWebhookRequest,
@@ -113,7 +108,7 @@ export class WebhookController {
    *
    * @remarks The new `secret` is shown only once, in this answer. For 24 hours every delivery is signed with the
    * replaced secret as well, so that you can change over without losing one. A workspace has twenty rotations at once
-   * and one more each three minutes; beyond that the answer is 429.
+   * and one more each three minutes; beyond that the answer is 429 with `scope: "webhook_changes"`.
    */
   @Post('rotate-secret')
   @HttpCode(200)
@@ -121,8 +116,6 @@ export class WebhookController {
   @ApiOkResponse({ type: WebhookWithSecretResponse, description: 'The webhook with its new `secret`.' })
   @ApiErrors('WEBHOOK_NOT_FOUND', 'RATE_LIMITED')
   async rotateSecret(@CurrentCaller() caller: Caller): Promise<WebhookWithSecretResponse> {
-    const decision = await this.limiter.take(`webhook_rotate:${caller.organizationId}`, ROTATIONS);
-    if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
     return this.webhook.rotateSecret(caller.organizationId);
   }
 

@@ -75,7 +75,7 @@ export class WebhookService {
    * Makes the workspace's webhook, or changes it; a change keeps the secret and ends a disablement.
    *
    * @throws WEBHOOK_URL_NOT_ALLOWED (400), INVALID_REQUEST (400) for what is no URL and for headers that cannot be,
-   * WEBHOOK_CONNECTION_NOT_FOUND (422).
+   * WEBHOOK_CONNECTION_NOT_FOUND (422), RATE_LIMITED (429).
    */
   async put(organizationId: string, settings: EndpointSettings): Promise<WebhookWithSecretResponse> {
     const violations = headerViolations(settings.headers ?? {});
@@ -111,7 +111,7 @@ export class WebhookService {
     return this.queued(event);
   }
 
-  /** Replaces the secret; the old one signs for 24 hours more. @throws WEBHOOK_NOT_FOUND (404). */
+  /** Replaces the secret; the old one signs for 24 hours more. @throws WEBHOOK_NOT_FOUND (404), RATE_LIMITED (429). */
   async rotateSecret(organizationId: string): Promise<WebhookWithSecretResponse> {
     const { plain, sealed } = this.secrets.make(organizationId);
     if (!(await this.endpoints.rotate(organizationId, sealed))) throw webhookErrors.WEBHOOK_NOT_FOUND();

@@ -265,20 +265,25 @@ export const GUIDES: Record<string, Guide> = {
   replays_get: { place: (_, { own }) => ({ params: { id: own.replay } }) },
   webhook_get: { place: () => ({}) },
   webhook_put: {
-    place: ({ pick, body }, { hookUrl, own }) => {
+    place: async ({ pick, body }, stage, fresh) => {
+      const { hookUrl, own } = stage;
       const { connection_ids: _, headers, ...settings } = body as Json;
       // Numbers of the workspace only; the values of headers have rules of their own.
       const numbers = pick % 2 === 0 ? {} : { connection_ids: pick % 3 === 0 ? [] : [own.connection.id] };
       const added = headers === undefined ? {} : { headers: { 'X-Fuzz': `value ${pick}` } };
-      return { body: { ...settings, ...numbers, ...added, url: `${hookUrl}/${pick}` } };
+      // Changes of one workspace are limited.
+      const isOwn = pick % 2 === 1 && pick % 3 !== 0;
+      const placed = { body: { ...settings, ...numbers, ...added, url: `${hookUrl}/${pick}` } };
+      return fresh && !isOwn ? { ...placed, key: await stage.subscribedKey() } : placed;
     },
   },
   webhook_remove: {
     place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
   },
   webhook_test: { place: () => ({}) },
-  // A workspace has a limited number of rotations.
-  webhook_rotateSecret: { place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}) },
+  webhook_rotateSecret: {
+    place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
+  },
   webhook_deliveries: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
   webhook_replay: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.deliveries, pick) } }) },
 

@@ -25,8 +25,8 @@ export class EventsController {
    * called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
    * false: others were passed over.
    *
-   * Events about messages need the scope `messages:read` too: for a key without it they are left out, and `omitted`
-   * names their types.
+   * Events about messages need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
+   * key without it they are left out, and `omitted` names their types.
    */
   @Get()
   @RequireScope('webhooks:read')

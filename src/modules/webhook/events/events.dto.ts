@@ -2,10 +2,17 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 import { EVENT_SCHEMAS, EXAMPLE_CURSOR, EXAMPLE_EVENT } from '../dto/event.docs.js';
 import type { Scope } from '../../../infrastructure/access/scopes.js';
-import { EVENT_TYPES, MESSAGE_EVENTS, type EventType } from '../webhook.types.js';
+import { EVENT_TYPES, type EventType } from '../webhook.types.js';
 
 const KINDS: ReadonlySet<string> = new Set(EVENT_TYPES);
-const ABOUT_MESSAGES: ReadonlySet<string> = new Set(MESSAGE_EVENTS);
+/** Of types that show what messages contain: each of these scopes shows it elsewhere too. A file's name is in its events. */
+const READABLE_WITH: Partial<Record<EventType, readonly Scope[]>> = {
+  'message.received': ['messages:read'],
+  'message.status.updated': ['messages:read'],
+  'media.ready': ['messages:read', 'media:read'],
+  'media.failed': ['messages:read', 'media:read'],
+};
+const NEED_A_SCOPE = Object.keys(READABLE_WITH);
 
 export class ListEventsRequest {
   /**
@@ -40,20 +47,17 @@ export class ListEventsRequest {
 }
 
 /**
- * The types that a page has and, of those asked for, the ones that the key may not read: what messages say needs the
- * scope of the journal. `types` null: all.
+ * The types that a page has and, of those asked for, the ones that the key may not read. `types` null: all.
  */
 export function typesOf(
   { types }: ListEventsRequest,
   scopes: ReadonlySet<Scope>,
 ): { types: EventType[] | null; omitted: EventType[] } {
   const wanted = types === undefined ? null : [...new Set(types.split(',') as EventType[])];
-  if (scopes.has('messages:read')) return { types: wanted, omitted: [] };
+  const isReadable = (type: EventType): boolean => READABLE_WITH[type]?.some((scope) => scopes.has(scope)) ?? true;
   const all = wanted ?? [...EVENT_TYPES];
-  return {
-    types: all.filter((type) => !ABOUT_MESSAGES.has(type)),
-    omitted: all.filter((type) => ABOUT_MESSAGES.has(type)),
-  };
+  const omitted = all.filter((type) => !isReadable(type));
+  return omitted.length === 0 ? { types: wanted, omitted } : { types: all.filter(isReadable), omitted };
 }
 
 /** As a webhook delivery brings it. */
@@ -79,7 +83,7 @@ export class EventsResponse {
   @ApiProperty({ example: true })
   done!: boolean;
 
-  /** Types that were left out because the key lacks the scope `messages:read`. */
-  @ApiProperty({ type: 'array', items: { type: 'string', enum: [...MESSAGE_EVENTS] }, example: [] })
+  /** Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files. */
+  @ApiProperty({ type: 'array', items: { type: 'string', enum: NEED_A_SCOPE }, example: [] })
   omitted!: string[];
 }
