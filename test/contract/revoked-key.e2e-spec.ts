@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { Scope } from '../../bench/rig/scope.js';
-import { TcpProxy } from '../../bench/rig/tcp-proxy.js';
+import { Scope } from '../support/rig/scope.js';
+import { TcpProxy } from '../support/rig/tcp-proxy.js';
 import { systemClock } from '../../src/common/clock.js';
 import { ApiKeysService } from '../../src/infrastructure/access/api-keys.service.js';
 import { CacheInvalidation } from '../../src/infrastructure/access/cache-invalidation.js';
