@@ -87,7 +87,11 @@ export class OtpController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<SingleOtpResponse> {
     await this.limit('otp_send', caller, this.config.limits.otpSendsPerSecond);
-    const { challenge, replayed } = await this.otp.send(caller, requiredKey(request.headersDistinct['idempotency-key']), body);
+    const { challenge, replayed } = await this.otp.send(
+      caller,
+      requiredKey(request.headersDistinct['idempotency-key']),
+      body,
+    );
     if (replayed) response.status(200).setHeader('Idempotency-Replayed', 'true');
     return { data: challenge };
   }
@@ -157,6 +161,7 @@ export class OtpController {
 /** @param keys each header of that name: two would otherwise be joined into one key with a comma and a space. */
 function requiredKey([key = '', ...others]: string[] = []): string {
   if (key === '' && others.length === 0) throw otpErrors.IDEMPOTENCY_KEY_REQUIRED();
-  if (others.length > 0 || !KEY.test(key)) throw otpErrors.IDEMPOTENCY_KEY_INVALID({ form: '8 to 128 printable ASCII characters' });
+  if (others.length > 0 || !KEY.test(key))
+    throw otpErrors.IDEMPOTENCY_KEY_INVALID({ form: '8 to 128 printable ASCII characters' });
   return key;
 }
