@@ -28,6 +28,12 @@ const BY_ANOTHER_ID: Readonly<Record<string, string>> = {
     'fills the cache of connections, from which each caller gets those of its own workspace only',
 };
 
+/** Likewise, of work that now and then begins within a request and serves those of all. */
+const NOW_AND_THEN: Readonly<Record<string, string>> = {
+  'from api_key k join organization o on o.id = k.organization_id':
+    'finds keys that are not cached, several in one statement: the key itself says whose it is',
+};
+
 let stage: Stage;
 let statements: ReturnType<typeof noteRequestStatements>;
 /** Tables with a workspace. */
@@ -86,7 +92,8 @@ it('a statement of a request names the workspace, or reaches its rows by an id t
   );
   const fragments = Object.keys(BY_ANOTHER_ID);
   const open = reached.filter((text) => !namesWorkspace(text));
-  expect(open.filter((text) => !fragments.some((fragment) => text.includes(fragment)))).toEqual([]);
+  const allowed = [...fragments, ...Object.keys(NOW_AND_THEN)];
+  expect(open.filter((text) => !allowed.some((fragment) => text.includes(fragment)))).toEqual([]);
   expect(fragments.filter((fragment) => !open.some((text) => text.includes(fragment)))).toEqual([]);
 }, 120_000);
 

@@ -1,6 +1,8 @@
 import { jest } from '@jest/globals';
 import { systemClock } from '../../src/common/clock.js';
 import { Drain } from '../../src/infrastructure/http/drain.js';
+import { newId } from '../../src/common/ids.js';
+import { TemplateAccountsRepository } from '../../src/modules/templates/template-accounts.repository.js';
 import { TemplatesRepository } from '../../src/modules/templates/templates.repository.js';
 import { TemplateSync } from '../../src/modules/templates/template-sync.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -148,6 +150,16 @@ describe('a sync under way', () => {
     const answers = await Promise.all(asked);
     expect(answers.map(({ status, body }) => [status, body.data?.length])).toEqual(answers.map(() => [200, 1]));
     expect(stage.platform.lists(workspace.wabaId)).toHaveLength(1);
+  });
+
+  it('does not begin where another one ended since the account was looked at', async () => {
+    stage.platform.add(workspace.wabaId);
+    const accounts = stage.test.app.get(TemplateAccountsRepository, { strict: false });
+    const key = { organizationId: workspace.organizationId, wabaId: workspace.wabaId };
+    const before = await accounts.get(key);
+    await workspace.api.get(workspace.path);
+    expect(await accounts.acquire(before, newId())).toBe(false);
+    expect(await accounts.acquire(await accounts.get(key), newId())).toBe(true);
   });
 
   it('that was lost with its process is taken up by the next one', async () => {

@@ -14,6 +14,8 @@ export interface AccountState extends AccountKey {
   /** Milliseconds since the last sync ended, well or badly. */
   triedAgoMs: number | null;
   /** Tries that failed in a row, and why the last one did. */
+  /** When a sync ended last, to the microsecond. */
+  triedAt: string | null;
   failures: number;
   failure: PlatformFailure | null;
   /** Milliseconds since a process began to sync it; null where none does. */
@@ -24,7 +26,7 @@ export interface AccountState extends AccountKey {
 const agoMs = (column: string): string => `(extract(epoch from clock_timestamp() - ${column}) * 1000)::float8`;
 
 const STATE = `organization_id as "organizationId", waba_id as "wabaId", synced_at as "syncedAt",
-  ${agoMs('synced_at')} as "syncedAgoMs", stale_since is not null as stale, ${agoMs('tried_at')} as "triedAgoMs",
+  ${agoMs('synced_at')} as "syncedAgoMs", stale_since is not null as stale, ${agoMs('tried_at')} as "triedAgoMs", tried_at::text as "triedAt",
   failures, failure, clock_timestamp() as now,
   case when sync_until > clock_timestamp() then ${agoMs('sync_started_at')} end as "syncingForMs"`;
 
@@ -66,7 +68,7 @@ export class TemplateAccountsRepository {
   }
 
   /** Accounts that were not synced for an hour, or have changed since; those that fail again and again ever less often. */
-  listDue(limit: number): Promise<AccountKey[]> {
+  listDue(limit: number): Promise<AccountState[]> {
     return this.database.query<AccountState>(
       `select ${STATE} from template_account where ${DUE} order by tried_at nulls first limit $1`,
       [limit],
@@ -78,10 +80,12 @@ export class TemplateAccountsRepository {
     return this.find(organizationId, wabaId, 'for update');
   }
 
-  /** Takes the account for a sync that begins now; false where another sync has it. */
-  acquire(key: AccountKey, owner: string): Promise<boolean> {
+  /** Takes the account for a sync that begins now; false where another sync has it, or ended since `state` was read. */
+  acquire(state: AccountState, owner: string): Promise<boolean> {
     const set = `sync_owner = $3, sync_started_at = clock_timestamp(), ${LEASED}`;
-    return this.update(key, set, 'and (sync_until is null or sync_until < clock_timestamp())', owner);
+    const and = `and (sync_until is null or sync_until < clock_timestamp())
+      and tried_at is not distinct from $4::timestamptz`;
+    return this.update(state, set, and, owner, state.triedAt);
   }
 
   /** Holds it for as long again; false where it is no longer held. */

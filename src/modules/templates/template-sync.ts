@@ -94,7 +94,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
       const goneMs = Math.max(performance.now() - startedAt, state.syncingForMs ?? 0);
       const leftMs = (state.syncedAt === null ? firstWaitMs : waitMs) - goneMs;
       if (!isDue(state, maxAgeMs) || this.stopped) return state;
-      const ended = this.start(key);
+      const ended = this.start(state);
       if (leftMs <= 0) return state;
       await Promise.race([ended, pause(leftMs, undefined, { ref: false })]);
     }
@@ -133,13 +133,14 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
   }
 
   /** Syncs now, or joins the sync that is under way in this process. Never rejects. */
-  private start({ organizationId, wabaId }: AccountKey): Promise<void> {
+  private start(state: AccountState): Promise<void> {
+    const { organizationId, wabaId } = state;
     const name = `${organizationId}/${wabaId}`;
     const underWay = this.running.get(name);
     if (underWay !== undefined) return underWay;
     // It outlives its first caller, so it must not take part in that transaction.
     const run = this.database
-      .detached(() => this.run({ organizationId, wabaId }))
+      .detached(() => this.run(state))
       .catch((error: unknown) => {
         this.counters.increment('template_syncs_failed');
         if (!this.stopped) this.logger.error(`the templates of ${wabaId} could not be synced`, error);
@@ -155,9 +156,11 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     await Promise.allSettled([...this.held].map(([owner, key]) => this.accounts.release(key, owner)));
   }
 
-  private async run(key: AccountKey): Promise<void> {
+  private async run(state: AccountState): Promise<void> {
     const owner = newId();
-    if (!(await this.accounts.acquire(key, owner))) return this.awaitOther(key);
+    const { organizationId, wabaId } = state;
+    const key = { organizationId, wabaId };
+    if (!(await this.accounts.acquire(state, owner))) return this.awaitOther(key);
     this.held.set(owner, key);
     try {
       await this.sync(key, owner);
