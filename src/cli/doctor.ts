@@ -207,7 +207,7 @@ function checkPublicUrl({ process }: Config): Result {
     const isOpen = protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname);
     if (!production || !isOpen) return ok(publicUrl);
     return warn(
-      `PUBLIC_URL ${publicUrl} is without TLS, and whoever reads along can open the links to files: set the https address`,
+      `PUBLIC_URL ${publicUrl} is without TLS, so a network observer can open the links to files: set the https address`,
     );
   }
   const text = 'PUBLIC_URL is not set: links to files and to error codes lead to this machine';
