@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { Audit } from '../../src/infrastructure/audit/audit.js';
 import { DayPartitions } from '../../src/infrastructure/database/day-partitions.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
@@ -7,6 +7,7 @@ import { NotificationsRepository } from '../../src/modules/notifications/notific
 import { MaintenanceRepository as OtpMaintenance } from '../../src/modules/otp/maintenance.repository.js';
 import { MaintenanceRepository as WebhookMaintenance } from '../../src/modules/webhook/maintenance.repository.js';
 import { costOf } from '../support/rows-read.js';
+import { holdTransaction } from '../support/open-transaction.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const ROWS = 6_000;
@@ -96,10 +97,7 @@ describe('retention beside a transaction that stays open', () => {
     await test.database.execute('create table trace (id uuid not null) partition by range (id)');
     await test.database.execute('create table trace_before partition of trace default');
     await test.database.execute('create index on trace_before (id)');
-    foreign = new pg.Client({ connectionString: test.databaseUrl });
-    await foreign.connect();
-    await foreign.query('begin isolation level repeatable read');
-    await foreign.query('select 1');
+    foreign = await holdTransaction(test.databaseUrl);
   });
   afterAll(async () => {
     await foreign?.end();

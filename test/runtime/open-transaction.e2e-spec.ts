@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
@@ -18,6 +18,7 @@ import {
 import { claimRequest } from '../support/claim-request.js';
 import type { ConnectionRow } from '../support/factories.js';
 import { costOf, type Cost } from '../support/rows-read.js';
+import { holdTransaction } from '../support/open-transaction.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** Rows of each queue that are done with; the bounds below do not depend on it. In full: 100000. */
@@ -336,10 +337,7 @@ describe.each(Object.entries(STATES))(
     beforeAll(async () => {
       // Without a worker: nothing takes what waits.
       test = await startTestApp({ roles: ['api'] });
-      foreign = new pg.Client({ connectionString: test.databaseUrl });
-      await foreign.connect();
-      await foreign.query('begin isolation level repeatable read');
-      await foreign.query('select 1');
+      foreign = await holdTransaction(test.databaseUrl);
     });
     afterAll(async () => {
       await foreign?.end();
