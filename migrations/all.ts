@@ -32,6 +32,7 @@ import { MediaUsage1766110010000 } from './1766110010000-media-usage.js';
 import { SweepRounds1766120000000 } from './1766120000000-sweep-rounds.js';
 import { OtpUsedKeys1766120010000 } from './1766120010000-otp-used-keys.js';
 import { MessageRetried1766120020000 } from './1766120020000-message-retried.js';
+import { QueueTurns1766130000000 } from './1766130000000-queue-turns.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -69,4 +70,5 @@ export const migrations = [
   SweepRounds1766120000000,
   OtpUsedKeys1766120010000,
   MessageRetried1766120020000,
+  QueueTurns1766130000000,
 ];

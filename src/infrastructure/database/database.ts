@@ -11,6 +11,9 @@ import { PreparedStatements, type Prepared } from './prepared.js';
 /** What a batch or a repository may run statements on. */
 export type Statements = Pick<Database, 'query' | 'execute'>;
 
+/** Within a transaction. A setting of the session does not outlast the transaction behind every pooler. */
+export const BY_INDEX = 'set local enable_seqscan = off';
+
 /** Connections that only batches get, once all others are lent. Two batches of a kind are under way at once. */
 export const RESERVED_CONNECTIONS = 2;
 
@@ -115,6 +118,17 @@ export class Database implements OnApplicationShutdown {
         if (tries >= 3 || !isTransientConflict(error)) throw error;
       }
     }
+  }
+
+  /**
+   * As `transaction`, for statements on a queue: they use an index wherever there is one. The planner's statistics say
+   * nothing of what a queue has at this moment, and a plan that was made while it was empty is kept as it grows.
+   */
+  byIndex<T>(work: () => Promise<T>): Promise<T> {
+    return this.transaction(async () => {
+      await this.execute(BY_INDEX);
+      return work();
+    });
   }
 
   /**

@@ -20,7 +20,7 @@ import { ConversationsRepository } from '../contacts/conversations.repository.js
 import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../accept/file-references.js';
 import { putBack, recordOf, refusal } from './outcome-record.js';
-import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord, type Recorded } from './outcome.repository.js';
+import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from './outcome.repository.js';
 import type { ClaimedMessage } from './claim-sql.js';
 import { SendRepository } from './send.repository.js';
 
@@ -42,12 +42,6 @@ interface Later {
   delayMs: number;
 }
 
-/** The claims of a lane: those under way, and all that this process ever began. */
-interface LaneClaims {
-  underWay: number;
-  begun: number;
-}
-
 // Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
@@ -59,7 +53,6 @@ export class MessageSender implements LaneHandler<SendTask> {
   readonly maxInFlightPerLane = 64;
   private readonly logger = new Logger(MessageSender.name);
   private stopping = false;
-  private readonly claims = new Map<string, LaneClaims>();
 
   constructor(
     private readonly sends: SendRepository,
@@ -89,21 +82,15 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   async claim(request: HoldRequest): Promise<Claim<SendTask>> {
-    const { messageTtlHours, sendLeaseMs: leaseMs } = this.config.limits;
+    const { sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
     const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
     const startedAt = Date.now();
-    const claims = this.claimsOf(request.laneKey);
-    claims.underWay++;
-    claims.begun++;
-    const claiming = this.sends.claim(request, { ttlHours: messageTtlHours, leaseMs });
-    const claimed = await claiming
-      .catch((error: unknown) => {
-        if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);
-        throw error;
-      })
-      .finally(() => claims.underWay--);
+    const claimed = await this.sends.claim(request, { leaseMs }).catch((error: unknown) => {
+      if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);
+      throw error;
+    });
     const { items } = claimed;
     const claim = this.tracing.on
       ? this.tracing.together(
@@ -163,14 +150,6 @@ export class MessageSender implements LaneHandler<SendTask> {
   /** Without a promise where it is known: a worker sends thousands of messages a second of few numbers. */
   private connectionOf({ connectionId }: ClaimedMessage): SendingConnection | null | Promise<SendingConnection | null> {
     return this.connections.peekSending(connectionId) ?? this.connections.forSending(connectionId).catch(() => null);
-  }
-
-  private claimsOf(connectionId: string): LaneClaims {
-    const known = this.claims.get(connectionId);
-    if (known !== undefined) return known;
-    const claims = { underWay: 0, begun: 0 };
-    this.claims.set(connectionId, claims);
-    return claims;
   }
 
   private send(
@@ -277,24 +256,19 @@ export class MessageSender implements LaneHandler<SendTask> {
     record: OutcomeRecord,
     pause: NotAcceptedOutcome | null = null,
   ): Promise<boolean> {
-    const settle = (): Promise<Recorded> => this.outcomes.settle(record);
+    const settle = (): Promise<boolean> => this.outcomes.record(record);
     // Before the message is due again: the very next claim would take it.
     const write = pause === null ? settle : () => this.pause(message.connectionId, pause).then(settle);
-    const claims = this.claimsOf(message.connectionId);
-    const begun = claims.underWay > 0 ? null : claims.begun;
     try {
-      const { moved, next } = await retry(write, {
+      const moved = await retry(write, {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('outcome_record_failed'),
       });
       if (moved && record.status !== 'queued') this.webhook.wake([message.organizationId]);
-      // A claim beside the record may have met a message that was accepted too late for the record to see it, and passed
-      // it over for this one.
-      return next || begun !== claims.begun;
     } catch (error) {
       this.logger.error(`message ${message.id}: its outcome could not be stored: ${describeError(error)}`);
-      return true;
     }
+    return true;
   }
 
   private async quietly(work: Promise<unknown>): Promise<void> {

@@ -56,7 +56,7 @@ export class SendProcessor extends LaneProcessor<SendTask> {
         queue,
         dueLanes: sends.dueConnections,
         claimEveryMs: CLAIM_EVERY_MS,
-        waitsFor: [{ table: 'message_queue', column: 'next_attempt_at', where: 'next_attempt_at is not null' }],
+        waitsFor: [{ table: 'message_queue', column: 'due_at', where: 'due_at is not null' }],
         leftAtStop: (count) => `${count} sends had no answer when Herald stopped; their outcome will be unknown`,
       },
       parts,
@@ -69,25 +69,15 @@ export class SendProcessor extends LaneProcessor<SendTask> {
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireLeases(limit))),
     });
     parts.sweeps.add({
-      name: 'send_timed_expiry',
+      name: 'send_expiry',
       everyMs: 1_000,
       get hasWork() {
-        return sends.timedHaveExpired();
+        return sends.queuedHaveExpired();
       },
-      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireTimed(limit))),
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireQueued(limit))),
     });
-    parts.sweeps.add({
-      name: 'send_expiry',
-      everyMs: 10_000,
-      run: async (signal) => {
-        const { messageTtlHours } = this.config.limits;
-        const expired = await inBatches(signal, SWEEP_BATCH, async (limit) =>
-          this.announce(await sends.expireQueued(messageTtlHours, limit)),
-        );
-        await sends.moveMarks();
-        return expired;
-      },
-    });
+    parts.sweeps.add({ name: 'send_marks', everyMs: 10_000, run: () => sends.moveMarks() });
+    parts.sweeps.add({ name: 'send_repair', everyMs: 600_000, run: (signal) => this.repair(sends, signal) });
   }
 
   /** What was moved may have stood before others. */
@@ -95,6 +85,12 @@ export class SendProcessor extends LaneProcessor<SendTask> {
     const moved = await moving;
     for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.wake(connectionId);
     return this.announce(moved);
+  }
+
+  private async repair(sends: SendRepository, signal: AbortSignal): Promise<number> {
+    const repaired = await sends.repairTurns(signal);
+    if (repaired > 0) this.logger.error(`${repaired} recipients had waiting messages without a turn; they are due now`);
+    return repaired;
   }
 
   private announce(moved: readonly MovedMessage[]): number {

@@ -1,3 +1,4 @@
+import { LIMITED } from '../../../../test/support/limits.js';
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
@@ -25,7 +26,7 @@ let connection: { id: string; organizationId: string };
 
 beforeAll(async () => {
   opened = await openTestDatabase(4);
-  accepts = new AcceptRepository(opened.database, Tracing.OFF);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
   conversations = new ConversationsRepository(opened.database);
   book = new ContactBook(opened.database);
 });
@@ -54,7 +55,9 @@ async function claim(): Promise<ClaimedMessage[]> {
 
 async function finish(claimed: ClaimedMessage): Promise<void> {
   const outcome = { kind: 'accepted', httpStatus: 200, metaMessageId: `wamid.${claimed.id}` } as const;
-  await new OutcomeRepository(opened.database).record(recordOf(claimed, { ...outcome, waId: null, userId: null }));
+  await new OutcomeRepository(opened.database, LIMITED).record(
+    recordOf(claimed, { ...outcome, waId: null, userId: null }),
+  );
 }
 
 /** The order in which everything goes, one after the other; two at once fail. */
