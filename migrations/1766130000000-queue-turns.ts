@@ -22,6 +22,10 @@ const viewBy = (column: string, former: string): string => `do $$ begin
     || replace(pg_get_viewdef('message_view'::regclass), 'q.${former}', 'q.${column}');
 end $$`;
 
+// A place in the table is the only way to the rows that are written: no index has num_nulls(attempt_id).
+// Plans are made once a session, whatever the table has at that time and however many rows were removed then.
+const BY_INDEX = `set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off`;
+
 const UP: readonly string[] = [
   `alter table message_queue add column due_at timestamptz`,
   // Only what waits first among its recipient's messages is due; what is on the wire stands before all of them.
@@ -34,17 +38,14 @@ const UP: readonly string[] = [
   `alter table message_queue add check (attempt_id is null or due_at is null), alter column expires_at set not null,
     drop column next_attempt_at`,
   'create index message_queue_due on message_queue (connection_id, due_at) where due_at is not null',
-  'drop index message_queue_by_time',
-  // From a connection to a recipient only message_queue_lane leads.
-  'create index message_queue_order on message_queue (organization_id, connection_id, created_at)',
   'drop index message_queue_expiry',
   'create index message_queue_expiry on message_queue (expires_at)',
   'alter table lane drop column low_seq, drop column seen_seq, drop column seen_at',
 
   // A new row is due, or it waits behind one whose deletion waits for our lock. We lock the last such row, so that steady
   // accepts do not hold up the first. A locked row is being removed and is passed over: then we may be due too early, and
-  // the claim's guard holds us back. Plans are made while the table is empty, and kept as it grows.
-  `create function message_queue_insert() returns trigger language plpgsql set enable_seqscan = off as $$
+  // the claim's guard holds us back.
+  `create function message_queue_insert() returns trigger language plpgsql ${BY_INDEX} as $$
    begin
      if new.attempt_id is not null then
        new.due_at := null;
@@ -64,7 +65,7 @@ const UP: readonly string[] = [
   // the deletion: it sees what was accepted meanwhile. Where the next row was removed or claimed while we waited for it, we
   // look again. Behind a row that was on the wire others on the wire do not count: two such deletions at once do not see
   // each other.
-  `create function message_queue_delete() returns trigger language plpgsql set enable_seqscan = off as $$
+  `create function message_queue_delete() returns trigger language plpgsql ${BY_INDEX} as $$
    declare missed boolean;
    begin
      loop
@@ -79,8 +80,8 @@ const UP: readonly string[] = [
            order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1) as n
          where n.attempt_id is null and n.due_at is null
        ), moved as (
-         update message_queue q set due_at = clock_timestamp() from next
-         where q.ctid = next.place and q.attempt_id is null and q.due_at is null returning 1
+         update message_queue q set due_at = clock_timestamp()
+         where q.ctid = any(array(select place from next)) and num_nulls(q.attempt_id) = 1 and q.due_at is null returning 1
        )
        select (select count(*) from next) > (select count(*) from moved) into missed;
        exit when not missed;
@@ -92,7 +93,7 @@ const UP: readonly string[] = [
 
   // A row that comes back from the wire has its time. If it stands first again, those behind it wait without one; if an
   // earlier one came meanwhile, that one is due.
-  `create function message_queue_release() returns trigger language plpgsql set enable_seqscan = off as $$
+  `create function message_queue_release() returns trigger language plpgsql ${BY_INDEX} as $$
    declare first record;
    begin
      loop
@@ -101,7 +102,7 @@ const UP: readonly string[] = [
        order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1;
        exit when first.due_at is not null or first.place is null;
        update message_queue q set due_at = clock_timestamp()
-       where q.ctid = first.place and q.attempt_id is null and q.due_at is null;
+       where q.ctid = first.place and num_nulls(q.attempt_id) = 1 and q.due_at is null;
        exit when found;
      end loop;
      if first.message_id = new.message_id and new.due_at > clock_timestamp() then
@@ -111,8 +112,7 @@ const UP: readonly string[] = [
            and n.seq > new.seq
          order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 2 for no key update skip locked
        )
-       update message_queue q set due_at = null from behind
-       where q.ctid = behind.place and q.attempt_id is null and q.due_at is not null;
+       update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and num_nulls(q.attempt_id) = 1 and q.due_at is not null;
      end if;
      return null;
    end $$`,
@@ -134,7 +134,5 @@ const DOWN: readonly string[] = [
   'alter table message_queue drop column due_at',
   'drop index message_queue_expiry',
   'create index message_queue_expiry on message_queue (expires_at) where expires_at is not null',
-  'drop index message_queue_order',
-  `create index message_queue_by_time on message_queue (connection_id, created_at) where created_at > '-infinity'`,
   'create index message_queue_later on message_queue (connection_id, next_attempt_at) where next_attempt_at is not null',
 ];

@@ -11,8 +11,11 @@ import { PreparedStatements, type Prepared } from './prepared.js';
 /** What a batch or a repository may run statements on. */
 export type Statements = Pick<Database, 'query' | 'execute'>;
 
-/** Within a transaction. A setting of the session does not outlast the transaction behind every pooler. */
-export const BY_INDEX = 'set local enable_seqscan = off';
+/**
+ * Within a transaction. A setting of the session does not outlast the transaction behind every pooler. Of a bitmap the
+ * rows come without the order of the index, so that all are read and sorted to find the first.
+ */
+export const BY_INDEX = `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
 
 /** Connections that only batches get, once all others are lent. Two batches of a kind are under way at once. */
 export const RESERVED_CONNECTIONS = 2;
@@ -121,8 +124,9 @@ export class Database implements OnApplicationShutdown {
   }
 
   /**
-   * As `transaction`, for statements on a queue: they use an index wherever there is one. The planner's statistics say
-   * nothing of what a queue has at this moment, and a plan that was made while it was empty is kept as it grows.
+   * As `transaction`, for statements on a queue: they read an index in its order wherever there is one. The planner's
+   * statistics say nothing of what a queue has at this moment, and a plan that was made while it was empty is kept as it
+   * grows.
    */
   byIndex<T>(work: () => Promise<T>): Promise<T> {
     return this.transaction(async () => {

@@ -189,28 +189,9 @@ export class MessagesRepository {
     return readAt;
   }
 
-  // From the recipients whose turn it is or will be to all that waits behind: so removed rows are not read.
   /** Counts a workspace's queued messages, up to `limit`. */
   countQueued(organizationId: string, limit: number): Promise<number> {
-    return this.database.count(
-      `select count(*)::integer as count from (
-         select 1 from connection k left join lane l on l.key = k.id::text cross join lateral (
-           select recipient from (
-             (select q.recipient from message_queue q
-              where q.connection_id = k.id and q.due_at >= coalesce(l.low_at, '-infinity')
-              order by q.connection_id, q.due_at limit $2)
-             union all
-             (select q.recipient from message_queue q
-              where q.connection_id = k.id and q.lease_until > statement_timestamp() and q.lease_until is not null
-              order by q.lease_until limit $2)) as every
-           group by recipient limit $2) as turn
-         cross join lateral (
-           select 1 from message_queue q
-           where q.connection_id = k.id and q.recipient = turn.recipient and (q.attempt_id is null)
-           order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit $2) as one
-         where k.organization_id = $1 limit $2) as queued`,
-      [organizationId, limit],
-    );
+    return this.database.byIndex(() => this.database.count(COUNT_QUEUED, [organizationId, limit]));
   }
 
   /** Counts a workspace's scheduled messages, up to `limit`. */
@@ -252,6 +233,27 @@ export class MessagesRepository {
     );
   }
 }
+
+// From the recipients whose turn it is, or that have one on the wire, to what waits behind: so removed rows are not read.
+const COUNT_QUEUED = `
+with on_wire as materialized (
+  select q.connection_id, q.recipient from message_queue q
+  where q.lease_until is not null and q.lease_until > statement_timestamp() order by q.lease_until limit $2
+)
+select count(*)::integer as count from (
+  select 1 from connection k left join lane l on l.key = k.id::text cross join lateral (
+    select recipient from (
+      (select q.recipient from message_queue q
+       where q.connection_id = k.id and q.due_at >= coalesce(l.low_at, '-infinity')
+       order by q.connection_id, q.due_at limit $2)
+      union all
+      select w.recipient from on_wire w where w.connection_id = k.id) as every
+    group by recipient limit $2) as turn
+  cross join lateral (
+    select 1 from message_queue q
+    where q.connection_id = k.id and q.recipient = turn.recipient and (q.attempt_id is null)
+    order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit $2) as one
+  where k.organization_id = $1 limit $2) as queued`;
 
 // The attempt of before a retry goes where those stand that are over. One of before the queue had a table of its own is
 // there already. The row that was the message's state keeps its place in time, and gets a new one in its recipient's

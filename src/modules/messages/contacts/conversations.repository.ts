@@ -308,7 +308,7 @@ order by r."connectionId", r.phone`;
 const JOIN_LANES = `
 with waiting as materialized (
   select q.message_id, coalesce(c.phone, c.wa_id) as recipient
-  from conversation c join message_queue q on (q.organization_id = c.organization_id) is true and q.connection_id = c.connection_id
+  from conversation c join message_queue q on q.organization_id = c.organization_id and q.connection_id = c.connection_id
     and q.recipient = any(array[c.user_id, c.wa_id, c.phone])
   join message m on m.id = q.message_id
   where c.id = any($1) and m.recipient_user_id is not null and q.recipient <> coalesce(c.phone, c.wa_id)

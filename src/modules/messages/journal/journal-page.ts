@@ -107,11 +107,9 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   }
   if (contacts !== null)
     conditions.push('q.connection_id = k.connection_id', `q.recipient = any(${namesOf(contacts, bind)})`);
-  // Few of very many are of one recipient: then the index by time, which begins with the workspace, is of no use.
-  const isByTime = to === undefined && contacts === null;
-  const own = isByTime ? 'q.organization_id = $1' : '(q.organization_id = $1) is true';
-  const waiting = list('message_queue q', 'q.message_id', [own, ...conditions, 'q.attempt_id is null']);
-  const scheduled = [...conditions, isByTime ? BY_TIME : BY_RECIPIENT];
+  const waiting = list('message_queue q', 'q.message_id', [...conditions, BY_TIME, 'q.attempt_id is null']);
+  // Few of very many are of one recipient.
+  const scheduled = [...conditions, to === undefined && contacts === null ? BY_TIME : BY_RECIPIENT];
   return `${each(waiting)} union all ${each(list('message_schedule q', 'q.message_id', scheduled))}`;
 }
 

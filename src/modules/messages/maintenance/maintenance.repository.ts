@@ -74,7 +74,7 @@ export class MaintenanceRepository {
   countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
     const of = (table: string): string => `
       select count(*) from ${table} q join connection c on c.id = q.connection_id
-      where c.organization_id = $1 and (q.organization_id = $1) is true and q.recipient = any($2) and ${BY_RECIPIENT}`;
+      where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${BY_RECIPIENT}`;
     return this.database.row(
       `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as waiting,
          (${of('message_queue')} and q.attempt_id is not null)::integer as sending`,
@@ -85,7 +85,7 @@ export class MaintenanceRepository {
   /** Messages of the workspace that are on the wire. */
   countBeingSent(organizationId: string): Promise<number> {
     return this.database.count(
-      `select count(*)::integer as count from message_queue where lease_until is not null and (organization_id = $1) is true`,
+      `select count(*)::integer as count from message_queue where lease_until is not null and organization_id = $1`,
       [organizationId],
     );
   }
@@ -238,7 +238,7 @@ const blankAttempts = (of: string, id: string): string => `update message_attemp
 const WITHDRAW = `
 with queued as (
   select q.* from message_queue q join connection c on c.id = q.connection_id
-  where c.organization_id = $1 and (q.organization_id = $1) is true and q.recipient = any($2) and ${queueTakes('erased')}
+  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${queueTakes('erased')}
   order by q.message_id limit $3 for update of q skip locked
 ), scheduled as (
   select q.* from message_schedule q join connection c on c.id = q.connection_id

@@ -162,7 +162,7 @@ select connection_id as "connectionId", organization_id as "organizationId", cat
 const CANCEL = `
 with waiting as (
   select q.message_id from message_queue q
-  where (q.organization_id = $1) is true and q.message_id = $2 and ${queueTakes('canceled')} and not (${LANES_HELD})
+  where q.organization_id = $1 and q.message_id = $2 and ${queueTakes('canceled')} and not (${LANES_HELD})
   for update
 ), unsent as (
   delete from message_queue where message_id = any(array(select message_id from waiting))

@@ -36,10 +36,13 @@ export interface ClaimedMessage {
 /** The hold on a lane (`id` null), or a claimed message; see `CLAIM`. */
 export type ClaimRow = (HoldRow & { id: null; laneKey: string }) | ClaimedMessage;
 
-/** SQL condition for every row `q` of `message_schedule`: with it, and only with it, a statement may use the index by time. */
+/**
+ * SQL condition that holds for every row `q` of `message_queue` and `message_schedule`: with it, and only with it, a
+ * statement may use the index by time.
+ */
 export const BY_TIME = `q.created_at > '-infinity'`;
 
-/** As `BY_TIME`, for the index by recipient. */
+/** As `BY_TIME`, for the index of `message_schedule` by recipient. */
 export const BY_RECIPIENT = `q.recipient <> ''`;
 
 /** SQL: the recipient's first row. What is on the wire stands before what waits. */
@@ -151,8 +154,8 @@ with recursive walk as (
     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit 1) as first
   where first.attempt_id is null and first.due_at is null
 ), repaired as (
-  update message_queue q set due_at = clock_timestamp() from stranded
-  where q.ctid = stranded.place and q.attempt_id is null and q.due_at is null returning 1
+  update message_queue q set due_at = clock_timestamp()
+  where q.ctid = any(array(select place from stranded)) and ${queueTakes('claimed')} and q.due_at is null returning 1
 )
 select (select count(*)::integer from repaired) as repaired, connection_id as "connectionId", recipient,
   n = $3::integer as "isFull"

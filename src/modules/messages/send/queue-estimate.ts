@@ -178,13 +178,13 @@ with subject as materialized (${subject}), lane_now as materialized (
       case when not exists (select from earlier) then s.due_at end, 'infinity') as due_at
   from subject s cross join lane_now l
 ), other as materialized (
-  select found.recipient, case when found.due_at < t.due_at then t.earlier + 1 else t.earlier end as most
+  select found.recipient, found.is_due, case when found.due_at < t.due_at then t.earlier + 1 else t.earlier end as most
   from turn t cross join lateral (
-    (select q.recipient, q.due_at from message_queue q
+    (select q.recipient, true as is_due, q.due_at from message_queue q
      where q.connection_id = t.connection_id and q.due_at >= t.low_at and q.due_at <= statement_timestamp()
      order by q.connection_id, q.due_at limit ${MOST_AHEAD})
     union all
-    select w.recipient, 'infinity' from (
+    select w.recipient, false, 'infinity' from (
       select q.connection_id, q.recipient from message_queue q
       where q.lease_until is not null and q.lease_until > statement_timestamp()
       order by q.lease_until limit ${MOST_ON_WIRE}) as w
@@ -192,9 +192,12 @@ with subject as materialized (${subject}), lane_now as materialized (
   where found.recipient <> t.recipient
 ), passed as materialized (
   select from turn t join other o on o.most > 0 cross join lateral (
-    select from message_queue q
-    where q.connection_id = t.connection_id and q.recipient = o.recipient and (q.attempt_id is null)
-    order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit o.most) as gone
+    select where o.is_due and o.most = 1
+    union all
+    (select from message_queue q
+     where q.connection_id = t.connection_id and q.recipient = o.recipient and (q.attempt_id is null)
+       and not (o.is_due and o.most = 1)
+     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit o.most)) as gone
   limit ${MOST_AHEAD}
 )
 select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_second as "ratePerSecond",
@@ -210,7 +213,7 @@ const OF_MESSAGE = estimateSql(`
   select q.organization_id, q.connection_id, q.recipient, q.seq, q.queued_at, q.due_at, q.expires_at, (
     select a.platform_code from message_attempt a where a.message_id = q.message_id order by a.number desc limit 1)
     as last_code
-  from message_queue q where q.message_id = $1 and (q.organization_id = $2) is true and ${queueTakes('claimed')}`);
+  from message_queue q where q.message_id = $1 and q.organization_id = $2 and ${queueTakes('claimed')}`);
 
 // $1 workspace, $2 connection, $3 recipient, $4 user id, $5 conversation.
 const OF_NEW = estimateSql(`
