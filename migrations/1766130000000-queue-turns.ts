@@ -24,7 +24,8 @@ end $$`;
 
 // A place in the table is the only way to the rows that are written: no index has num_nulls(attempt_id).
 // Plans are made once a session, whatever the table has at that time and however many rows were removed then.
-const BY_INDEX = `set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off`;
+const BY_INDEX = `set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
+   set enable_mergejoin = off set jit = off`;
 
 const UP: readonly string[] = [
   `alter table message_queue add column due_at timestamptz`,

@@ -13,9 +13,11 @@ export type Statements = Pick<Database, 'query' | 'execute'>;
 
 /**
  * Within a transaction. A setting of the session does not outlast the transaction behind every pooler. Of a bitmap the
- * rows come without the order of the index, so that all are read and sorted to find the first.
+ * rows come without the order of the index, so that all are read and sorted to find the first. Before PostgreSQL 18 a
+ * table without an index counts as so expensive that the statement would be compiled, which takes seconds.
  */
-export const BY_INDEX = `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
+export const BY_INDEX = `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+  set_config('jit', 'off', true)`;
 
 /** Connections that only batches get, once all others are lent. Two batches of a kind are under way at once. */
 export const RESERVED_CONNECTIONS = 2;

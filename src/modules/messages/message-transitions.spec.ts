@@ -3,7 +3,7 @@ import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { attemptRow } from '../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
-import { claimRequest } from '../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
@@ -40,7 +40,7 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
   claimed: async () => {
     await new LaneRepository(opened.database).ensure(connection.id);
     const limits = { leaseMs: 60_000 };
-    await new SendRepository(opened.database).claim(claimRequest(connection.id, newId(), 8), limits);
+    await claimLane(new SendRepository(opened.database), claimRequest(connection.id, newId(), 8), limits);
   },
   outcome_accepted: answered('accepted', 'accepted'),
   outcome_refused: answered('failed', 'rejected'),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.js';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
-import { claimRequest } from '../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
@@ -111,7 +111,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
         const run = async (now: Step): Promise<void> => {
           switch (now.do) {
             case 'claim': {
-              const { items } = await sends.claim(claimRequest(connection.id, OWNER, 4), LIMITS);
+              const { items } = await claimLane(sends, claimRequest(connection.id, OWNER, 4), LIMITS);
               claimed.push(...items);
               break;
             }

@@ -1,6 +1,6 @@
 import { LIMITED } from '../../../test/support/limits.js';
 import { runs } from '../../../test/support/runs.js';
-import { claimRequest } from '../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import fc from 'fast-check';
 import pg from 'pg';
 import { newId } from '../../common/ids.js';
@@ -94,7 +94,7 @@ class Flow {
   async claim(): Promise<boolean> {
     const { id } = connection;
     await lanes.ensure(id);
-    const { items } = await sends.claim(claimRequest(id, OWNER, 64), { leaseMs: 3_600_000 });
+    const { items } = await claimLane(sends, claimRequest(id, OWNER, 64), { leaseMs: 3_600_000 });
     const mine = items.find((message) => message.id === this.messageId);
     if (mine !== undefined)
       this.attempts.push({ id: mine.attemptId, metaMessageId: `wamid.${mine.attemptId}`, failed: false });

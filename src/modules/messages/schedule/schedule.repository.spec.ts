@@ -1,7 +1,7 @@
 import { LIMITED } from '../../../../test/support/limits.js';
 import pg from 'pg';
 import { seedScheduled } from '../../../../test/support/rig/seed-messages.js';
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
@@ -62,7 +62,7 @@ async function due(of = connection, values: { recipient?: string; secondsAgo?: n
 const queued = (messageId: string): Decision => ({ messageId, refusal: null, body: 'hello' });
 
 async function claim(of = connection, limit = 64): Promise<ClaimedMessage[]> {
-  return (await sends.claim(claimRequest(of.id, OWNER, limit), LIMITS)).items;
+  return (await claimLane(sends, claimRequest(of.id, OWNER, limit), LIMITS)).items;
 }
 
 async function placesOf(id: string): Promise<string[]> {

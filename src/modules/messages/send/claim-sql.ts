@@ -5,7 +5,7 @@ import {
   dueSql,
   type ConnectionLanes,
   type DueLanes,
-} from '../../../infrastructure/lanes/due-lanes.js';
+} from '../../../infrastructure/queue/due-lanes.js';
 import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/lanes/lane-hold.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { queueTakes } from '../message-state.js';

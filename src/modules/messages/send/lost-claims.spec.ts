@@ -1,5 +1,5 @@
 import { LIMITED } from '../../../../test/support/limits.js';
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { DataSource } from 'typeorm';
 import { Scope } from '../../../../test/support/rig/scope.js';
 import { TcpProxy } from '../../../../test/support/rig/tcp-proxy.js';
@@ -52,7 +52,7 @@ async function lose(how: 'cut' | 'lose_answer') {
   const last = how === 'cut' ? 'message_claim' : 'COMMIT';
   proxy.inspect = (bytes) => (bytes.includes(last) ? how : 'pass');
   const request = claimRequest(connection.id, OWNER, 10);
-  const error = await sends.claim(request, LIMITS).catch((thrown: unknown) => thrown);
+  const error = await claimLane(sends, request, LIMITS).catch((thrown: unknown) => thrown);
   proxy.inspect = null;
   const states = async (): Promise<unknown[]> => {
     const rows = await opened.database.query<{ id: string; status: string }>(
@@ -70,7 +70,7 @@ async function lose(how: 'cut' | 'lose_answer') {
 }
 
 const putBackFor = (connectionId: string, forMs: number) => ({
-  find: (ids: readonly string[]) => sends.findAttempts(connectionId, ids),
+  find: (ids: readonly string[]) => sends.findAttempts([connectionId], ids),
   putBack: (attempt: { id: string; attemptId: string }) => outcomes.record(putBack(attempt)),
   forMs,
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { runs } from '../../../../test/support/runs.js';
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
@@ -36,7 +36,7 @@ function checkMarks(): Promise<number> {
 }
 
 async function claim(limit = 64) {
-  return (await sends.claim(claimRequest(connection.id, OWNER, limit), LIMITS)).items;
+  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
 }
 
 /** Lets so many seconds pass for all that is in the database: it is as much older. */

@@ -1,7 +1,7 @@
 import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { retry } from '../../../common/retry.js';
-import type { Claim, LaneHandler } from '../../../infrastructure/lanes/lane-runner.js';
+import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
@@ -48,9 +48,9 @@ const BURST_SECONDS = 0.25;
 
 /** Sends claimed messages to the platform and records the outcome of each. */
 @Injectable()
-export class MessageSender implements LaneHandler<SendTask> {
+export class MessageSender implements QueueKind<SendTask> {
   readonly name = 'send';
-  readonly maxInFlightPerLane = 64;
+  readonly maxPerLane = 64;
   private readonly logger = new Logger(MessageSender.name);
   private stopping = false;
 
@@ -81,40 +81,42 @@ export class MessageSender implements LaneHandler<SendTask> {
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  async claim(request: HoldRequest): Promise<Claim<SendTask>> {
+  async claim(requests: readonly HoldRequest[]): Promise<Claim<SendTask>[]> {
     const { sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
     const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
     const startedAt = Date.now();
-    const claimed = await this.sends.claim(request, { leaseMs }).catch((error: unknown) => {
-      if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);
+    const claims = await this.sends.claim(requests, { leaseMs }).catch((error: unknown) => {
+      if (error instanceof LostClaimError) {
+        const connectionIds = requests.map(({ laneKey }) => laneKey);
+        void this.takeBack(connectionIds, error, leaseMs);
+      }
       throw error;
     });
-    const { items } = claimed;
     const claim = this.tracing.on
       ? this.tracing.together(
           'claim messages',
-          items.map(({ traceContext }) => traceContext),
+          claims.flatMap(({ items }) => items.map(({ traceContext }) => traceContext)),
           startedAt,
         )
       : undefined;
     this.tracing.end(claim);
     const times: ClaimTimes = { claimedAt, notAfter, claim };
-    return { ...claimed, items: items.map((message) => ({ message, times })) };
+    return claims.map(({ hold, items }) => ({ hold, items: items.map((message) => ({ message, times })) }));
   }
 
-  /** Beside the lane, which goes on meanwhile. */
-  private async takeBack(connectionId: string, lost: LostClaimError, forMs: number): Promise<void> {
+  /** Beside the lanes, which go on meanwhile. */
+  private async takeBack(connectionIds: readonly string[], lost: LostClaimError, forMs: number): Promise<void> {
     const count = await takeBack(lost, {
-      find: (attemptIds) => this.sends.findAttempts(connectionId, attemptIds),
+      find: (attemptIds) => this.sends.findAttempts(connectionIds, attemptIds),
       putBack: (attempt) => this.outcomes.record(putBack(attempt)),
       forMs,
     });
     this.counters.increment('claims_taken_back', count);
   }
 
-  work(task: SendTask): Promise<boolean> {
+  work(task: SendTask): Promise<void> {
     const { id, attemptId, attemptNumber, organizationId, connectionId, type, traceContext } = task.message;
     if (!this.tracing.on || traceContext === null) return this.workOn(task);
     const span = this.tracing.start('send message', {
@@ -132,7 +134,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     return this.workOn(task, span).finally(() => this.tracing.end(span));
   }
 
-  private async workOn(task: SendTask, span?: Span): Promise<boolean> {
+  private async workOn(task: SendTask, span?: Span): Promise<void> {
     const { message } = task;
     const connection = this.stopping ? null : await this.connectionOf(message);
     if (connection === null || !canSend(connection.status)) return this.record(message, putBack(message));
@@ -141,10 +143,9 @@ export class MessageSender implements LaneHandler<SendTask> {
     const category = sent.kind === 'accepted' ? 'none' : sent.category;
     this.counters.increment(`send_${sent.kind}`);
     this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
-    const next = await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
+    await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
     const after = sent.kind === 'accepted' ? this.afterAccepted(task, sent) : this.afterRefusal(connection, sent);
     if (after !== null) await after;
-    return next;
   }
 
   /** Without a promise where it is known: a worker sends thousands of messages a second of few numbers. */
@@ -246,16 +247,12 @@ export class MessageSender implements LaneHandler<SendTask> {
     return this.quietly(this.conversations.adopt({ conversationId, waId, userId }));
   }
 
-  /**
-   * An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides.
-   *
-   * @returns whether the recipient may have another message that could not be claimed until now.
-   */
+  /** An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides. */
   private async record(
     message: ClaimedMessage,
     record: OutcomeRecord,
     pause: NotAcceptedOutcome | null = null,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const settle = (): Promise<boolean> => this.outcomes.record(record);
     // Before the message is due again: the very next claim would take it.
     const write = pause === null ? settle : () => this.pause(message.connectionId, pause).then(settle);
@@ -268,7 +265,6 @@ export class MessageSender implements LaneHandler<SendTask> {
     } catch (error) {
       this.logger.error(`message ${message.id}: its outcome could not be stored: ${describeError(error)}`);
     }
-    return true;
   }
 
   private async quietly(work: Promise<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { LIMITED } from '../../../../test/support/limits.js';
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { holdLane } from '../../../../test/support/hold-lane.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
@@ -71,7 +71,7 @@ const aheadOf = async (ids: readonly string[]): Promise<number[]> => {
 };
 
 async function claim(limit: number): Promise<ClaimedMessage[]> {
-  return (await sends.claim(claimRequest(connection.id, OWNER, limit), LIMITS)).items;
+  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
 }
 
 const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({

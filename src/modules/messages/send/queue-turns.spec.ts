@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { newMessage } from '../../../../test/support/new-message.js';
@@ -114,7 +114,7 @@ async function acceptIn(client: pg.Client, recipient = TO): Promise<string> {
 }
 
 async function claim(limit = 64): Promise<ClaimedMessage[]> {
-  return (await sends.claim(claimRequest(connection.id, OWNER, limit), LIMITS)).items;
+  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
 }
 
 async function claimOne(): Promise<ClaimedMessage> {

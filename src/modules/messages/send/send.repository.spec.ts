@@ -1,6 +1,6 @@
 import { LIMITED } from '../../../../test/support/limits.js';
 import { jest } from '@jest/globals';
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { holdLane } from '../../../../test/support/hold-lane.js';
 import { newId } from '../../../common/ids.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
@@ -108,7 +108,7 @@ async function age(id: string, hours: number): Promise<void> {
 
 async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
   await lanes.ensure(connectionId);
-  return (await sends.claim(claimRequest(connectionId, owner, limit), LIMITS)).items;
+  return (await claimLane(sends, claimRequest(connectionId, owner, limit), LIMITS)).items;
 }
 
 /** The statement of a claim, which others may share, in the ambient transaction. */
@@ -195,7 +195,9 @@ describe('claiming', () => {
     await queue(lane, ...Array.from({ length: 40 }, (_unused, index) => `9${String(index).padStart(3, '0')}`));
     await holdLane(opened.database, claimRequest(lane, OWNER, 1));
     const rounds = await Promise.all(
-      Array.from({ length: 8 }, () => new SendRepository(opened.database).claim(claimRequest(lane, OWNER, 10), LIMITS)),
+      Array.from({ length: 8 }, () =>
+        claimLane(new SendRepository(opened.database), claimRequest(lane, OWNER, 10), LIMITS),
+      ),
     );
     const ids = rounds.flatMap(({ items }) => items).map((row) => row.id);
     expect(new Set(ids).size).toBe(ids.length);
@@ -274,7 +276,10 @@ describe('claims that share a statement', () => {
     const all = [first, second, held, empty];
     await Promise.all(all.map((lane) => lanes.ensure(lane)));
     const used = jest.spyOn(opened.database, 'query');
-    const answers = await Promise.all(all.map((lane) => sends.claim(claimRequest(lane, OWNER, 2), LIMITS)));
+    const answers = await sends.claim(
+      all.map((lane) => claimRequest(lane, OWNER, 2)),
+      LIMITS,
+    );
     expect(used.mock.calls.map(([statement]) => statement)).toEqual([CLAIM]);
     used.mockRestore();
     expect(answers.map(({ items }) => items.map((row) => row.recipient).sort())).toEqual([

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, newId } from '../../../common/ids.js';
-import { isUnreachable } from '../../../infrastructure/database/database-faults.js';
 import { Database, hasRow } from '../../../infrastructure/database/database.js';
-import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import { LANES_HELD, holdOf, holdsParams, type HoldRequest } from '../../../infrastructure/lanes/lane-hold.js';
-import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
-import type { Claim } from '../../../infrastructure/lanes/lane-runner.js';
+import type { DueLanes } from '../../../infrastructure/queue/due-lanes.js';
+import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import { LostClaimError } from '../../../infrastructure/lanes/lost-claims.js';
 import { SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
 import {
@@ -31,12 +29,10 @@ interface LaneClaim extends ClaimLimits {
   claimId: string;
 }
 
-/** `lost`: whether it was committed is unknown, and why. */
-type LaneAnswer = ClaimRow[] | { lost: unknown };
-
 /** Whose message a sweep has moved. */
 export type MovedMessage = Pick<ClaimedMessage, 'organizationId' | 'connectionId'>;
 
+const NOTHING = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
 const CHECK_MARKS_EVERY_MS = 60_000;
 /** Recipients that one statement of the repair looks at. */
 const REPAIR_BATCH = 5_000;
@@ -52,73 +48,43 @@ export class SendRepository {
   /** Connections with due messages that can send. */
   readonly dueConnections: DueLanes;
 
-  private readonly claims: GroupCommit<LaneClaim, LaneAnswer>;
-
   constructor(private readonly database: Database) {
     this.dueConnections = dueConnections(database);
-    this.claims = new GroupCommit(database, {
-      name: 'claim',
-      maxBatch: 100,
-      maxWaiting: 100_000, // lanes of one process
-      transactional: false,
-      commit: (claims) => this.claimTogether(claims),
-    });
   }
 
   /**
-   * Claims the first messages of up to `limit` recipients: each gets an attempt, `processing` and a lease.
+   * Claims, in one statement for all lanes, the first messages of up to `limit` recipients of each: each message gets an
+   * attempt, `processing` and a lease. Returns one answer a request, in the same order; no lane may be asked for twice.
    *
    * To one recipient one message goes at a time, oldest first; a recipient with a message in flight, or whose first one
    * is not due yet, is passed over. Of several recipients the one that has been due for longest is served first.
    *
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
-  async claim(request: HoldRequest, { leaseMs }: ClaimLimits): Promise<Claim<ClaimedMessage>> {
-    const claimId = newId();
-    const rows = await this.claims.submit({ request, claimId, leaseMs });
-    if ('lost' in rows) {
-      const attemptIds = Array.from({ length: request.limit }, (_, n) => attemptIdOf(claimId, n + 1));
-      throw new LostClaimError(attemptIds, rows.lost);
-    }
-    const hold = holdOf(rows.filter((row) => row.id === null));
-    return { hold, items: rows.filter((row) => row.id !== null) };
-  }
-
-  /** Those of the given attempts of a connection whose messages still wait for their outcome. */
-  findAttempts(connectionId: string, attemptIds: readonly string[]): Promise<{ id: string; attemptId: string }[]> {
-    return this.database.query(FIND_ATTEMPTS, [connectionId, attemptIds]);
-  }
-
-  /** One statement for all that ask, which asks for a lane once. */
-  private async claimTogether(asked: readonly LaneClaim[]): Promise<LaneAnswer[]> {
-    const byLane = new Map<string, LaneClaim>();
-    for (const claim of asked) if (!byLane.has(claim.request.laneKey)) byLane.set(claim.request.laneKey, claim);
-    const claims = [...byLane.values()];
-    const rowsOf = new Map<string, ClaimRow[]>();
-    let lost: unknown = null;
-    try {
-      for (const row of await this.database.byIndex(() => this.database.query<ClaimRow>(CLAIM, claimParams(claims)))) {
-        const laneKey = row.id === null ? row.laneKey : row.connectionId;
-        const rows = rowsOf.get(laneKey);
-        if (rows === undefined) rowsOf.set(laneKey, [row]);
-        else rows.push(row);
-      }
-    } catch (error) {
-      if (!isUnreachable(error)) throw error;
-      lost = error;
-    }
-    const answers = new Map(
-      claims.map((claim): [LaneClaim, LaneAnswer] => [
-        claim,
-        lost === null ? (rowsOf.get(claim.request.laneKey) ?? []) : { lost },
-      ]),
+  async claim(requests: readonly HoldRequest[], { leaseMs }: ClaimLimits): Promise<Claim<ClaimedMessage>[]> {
+    const claims = requests.map((request): LaneClaim => ({ request, claimId: newId(), leaseMs }));
+    const attemptIds = claims.flatMap(({ request, claimId }) =>
+      Array.from({ length: request.limit }, (_, n) => attemptIdOf(claimId, n + 1)),
     );
-    const others = asked.filter((claim) => !answers.has(claim));
-    if (others.length > 0) {
-      const later = await this.claimTogether(others);
-      others.forEach((claim, index) => answers.set(claim, later[index] ?? []));
+    const rows = await this.database
+      .byIndex(() => this.database.query<ClaimRow>(CLAIM, claimParams(claims)))
+      .catch(LostClaimError.of(attemptIds));
+    const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, NOTHING()]));
+    for (const row of rows) {
+      const answer = answers.get(row.id === null ? row.laneKey : row.connectionId);
+      if (answer === undefined) continue;
+      if (row.id === null) answer.hold = holdOf([row]);
+      else answer.items.push(row);
     }
-    return asked.map((claim) => answers.get(claim) ?? []);
+    return [...answers.values()];
+  }
+
+  /** Those of the given attempts of these connections whose messages still wait for their outcome. */
+  findAttempts(
+    connectionIds: readonly string[],
+    attemptIds: readonly string[],
+  ): Promise<{ id: string; attemptId: string }[]> {
+    return this.database.query(FIND_ATTEMPTS, [connectionIds, attemptIds]);
   }
 
   /**
@@ -217,10 +183,10 @@ function movedOf(rows: readonly MovedRow[]): MovedMessage[] {
 // A lost claim's leases may have run out before it is asked for them.
 const FIND_ATTEMPTS = `
 select message_id as id, attempt_id as "attemptId" from message_queue
-where lease_until is not null and connection_id = $1 and attempt_id = any($2)
+where lease_until is not null and connection_id = any($1) and attempt_id = any($2)
 union all
 select message_id, attempt_id from message_state
-where connection_id = $1 and status = 'outcome_unknown' and attempt_id = any($2)`;
+where connection_id = any($1) and status = 'outcome_unknown' and attempt_id = any($2)`;
 
 // By statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all that was claimed.
 export const EXPIRE_LEASES = `

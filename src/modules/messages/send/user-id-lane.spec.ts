@@ -1,5 +1,5 @@
 import { LIMITED } from '../../../../test/support/limits.js';
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
@@ -50,7 +50,7 @@ async function claim(): Promise<ClaimedMessage[]> {
   await new LaneRepository(opened.database).ensure(connection.id);
   const limits = { ttlHours: 24, leaseMs: 3_600_000 };
   const request = claimRequest(connection.id, OWNER, 10);
-  return (await new SendRepository(opened.database).claim(request, limits)).items;
+  return (await claimLane(new SendRepository(opened.database), request, limits)).items;
 }
 
 async function finish(claimed: ClaimedMessage): Promise<void> {
