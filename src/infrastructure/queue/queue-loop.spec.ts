@@ -150,6 +150,7 @@ describe('a lane that was woken', () => {
     await waitFor(() => kind.claims.length === 2);
     kind.fill(lane, 1);
     await waitFor(() => kind.done.length === 1);
+    expect(kind.claims.slice(0, 2)).toEqual([[lane], [lane]]);
   });
 
   it('is found again without a wake as long as it is warm, and writes nothing about the lane', async () => {
@@ -189,6 +190,7 @@ describe('a lane that was woken', () => {
       loop.wake(lane);
       return kind.done.length === 2;
     });
+    expect(await isFree(lane)).toBe(false);
   });
 
   it('that rests is left alone, and one without a pace', async () => {
@@ -224,6 +226,7 @@ describe('a lane that was woken', () => {
       const { loop } = loopFor(kind);
       loop.wake(lane);
       await waitFor(() => kind.done.length === 1);
+      expect(loop.holds(lane)).toBe(true);
     },
   );
 });
@@ -316,6 +319,7 @@ describe('a failure', () => {
       loop.wake(lane);
       return kind.done.length === 3;
     });
+    expect(errors[0]).toContain('a claim failed');
   });
 
   it('of a row outside its own handling is reported, and frees its place', async () => {

@@ -55,6 +55,7 @@ export interface QueueLoopOptions<T> extends Partial<typeof DEFAULTS> {
   onError(message: string, error: unknown): void;
 }
 
+const DEFAULT_CLOCK: Clock = systemClock;
 const DEFAULTS = {
   /** A lane without rows is looked at, and held, for so long after the last one. */
   warmMs: 3_000,
@@ -64,7 +65,7 @@ const DEFAULTS = {
   fullEveryMs: 8,
   /** A process without a free place gives up lanes that it has held for so long, not all at the same time. */
   handOverAfterMs: (): number => 2_000 + Math.random() * 2_000,
-  clock: systemClock as Clock,
+  clock: DEFAULT_CLOCK,
 };
 
 /** A lane whose claim found nothing is looked at after the first of these, then after twice as long, up to the second. */

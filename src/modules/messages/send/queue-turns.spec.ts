@@ -60,7 +60,7 @@ async function begin(): Promise<pg.Client> {
 }
 
 /** Resolves with what the statement answers once the other transaction, for which it waits, is over. */
-async function blocked<T>(statement: Promise<T>): Promise<{ then: Promise<T> }> {
+async function blocked<T>(statement: Promise<T>): Promise<{ later: Promise<T> }> {
   let isOver = false;
   const over = statement.finally(() => (isOver = true));
   over.catch(() => undefined);
@@ -72,7 +72,7 @@ async function blocked<T>(statement: Promise<T>): Promise<{ then: Promise<T> }> 
     if (isOver) throw new Error('it was to wait for a lock');
     return waits > 0;
   });
-  return { then: over };
+  return { later: over };
 }
 
 interface Row {
@@ -166,9 +166,9 @@ describe('a new message', () => {
     const claimed = await claimOne();
     const other = await begin();
     const second = await acceptIn(other);
-    const { then } = await blocked(outcomes.record(accepted(claimed)));
+    const { later } = await blocked(outcomes.record(accepted(claimed)));
     await other.query('commit');
-    expect(await then).toBe(true);
+    expect(await later).toBe(true);
     expect(await rowsOf()).toEqual([isDue(second)]);
   });
 
@@ -177,9 +177,9 @@ describe('a new message', () => {
     const claimed = await claimOne();
     const other = await begin();
     await acceptIn(other);
-    const { then } = await blocked(outcomes.record(accepted(claimed)));
+    const { later } = await blocked(outcomes.record(accepted(claimed)));
     await other.query('rollback');
-    expect(await then).toBe(true);
+    expect(await later).toBe(true);
     expect(await rowsOf()).toEqual([]);
   });
 
@@ -246,9 +246,9 @@ describe('a removal', () => {
     const claimed = await claimOne();
     const other = await begin();
     await cancelIn(other, second);
-    const { then } = await blocked(outcomes.record(accepted(claimed)));
+    const { later } = await blocked(outcomes.record(accepted(claimed)));
     await other.query('commit');
-    expect(await then).toBe(true);
+    expect(await later).toBe(true);
     expect(await rowsOf()).toEqual([isDue(third)]);
   });
 
@@ -270,9 +270,9 @@ describe('a removal', () => {
        where message_id = $1`,
       [second, newId()],
     );
-    const { then } = await blocked(new ScheduleRepository(opened.database).cancel(connection.organizationId, first));
+    const { later } = await blocked(new ScheduleRepository(opened.database).cancel(connection.organizationId, first));
     await other.query('commit');
-    expect(await then).toBe(true);
+    expect(await later).toBe(true);
     expect(await rowsOf()).toEqual([onWire(second)]);
   });
 
@@ -383,9 +383,9 @@ describe('two names of one contact', () => {
     const other = await begin();
     const second = newMessage(connection, 'US.1', toUser);
     await other.query(INSERT_MESSAGES.text, [JSON.stringify([second]), 24]);
-    const { then } = await blocked(join());
+    const { later } = await blocked(join());
     await other.query('commit');
-    await then;
+    await later;
     expect(await rowsOf()).toEqual([isDue(first.id), waits(second.id)]);
     expect(await rowsOf('US.1')).toEqual([]);
   });
