@@ -15,13 +15,13 @@ const LANES = 4;
 const RECIPIENTS = 40;
 const REFUSALS = 20;
 /** A probe is asked every second, and remembers its answer for half a second. */
-const NOTICED_WITHIN_MS = 5_000;
+const NOTICED_WITHIN_MS = 10_000;
 const GIVE_UP_MS = 60_000;
 
 /** The database takes no writes any more while messages are accepted and sent, as managed servers do when their storage is full. */
 export const readOnlyDatabase: Scenario = {
   name: 'read-only-database',
-  goal: 'the database becomes read-only: requests answered 503, every role not ready within 5 s, doctor names it; 0 acknowledged lost, 0 sent twice, ready again when it is lifted',
+  goal: 'the database becomes read-only: requests answered 503, every role not ready within 10 s, doctor names it; 0 acknowledged lost, 0 sent twice, ready again when it is lifted',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 

@@ -40,7 +40,10 @@ export function makeNextRelease(scope: Scope, sweeps: readonly string[]): string
   const text = readFileSync(list, 'utf8');
   const end = text.lastIndexOf('];');
   if (end < 0) throw new Error('dist/migrations/all.js is no list of migrations');
-  writeFileSync(list, `import { ${MIGRATION} } from './next-release.js';\n${text.slice(0, end)}${MIGRATION}${text.slice(end)}`);
+  writeFileSync(
+    list,
+    `import { ${MIGRATION} } from './next-release.js';\n${text.slice(0, end)}${MIGRATION}${text.slice(end)}`,
+  );
   return join(folder, 'dist/src/main.js');
 }
 
