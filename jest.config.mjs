@@ -1,4 +1,6 @@
 const base = {
+  // Kept between runs, which have a temporary folder each.
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testEnvironment: '<rootDir>/scripts/lib/test-environment.cjs',
   runtime: '<rootDir>/scripts/lib/test-runtime.cjs',
   extensionsToTreatAsEsm: ['.ts'],

@@ -121,7 +121,7 @@ describe('PUT /webhook', () => {
       const removed = api.request({ method: 'DELETE', path: '/webhook' });
       const put = await api.request({ method: 'PUT', path: '/webhook', body });
       await removed;
-      return put.status;
+      return put.status === 200 ? 200 : put;
     });
     expect(new Set(await Promise.all(puts))).toEqual(new Set([200]));
   });
