@@ -8,6 +8,7 @@ import { commitCut } from './commit-cut.js';
 import { crowdedLanes } from './crowded-lanes.js';
 import { databaseDiskFull } from './database-disk-full.js';
 import { eventsRead } from './events-read.js';
+import { goBack } from './go-back.js';
 import { gracefulStop } from './graceful-stop.js';
 import { greedyWorkspace } from './greedy-workspace.js';
 import { identicalRequests } from './identical-requests.js';
@@ -24,6 +25,7 @@ import { primaryDemoted } from './primary-demoted.js';
 import { queueAway } from './queue-away.js';
 import { queueWiped } from './queue-wiped.js';
 import { rateLimits } from './rate-limits.js';
+import { readOnlyDatabase } from './read-only-database.js';
 import { restart } from './restart.js';
 import { rollingReplacement } from './rolling-replacement.js';
 import { slowClients } from './slow-clients.js';
@@ -50,6 +52,8 @@ export const SCENARIOS: readonly Scenario[] = [
   otpWorkerKilled,
   brokenAnswers,
   databaseDiskFull,
+  readOnlyDatabase,
+  goBack,
   queueWiped,
   clockStepsBack,
   apiKilled,
