@@ -61,7 +61,10 @@ async function runJest(args, { folder, url, template }) {
       },
     });
     jest.once('error', reject);
-    jest.once('close', (status) => resolve(status ?? 1));
+    jest.once('close', (status, signal) => {
+      if (signal !== null) process.stderr.write(`Jest was ended by ${signal}\n`);
+      resolve(status ?? 1);
+    });
   });
   return { code, result: readResult(resultFile) };
 }
@@ -172,7 +175,10 @@ function whatRan() {
 
 function report({ code, result, flaky = [] }) {
   process.stdout.write(`${timings.join(', ')}\n`);
-  if (result === null) return code === 0 ? 1 : code;
+  if (result === null) {
+    process.stderr.write(`Jest ended with code ${code} and left no results\n`);
+    return code === 0 ? 1 : code;
+  }
   process.stdout.write(`slowest files:\n`);
   for (const file of slowestFiles(result, SHOWN_SLOWEST, ROOT)) {
     process.stdout.write(`${slowLine(file)}\n`);
