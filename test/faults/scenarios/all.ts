@@ -11,11 +11,8 @@ import { eventsRead } from './events-read.js';
 import { goBack } from './go-back.js';
 import { gracefulStop } from './graceful-stop.js';
 import { greedyWorkspace } from './greedy-workspace.js';
-import { identicalRequests } from './identical-requests.js';
-import { keyRevoked } from './key-revoked.js';
 import { mediaDiskFull } from './media-disk-full.js';
 import { mixedFaults } from './mixed.js';
-import { neighbours } from './neighbours.js';
 import { notificationsStormed } from './notifications-stormed.js';
 import { openTransaction } from './open-transaction.js';
 import { otpWorkerKilled } from './otp-worker-killed.js';
@@ -24,7 +21,6 @@ import { postgresKilled } from './postgres-killed.js';
 import { primaryDemoted } from './primary-demoted.js';
 import { queueAway } from './queue-away.js';
 import { queueWiped } from './queue-wiped.js';
-import { rateLimits } from './rate-limits.js';
 import { readOnlyDatabase } from './read-only-database.js';
 import { restart } from './restart.js';
 import { rollingReplacement } from './rolling-replacement.js';
@@ -65,11 +61,7 @@ export const SCENARIOS: readonly Scenario[] = [
   soak,
   gracefulStop,
   notificationsStormed,
-  keyRevoked,
-  rateLimits,
-  identicalRequests,
   crowdedLanes,
-  neighbours,
   greedyWorkspace,
   openTransaction,
   overload,
