@@ -27,7 +27,7 @@ const base = {
 const SLOW = [
   'src/infrastructure/database/embedded/',
   'src/infrastructure/storage/s3-storage',
-  'src/simulator/restart',
+  'simulator/src/restart',
   'test/browser/',
   'test/cli/demo',
   'test/client/package',
@@ -55,7 +55,7 @@ const SLOW = [
   'test/webhook/kills',
 ].map((path) => `<rootDir>/${path}`);
 
-const UNIT = ['src', 'bench', 'test'].map((folder) => `<rootDir>/${folder}/**/*.spec.ts`);
+const UNIT = ['src', 'simulator', 'bench', 'test'].map((folder) => `<rootDir>/${folder}/**/*.spec.ts`);
 const E2E = ['<rootDir>/test/**/*.e2e-spec.ts'];
 
 export default {

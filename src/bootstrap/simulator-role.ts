@@ -2,9 +2,9 @@ import { Logger } from '@nestjs/common';
 import { join } from 'node:path';
 import { parseUrl } from '../common/parse-url.js';
 import type { Config } from '../infrastructure/config/config.js';
-import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from '../simulator/demo-numbers.js';
-import { Simulator } from '../simulator/simulator.js';
-import type { SimulatorOptions } from '../simulator/simulator.types.js';
+import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from '../../simulator/src/demo-numbers.js';
+import { Simulator } from '../../simulator/src/simulator.js';
+import type { SimulatorOptions } from '../../simulator/src/simulator.types.js';
 import { listenError } from './start-error.js';
 
 /** The name under which this machine reaches a server that listens on `host`; an IPv6 address in brackets. */

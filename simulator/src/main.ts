@@ -29,7 +29,7 @@ type Given = Omit<SimulatorOptions, 'hostNames' | 'accessTokens' | 'numbers'> & 
 
 function readArguments(): Simulator {
   const { statusGapMs, templateReviewMs, keepMessages, bareNumbers } = DEFAULT_OPTIONS;
-  const program = new Command('node dist/src/simulator/main.js')
+  const program = new Command('herald-simulator')
     .option('--port <n>', '0 takes any free one', count, 3001)
     .option('--host <address>', 'where it listens', '127.0.0.1')
     .option(
