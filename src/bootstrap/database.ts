@@ -27,7 +27,7 @@ select current_setting('server_version_num')::int as version, current_setting('s
   concat_ws(' ', extract(epoch from pg_postmaster_start_time()), (select oid from pg_database where datname = current_database())) as identity,
   (extract(epoch from current_setting('statement_timeout')::interval) * 1000)::int as "statementMs",
   (extract(epoch from current_setting('idle_in_transaction_session_timeout')::interval) * 1000)::int as "idleMs",
-  array(select name from jsonb_each_text($1) as wanted (name, value) where current_setting(name) <> value) as other`;
+  array(select name from jsonb_each_text($1) as wanted (name, value) where current_setting(name) <> value order by name) as other`;
 
 /**
  * Asks the database before anything else does, as its errors are the most common of a first start, and notes in the settings
