@@ -57,7 +57,7 @@ it('the password of the database is changed without an interruption, by the seco
     const made = await admin.query(`select tableowner from pg_tables where tablename = 'made_by_the_second'`);
     expect(made.rows).toEqual([{ tableowner: own }]);
   } finally {
-    for (const app of apps.reverse()) await app.stop();
+    for (const app of apps.toReversed()) await app.stop();
     await admin.end();
     await stored.drop();
     const server = new pg.Client({ connectionString: process.env.TEST_DATABASE_URL });

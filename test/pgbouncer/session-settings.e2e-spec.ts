@@ -77,7 +77,7 @@ function times(value: unknown, name = ''): number {
   if (name === 'created_at') expect(value).not.toBeNull();
   if (value === null) return 0;
   expect([name, value]).toEqual([name, expect.stringMatching(TIME)]);
-  expect(Math.abs(Date.parse(String(value)) - Date.now())).toBeLessThan(NEAR_MS);
+  expect(Math.abs(Date.parse(value as string) - Date.now())).toBeLessThan(NEAR_MS);
   return 1;
 }
 
@@ -162,7 +162,7 @@ describe.each(CASES)('settings of the $owner, with a pooler: $way', ({ way, owne
     await reaches(id, 'read');
     const message = right(await sender.api.get(`/messages/${id}`));
     expect(message).toMatchObject({ content: { body: String.raw`Hello \'; \x41 "C:\temp"` } });
-    const moves = (await sender.api.get(`/messages/${id}/timeline`)) as unknown as ApiResponse;
+    const moves = await sender.api.get(`/messages/${id}/timeline`);
     right(moves);
     expect((moves.body.data as unknown as { event: string }[]).map(({ event }) => event)).toEqual(
       expect.arrayContaining(['queued', 'attempt_started', 'attempt_accepted', 'sent', 'delivered', 'read']),

@@ -48,7 +48,7 @@ type Settings = Readonly<Record<string, string | number>>;
  */
 export function sessionPool({ url, pooling }: DatabaseLink, own: Settings = {}): pg.PoolConfig {
   if (pooling === 'transaction') return { connectionString: url, verify: setFirst(TRACKED) };
-  const settings = { ...TRACKED, ...UNTRACKED, ...HARMLESS, ...own };
+  const settings: Settings = { ...TRACKED, ...UNTRACKED, ...HARMLESS, ...own };
   if (pooling === 'session') return { connectionString: url, verify: setFirst(settings) };
   // In an address `options` wins over the pool's, so ours are added to what is there. The last one counts.
   const address = new URL(url);
@@ -61,19 +61,18 @@ export function sessionPool({ url, pooling }: DatabaseLink, own: Settings = {}):
 }
 
 function setFirst(settings: Settings): pg.PoolConfig['verify'] {
-  return (client, done) => void setSession(client, settings).then(() => done(), done);
+  return (client, done) => client.query(statementOf(settings), (error: Error | null) => done(error ?? undefined));
+}
+
+function statementOf(settings: Settings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `set ${name} = '${value}'`)
+    .join('; ');
 }
 
 /** Gives a client's session Herald's settings, where it was not opened with them. */
-export async function setSession(
-  client: pg.ClientBase,
-  settings: Settings = { ...TRACKED, ...UNTRACKED, ...HARMLESS },
-): Promise<void> {
-  await client.query(
-    Object.entries(settings)
-      .map(([name, value]) => `set ${name} = '${value}'`)
-      .join('; '),
-  );
+export async function setSession(client: pg.ClientBase): Promise<void> {
+  await client.query(statementOf({ ...TRACKED, ...UNTRACKED, ...HARMLESS }));
 }
 
 /** By chance a busy pooler in transaction mode may lend the same connection several times; not this often to two clients. */
