@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { parseUrl } from '../common/parse-url.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from './demo-numbers.js';
 import { Simulator } from './simulator.js';
 import { BARE_NUMBERS, DEFAULT_OPTIONS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
@@ -9,6 +10,12 @@ function readNumber(text: string): SimulatorNumber {
     throw new InvalidArgumentError('It needs "id,waba,display,name".');
   }
   return { phoneNumberId, wabaId, displayPhoneNumber, verifiedName: name.join(',') || 'Simulated business' };
+}
+
+/** Without a slash at its end. */
+function readUrl(text: string): string {
+  if (!/^https?:$/.test(parseUrl(text)?.protocol ?? '')) throw new InvalidArgumentError('It needs an http(s) address.');
+  return text.replace(/\/+$/, '');
 }
 
 function count(text: string): number {
@@ -36,6 +43,11 @@ function readArguments(): Simulator {
       '--host-name <name>',
       'under which it is called, may be repeated; addresses and localhost always do',
       addTo(String),
+    )
+    .option(
+      '--public-url <url>',
+      'where its links lead: of a proxy in front of it, such as https://simulator.test',
+      readUrl,
     )
     .option('--webhook-url <url>', 'where notifications are posted; without it they wait')
     .option('--app-secret <text>', 'key of the signatures', 'simulator-app-secret')

@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { join } from 'node:path';
-import { parseUrl } from '../common/parse-url.js';
 import type { Config } from '../infrastructure/config/config.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from '../../simulator/src/demo-numbers.js';
 import { Simulator } from '../../simulator/src/simulator.js';
@@ -22,7 +21,8 @@ export async function startSimulatorRole(config: Config, options: Partial<Simula
   const simulator = new Simulator({
     port,
     host,
-    hostNames: [host, parseUrl(apiUrl ?? '')?.hostname ?? ''],
+    hostNames: [host],
+    publicUrl: apiUrl?.replace(/\/+$/, '') ?? null,
     dataDir: join(dataDir, 'simulator'),
     seed: config.whatsapp.simulatorSeed,
     webhookUrl: null,
