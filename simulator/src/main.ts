@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { parseUrl } from '../common/parse-url.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from './demo-numbers.js';
 import { Simulator } from './simulator.js';
 import { BARE_NUMBERS, DEFAULT_OPTIONS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
@@ -14,7 +13,7 @@ function readNumber(text: string): SimulatorNumber {
 
 /** Without a slash at its end. */
 function readUrl(text: string): string {
-  if (!/^https?:$/.test(parseUrl(text)?.protocol ?? '')) throw new InvalidArgumentError('It needs an http(s) address.');
+  if (!/^https?:\/\/[^/\s]/.test(text)) throw new InvalidArgumentError('It needs an http(s) address.');
   return text.replace(/\/+$/, '');
 }
 
