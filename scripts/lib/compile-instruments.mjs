@@ -1,11 +1,11 @@
-// Compiles bench/, test/faults/ and what they stand on into dist/, beside the application that they measure. Types are checked by
+// Compiles bench/, test/faults/, test/alerts/ and what they stand on into dist/, beside the application that they measure. Types are checked by
 // `npm run typecheck`; here only the syntax is stripped, which takes a tenth of a second.
 import { transformFile } from '@swc/core';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from './root.mjs';
 
-const FOLDERS = ['bench', 'test/faults', 'test/support/rig'];
+const FOLDERS = ['bench', 'test/faults', 'test/alerts', 'test/support/rig'];
 // What they share with the tests.
 const FILES = ['test/support/local-server.ts'];
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { KEEP_ALIVE } from './lost-server.js';
-import { startClient, type DatabaseLink, sessionSettings } from './pooler.js';
+import { sessionPool, startClient, type DatabaseLink } from './pooler.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import type { Config } from '../config/config.js';
@@ -32,10 +32,10 @@ export function dataSourceOptions({
       idleTimeoutMillis: 30_000,
       query_timeout: queryTimeoutMs + 1_000,
       ...KEEP_ALIVE,
-      ...sessionSettings(pooling, {
-        statement_timeout: queryTimeoutMs,
-        idle_in_transaction_session_timeout: 30_000,
-      }),
+      ...sessionPool(
+        { url: url ?? '', pooling },
+        { statement_timeout: queryTimeoutMs, idle_in_transaction_session_timeout: 30_000 },
+      ),
     },
   };
 }
@@ -47,14 +47,25 @@ const MIGRATION_LOCK = 7_204_118_301;
 const LOCK_TIMEOUT_MS = 5_000;
 const LOCK_RETRY_MS = 100;
 
+/** The first migration of builds whose history was replaced: see docs/adr/0035-one-migration-a-module.md. */
+const REPLACED_HISTORY = 'Foundation1764000000000';
+
 /**
  * Brings the schema up to date; of several processes that start together one migrates and the others wait.
  *
  * @param database a link that keeps sessions, or an address of PostgreSQL itself.
  * @returns the names of the migrations that ran.
+ * @throws Error where the database is of a build whose history was replaced; says what to do.
  */
 export async function migrate(database: string | DatabaseLink): Promise<string[]> {
   return withMigrations(database, async (dataSource) => {
+    const earlier = `select 1 from schema_migration where name = '${REPLACED_HISTORY}'`;
+    if ((await dataSource.query<unknown[]>(earlier).catch(() => [])).length > 0) {
+      throw new Error(
+        'the database was made by a build before version 0.2.0, which this one cannot bring up to date: use a new database; ' +
+          'for a local run delete the folder DATA_DIR (.data)',
+      );
+    }
     const ran = await dataSource.runMigrations({ transaction: 'each' });
     return ran.map((migration) => migration.name);
   });
@@ -79,15 +90,12 @@ async function withMigrations<T>(
   database: string | DatabaseLink,
   work: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
-  const { url, pooling } = typeof database === 'string' ? { url: database, pooling: 'none' as const } : database;
+  const link = typeof database === 'string' ? { url: database, pooling: 'none' as const } : database;
   // Two connections: one holds the lock for as long as the other migrates. No statement timeout: an index may take long.
   const dataSource = new DataSource({
-    ...dataSourceOptions({ url, poolSize: 2, queryTimeoutMs: 0 }),
-    extra: {
-      query_timeout: 0,
-      // In words: a 0 is left out, and the role may have a limit.
-      ...sessionSettings(pooling, { statement_timeout: '0', lock_timeout: LOCK_TIMEOUT_MS }),
-    },
+    ...dataSourceOptions({ url: link.url, poolSize: 2, queryTimeoutMs: 0 }),
+    // The role may have a limit.
+    extra: { query_timeout: 0, ...sessionPool(link, { statement_timeout: 0, lock_timeout: LOCK_TIMEOUT_MS }) },
   });
   await dataSource.initialize();
   try {

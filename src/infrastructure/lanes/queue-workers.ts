@@ -4,6 +4,7 @@ import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Queue } from 'bullmq';
 import { within } from '../../common/within.js';
 import { Config } from '../config/config.js';
+import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness, type ReadinessPart } from '../operations/readiness.js';
 import { QueueConnection } from './queue-connection.js';
 
@@ -27,10 +28,16 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
     private readonly discovery: DiscoveryService,
     private readonly moduleRef: ModuleRef,
     private readonly readiness: Readiness,
+    private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
     this.readiness.register('queue', () => this.check());
+    this.metrics.add({
+      name: 'queue_reachable',
+      help: 'Whether the queue answers this process, Redis or PostgreSQL: 1 or 0.',
+      collect: async () => [{ value: (await this.answers()) ? 1 : 0 }],
+    });
     for (const queue of this.queues()) queue.on('error', (error) => this.report(error));
   }
 

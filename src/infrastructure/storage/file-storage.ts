@@ -70,6 +70,9 @@ export abstract class FileStorage implements OnApplicationBootstrap, OnModuleDes
   /** Bytes of what is stored under the key; null where nothing is. @throws StorageUnavailableError */
   abstract sizeOf(key: string): Promise<number | null>;
 
+  /** Looks, at little cost, whether files can be stored and read now. @throws StorageUnavailableError */
+  abstract check(): Promise<void>;
+
   /** Removes what is stored under the key, if anything. */
   abstract remove(key: string): Promise<void>;
 

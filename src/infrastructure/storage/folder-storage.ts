@@ -1,6 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  stat,
+  statfs,
+  unlink,
+} from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -34,11 +45,7 @@ export class FolderStorage extends FileStorage {
 
   create({ key = newId() }: NewFile = {}): Promise<TemporaryFile> {
     return attempt(async () => {
-      await mkdir(this.incoming, { recursive: true, mode: FOLDER_MODE });
-      const { bavail, bsize } = await statfs(this.root);
-      if (bavail * bsize < this.minFreeBytes) {
-        throw new StorageUnavailableError('the media folder: less is free than MEDIA_MIN_FREE_MIB');
-      }
+      await this.prepare();
       const path = join(this.incoming, `${OWNER}.${newId()}`);
       return new FolderFile(key, path, await open(path, 'wx+', 0o600), this.root);
     });
@@ -56,6 +63,22 @@ export class FolderStorage extends FileStorage {
   sizeOf(key: string): Promise<number | null> {
     const path = this.pathOf(key);
     return attempt<number | null>(async () => (await stat(path)).size, null);
+  }
+
+  check(): Promise<void> {
+    return attempt(async () => {
+      await this.prepare();
+      await access(this.incoming, constants.W_OK);
+    });
+  }
+
+  /** Makes the folder of temporary files where it is missing. @throws StorageUnavailableError where too little is free */
+  private async prepare(): Promise<void> {
+    await mkdir(this.incoming, { recursive: true, mode: FOLDER_MODE });
+    const { bavail, bsize } = await statfs(this.root);
+    if (bavail * bsize < this.minFreeBytes) {
+      throw new StorageUnavailableError('the media folder: less is free than MEDIA_MIN_FREE_MIB');
+    }
   }
 
   async remove(key: string): Promise<void> {

@@ -31,6 +31,10 @@ export class MovingStorage extends FileStorage {
     return (await this.first.sizeOf(key)) ?? this.second.sizeOf(key);
   }
 
+  async check(): Promise<void> {
+    await Promise.all([this.first.check(), this.second.check()]);
+  }
+
   async remove(key: string): Promise<void> {
     const done = await Promise.allSettled([this.first.remove(key), this.second.remove(key)]);
     for (const each of done) if (each.status === 'rejected') throw each.reason;

@@ -9,6 +9,8 @@ import type { ByteRange, NewFile, TemporaryFile } from './file-storage.js';
 import type { S3Bucket } from './s3-bucket.js';
 import { heldBytes, S3File } from './s3-file.js';
 
+/** No file has this key. */
+const NO_FILE = '00000000-0000-0000-0000-000000000000';
 /** As long as a caller's client waits without a byte, with room to spare. */
 const WAIT_FOR_MEMORY_MS = 10_000;
 /** By the store's clock. No upload lasts nearly as long. */
@@ -65,6 +67,11 @@ export class S3Storage extends FileStorage {
 
   async sizeOf(key: string): Promise<number | null> {
     return (await this.bucket()).sizeOf(key);
+  }
+
+  /** Asks for an object that is never there: whether the store answers and takes our keys. */
+  async check(): Promise<void> {
+    await this.sizeOf(NO_FILE);
   }
 
   async remove(key: string): Promise<void> {

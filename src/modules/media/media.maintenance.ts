@@ -1,13 +1,16 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
+import { ExpiringCache } from '../../common/expiring-cache.js';
 import { mapAtOnce } from '../../common/map-at-once.js';
 import { Slots } from '../../common/slots.js';
+import { within } from '../../common/within.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 import { Retention } from '../../infrastructure/lanes/retention.js';
 import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
+import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 import { FileStorage } from '../../infrastructure/storage/file-storage.js';
 import { MediaClient } from '../../infrastructure/whatsapp/media-client.js';
 import { ConnectionsService } from '../connections/connections.service.js';
@@ -15,6 +18,11 @@ import { MediaFiles } from './media-files.js';
 import { MediaRepository } from './media.repository.js';
 import type { MediaDirection, MediaObject, PlatformCopy, RemovedMedia } from './media.types.js';
 import { MEDIA_DIRECTIONS } from './media.types.js';
+
+/** A look at a bucket is a paid request. */
+const STORAGE_LOOK_EVERY_MS = 15_000;
+/** Less than a measure may take: a storage that hangs is not available. */
+const STORAGE_LOOK_MS = 1_500;
 
 const DAY_MS = 86_400_000;
 const ERASURE_BATCH = 200;
@@ -41,6 +49,7 @@ export class MediaMaintenance implements OnModuleInit {
   private readonly days: Readonly<Record<MediaDirection, number>>;
   private readonly copySlots = new Slots(COPIES_AT_ONCE);
   private waitingCopies = 0;
+  private readonly storageLook = new ExpiringCache<'now', boolean>({ ttlMs: STORAGE_LOOK_EVERY_MS, maxEntries: 1 });
   private nextPart: number;
   private nextLookAt = performance.now() + UNKNOWN_LOOK_EVERY_MS;
 
@@ -55,6 +64,7 @@ export class MediaMaintenance implements OnModuleInit {
     private readonly workspaces: WorkspaceErasure,
     private readonly sweeps: Sweeps,
     private readonly backlogs: Backlogs,
+    private readonly metrics: Metrics,
     config: Config,
   ) {
     this.days = { inbound: config.retention.receivedMediaDays, outbound: config.retention.uploadedMediaDays };
@@ -86,6 +96,19 @@ export class MediaMaintenance implements OnModuleInit {
       run: (signal) => this.removeUnknown(signal),
     });
     this.backlogs.add('files', () => this.media.readBacklog());
+    this.metrics.add({
+      name: 'media_storage_available',
+      help: 'Whether the storage of files can be used, the folder or the bucket: 1 or 0; looked at once in 15 seconds.',
+      collect: async () => [{ value: (await this.storageLook.get('now', () => this.storageAnswers())) ? 1 : 0 }],
+    });
+  }
+
+  private async storageAnswers(): Promise<boolean> {
+    const answers = this.storage.check().then(
+      () => true,
+      () => false,
+    );
+    return (await within(STORAGE_LOOK_MS, answers)) ?? false;
   }
 
   /** When a file will be deleted by retention; null: never. */

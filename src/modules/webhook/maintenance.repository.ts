@@ -73,6 +73,14 @@ export class MaintenanceRepository {
     return this.database.row<Backlog>(BACKLOG);
   }
 
+  /** Active endpoints of which each attempt has failed for a minute or longer. */
+  endpointsFailing(): Promise<number> {
+    return this.database.count(
+      `select count(*)::integer as count from webhook_endpoint
+       where active and deleted_at is null and failing_since < clock_timestamp() - interval '1 minute'`,
+    );
+  }
+
   endpointsByState(): Promise<{ state: string; endpoints: number }[]> {
     return this.database.query(
       `select state, coalesce(found.endpoints, 0) as endpoints

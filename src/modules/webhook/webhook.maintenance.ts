@@ -59,6 +59,11 @@ export class WebhookMaintenance implements OnModuleInit {
         return rows.map(({ state, endpoints }) => ({ labels: { state }, value: endpoints }));
       },
     });
+    this.metrics.add({
+      name: 'webhook_endpoints_failing',
+      help: 'Active webhook endpoints of which each attempt has failed for a minute or longer.',
+      collect: async () => [{ value: await repository.endpointsFailing() }],
+    });
     this.restoration.onConfirm(() => this.events.renumber());
     const { webhookDays: days } = this.config.retention;
     this.retention.add({

@@ -29,6 +29,8 @@ export async function createDatabase(scope: Scope, adminUrl: string, purpose: st
 
 async function asAdmin(adminUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl });
+  // A server that ends meanwhile: the statement under way says so.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     await client.query(statement);

@@ -3,15 +3,17 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import { Backlogs } from '../backlogs.js';
+import { Readiness } from '../readiness.js';
 import { Metrics, type Sample } from './metrics.js';
 
-/** Measures of the infrastructure: connections to the database, backlogs, sweeps, paused lanes. */
+/** Measures of the infrastructure: connections to the database, readiness, backlogs, sweeps, paused lanes, keys that end. */
 @Injectable()
 export class InfrastructureGauges implements OnModuleInit {
   constructor(
     private readonly metrics: Metrics,
     private readonly database: Database,
     private readonly backlogs: Backlogs,
+    private readonly readiness: Readiness,
     private readonly config: Config,
   ) {}
 
@@ -22,6 +24,15 @@ export class InfrastructureGauges implements OnModuleInit {
       help: 'Version and roles of this process; always 1.',
       labelNames: ['version', 'node', 'roles'],
       collect: async () => [{ labels: build, value: 1 }],
+    });
+    this.metrics.add({
+      name: 'ready',
+      help: 'Whether this process is ready, by part, as /health/ready says: 1 or 0.',
+      labelNames: ['part'],
+      collect: async () => {
+        const { parts } = await this.readiness.report();
+        return Object.entries(parts).map(([part, { ok }]) => ({ labels: { part }, value: ok ? 1 : 0 }));
+      },
     });
     this.metrics.add({
       name: 'database_connections_limit',
@@ -71,6 +82,11 @@ export class InfrastructureGauges implements OnModuleInit {
         ),
     });
     this.metrics.add({
+      name: 'api_keys_ending',
+      help: 'API keys that end within seven days; of those only that were made for longer than 14 days.',
+      collect: () => this.database.query<Sample>(KEYS_ENDING),
+    });
+    this.metrics.add({
       name: 'lanes_paused',
       help: 'Lanes paused because of the platform, by reason.',
       labelNames: ['reason'],
@@ -82,3 +98,8 @@ export class InfrastructureGauges implements OnModuleInit {
     });
   }
 }
+
+// Keys that live for hours or days are made anew by what uses them.
+const KEYS_ENDING = `select count(*)::integer as value from api_key
+  where expires_at between clock_timestamp() and clock_timestamp() + interval '7 days'
+    and expires_at > created_at + interval '14 days' and revoked_at is null`;

@@ -123,9 +123,11 @@ export class Metrics {
     return true;
   }
 
-  /** A measure that fails or hangs is left out: an old value would be taken for a new one. */
+  /** A measure that fails or hangs is left out: an old value would be taken for a new one, and 0 for a good one. */
   private async collect({ source, gauge }: { source: GaugeSource; gauge: Gauge }): Promise<void> {
     gauge.reset();
+    // A gauge without labels is 0 after a reset.
+    if (source.labelNames === undefined) gauge.remove();
     try {
       const samples = await within(COLLECT_TIMEOUT_MS, source.collect());
       if (samples === null) throw new Error('it took too long');

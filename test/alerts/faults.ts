@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { newKey } from '../../src/infrastructure/access/api-key-format.js';
+import type { Installation, Parts } from './installation.js';
+
+/** One thing that goes wrong, and the alerts that say so. */
+export interface Fault {
+  /** As `npm run test:alerts -- <name>` takes it. */
+  name: string;
+  /** In the table. */
+  what: string;
+  /** The first of these that fires counts. */
+  alerts: readonly string[];
+  parts?: Parts;
+  /** Part of `--quick`. */
+  quick?: boolean;
+  begin(installation: Installation): Promise<void> | void;
+}
+
+const LEFT_BYTES = 2 * 1_048_576;
+
+const readOnly = async ({ stage }: Installation): Promise<void> => {
+  const { pool } = stage.database;
+  await pool.query('alter system set default_transaction_read_only = on');
+  await pool.query('select pg_reload_conf()');
+};
+
+const hold = ({ child }: { child: { signal(signal: NodeJS.Signals): void } }): void => child.signal('SIGSTOP');
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'postgres-down',
+    what: 'PostgreSQL is down',
+    alerts: ['HeraldNotReady'],
+    quick: true,
+    begin: ({ postgres }) => postgres.crash(),
+  },
+  {
+    name: 'postgres-full',
+    what: "PostgreSQL's disk is full",
+    alerts: ['HeraldRequestsFail', 'HeraldNotReady'],
+    parts: { smallDisk: true },
+    begin: ({ disk }) => disk?.fill(LEFT_BYTES),
+  },
+  {
+    name: 'postgres-read-only',
+    what: 'PostgreSQL is read-only',
+    alerts: ['HeraldNotReady'],
+    quick: true,
+    begin: readOnly,
+  },
+  {
+    name: 'redis-down',
+    what: 'Redis is down',
+    alerts: ['HeraldQueueUnreachable'],
+    parts: { redis: true },
+    begin: ({ redis }) => redis?.kill(),
+  },
+  {
+    name: 'pgbouncer-down',
+    what: 'PgBouncer is down',
+    alerts: ['HeraldNotReady'],
+    parts: { pgbouncer: true },
+    begin: ({ pgbouncer }) => pgbouncer?.kill(),
+  },
+  {
+    name: 's3-down',
+    what: 'S3 refuses everything',
+    alerts: ['HeraldStorageAway'],
+    parts: { s3: true },
+    begin: ({ s3 }) => {
+      if (s3 !== null) s3.fault = () => ({ status: 503, code: 'ServiceUnavailable' });
+    },
+  },
+  {
+    name: 'whatsapp-down',
+    what: 'WhatsApp does not answer',
+    alerts: ['HeraldPlatformAway'],
+    begin: ({ stage }) => stage.simulator.child.kill(),
+  },
+  {
+    name: 'workers-gone',
+    what: 'All workers are gone',
+    alerts: ['HeraldDown'],
+    quick: true,
+    begin: async ({ workers }) => void (await Promise.all(workers.map(({ child }) => child.kill()))),
+  },
+  {
+    name: 'worker-hangs',
+    what: 'One of two workers hangs',
+    alerts: ['HeraldDown'],
+    begin: ({ workers }) => workers.slice(0, 1).forEach(hold),
+  },
+  {
+    name: 'webhook-fails',
+    what: 'A webhook endpoint answers 500',
+    alerts: ['HeraldEndpointFails'],
+    begin: ({ receiver }) => {
+      receiver.answer = () => ({ status: 500 });
+    },
+  },
+  {
+    name: 'key-ends',
+    what: 'An API key ends in three days',
+    alerts: ['HeraldKeysEnd'],
+    begin: async ({ stage, workspace }) => {
+      const key = newKey('live');
+      const hash = createHash('sha256').update(key.secret).digest();
+      await stage.database.pool.query(
+        `insert into api_key (id, organization_id, name, secret_hash, scopes, created_at, expires_at)
+         values ($1, $2, 'Ends soon', $3, '{}', now() - interval '90 days', now() + interval '3 days')`,
+        [key.id, workspace.organizationId, hash],
+      );
+    },
+  },
+];

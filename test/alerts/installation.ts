@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { Receiver } from '../faults/webhook-receiver.js';
+import type { HeraldProcess } from '../support/rig/herald.js';
+import { PgBouncer } from '../support/rig/pgbouncer.js';
+import { BenchPostgres } from '../support/rig/postgres.js';
+import { Prometheus } from '../support/rig/prometheus.js';
+import { recipientNumber } from '../support/rig/recipients.js';
+import { BenchRedis } from '../support/rig/redis.js';
+import { S3Server } from '../support/rig/s3.js';
+import type { Scope } from '../support/rig/scope.js';
+import { seedConversations } from '../support/rig/seed-messages.js';
+import { SmallDisk } from '../support/rig/small-disk.js';
+import { Stage } from '../support/rig/stage.js';
+import { pause } from '../support/rig/wait.js';
+import type { SeededWorkspace } from '../support/rig/workspace.js';
+import { freePort } from '../support/rig/free-port.js';
+
+const RECIPIENTS = 50;
+const WORKERS = 2;
+const BETWEEN_MS = 250;
+const REQUEST_MS = 10_000;
+const DISK_MIB = 320;
+
+/** What an installation has beside PostgreSQL. */
+export interface Parts {
+  redis?: boolean;
+  s3?: boolean;
+  pgbouncer?: boolean;
+  /** PostgreSQL on a small disk. */
+  smallDisk?: boolean;
+}
+
+/** A whole Herald with traffic, watched by a Prometheus of its own. */
+export interface Installation {
+  stage: Stage;
+  postgres: BenchPostgres;
+  api: HeraldProcess;
+  workers: readonly HeraldProcess[];
+  workspace: SeededWorkspace;
+  /** The customer's server. */
+  receiver: Receiver;
+  prometheus: Prometheus;
+  redis: BenchRedis | null;
+  s3: S3Server | null;
+  pgbouncer: PgBouncer | null;
+  disk: SmallDisk | null;
+}
+
+/** @throws LeftOut where this machine lacks something */
+export async function install(scope: Scope, parts: Parts): Promise<Installation> {
+  const disk = parts.smallDisk === true ? await SmallDisk.mount(scope, 'alerts', DISK_MIB) : null;
+  const postgres = await BenchPostgres.start(scope, disk?.folder);
+  const redis = parts.redis === true ? await BenchRedis.start(scope) : null;
+  const s3 = parts.s3 === true ? await S3Server.start(scope) : null;
+  const receiver = await Receiver.start();
+  scope.defer(() => receiver.stop());
+  const apiPort = await freePort();
+  const stage = await Stage.set(scope, postgres, 'alerts', {
+    simulator: { statuses: 'on', webhookUrl: `http://127.0.0.1:${apiPort}/platform/whatsapp/webhook` },
+    settings: {
+      WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      ...(redis === null ? {} : { REDIS_URL: redis.url }),
+      ...s3?.settings(),
+    },
+  });
+  const url = stage.database.url;
+  const pgbouncer = parts.pgbouncer === true ? await PgBouncer.ofDeploy(scope, url) : null;
+  const via = pgbouncer === null ? {} : { databaseUrl: pgbouncer.through(url), settings: { DATABASE_DIRECT_URL: url } };
+  const workspace = await stage.workspace();
+  await seedConversations(stage.database.pool, workspace.connections[0], RECIPIENTS);
+  const api = await stage.herald('api', { port: apiPort, ...via });
+  const workers: HeraldProcess[] = [];
+  for (let n = 0; n < WORKERS; n++) workers.push(await stage.herald('worker', via));
+  await subscribe(api, workspace, receiver);
+  sendSteadily(scope, api, workspace);
+  const prometheus = await Prometheus.start(scope, [api, ...workers]);
+  return { stage, postgres, api, workers, workspace, receiver, prometheus, redis, s3, pgbouncer, disk };
+}
+
+async function subscribe(api: HeraldProcess, { apiKey }: SeededWorkspace, receiver: Receiver): Promise<void> {
+  const response = await fetch(`${api.url}/api/v1/webhook`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: receiver.url() }),
+  });
+  if (response.status !== 200) throw new Error(`PUT /webhook answered ${response.status}: ${await response.text()}`);
+  receiver.keep = false;
+}
+
+/** Texts from one caller who does not mind refusals, until the scope closes. */
+function sendSteadily(scope: Scope, api: HeraldProcess, { apiKey, connections }: SeededWorkspace): void {
+  let stopped = false;
+  const sending = (async () => {
+    for (let n = 0; !stopped; n++) {
+      const body = { connection_id: connections[0].id, type: 'text', text: { body: 'Hello' } };
+      await fetch(`${api.url}/api/v1/messages`, {
+        method: 'POST',
+        signal: AbortSignal.timeout(REQUEST_MS),
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          'idempotency-key': randomUUID(),
+        },
+        body: JSON.stringify({ ...body, to: `+${recipientNumber(n % RECIPIENTS)}` }),
+      })
+        .then((response) => response.arrayBuffer())
+        .catch(() => undefined);
+      await pause(BETWEEN_MS);
+    }
+  })();
+  scope.defer(() => {
+    stopped = true;
+    return sending;
+  });
+}
