@@ -275,10 +275,10 @@ describe('ttl_seconds', () => {
     const to = await workspace.contact();
     const [long, usual] = await queuedOf(to, [{ ttl_seconds: 2_592_000 }, {}]);
     await test.database.execute(
-      `update message_queue set queued_at = queued_at - interval '29 days', created_at = created_at - interval '29 days',
-         due_at = due_at - interval '29 days', expires_at = expires_at - interval '29 days'
-       where message_id = any($1)`,
-      [[long, usual]],
+      `update message_queue set queued_at = queued_at - age, created_at = created_at - age, due_at = due_at - age,
+         expires_at = expires_at - age
+       from (values ($1::uuid, interval '29 days'), ($2, interval '1 day')) as aged (id, age) where message_id = aged.id`,
+      [long, usual],
     );
     await workspace.reaches(long as string, 'read');
     await test.app.get(Sweeps, { strict: false }).runNow('send_expiry');

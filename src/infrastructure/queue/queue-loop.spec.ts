@@ -209,6 +209,18 @@ describe('a lane that was woken', () => {
     expect([kind.done, kind.claims, errors]).toEqual([[], [[paused]], []]);
   });
 
+  it('that is held as its rest begins is let go, for whoever finds it due afterwards', async () => {
+    const kind = new ListKind();
+    const lane = newId();
+    const { loop } = loopFor(kind, { warmMs: 60_000 });
+    kind.fill(lane, 1);
+    loop.wake(lane);
+    await waitFor(() => kind.done.length === 1);
+    await lanes.pause(lane, 'rate_limited', 60_000);
+    await waitFor(() => isFree(lane));
+    expect(loop.holds(lane)).toBe(false);
+  });
+
   it.each(['owner_until', 'next_slot_at'])(
     'whose %s is of a clock that has stepped back since is worked off',
     async (column) => {

@@ -283,6 +283,8 @@ export class QueueLoop<T> {
       return;
     }
     if (hold.paused) {
+      // Held, it would keep every other process away when it may run again.
+      lane.bucket = before;
       lane.notBefore = now + MAX_PAUSE_MS;
       this.end(lane, now);
       return;
