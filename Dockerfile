@@ -7,11 +7,13 @@ FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY schematics/package.json ./schematics/
+COPY simulator/package.json ./simulator/
 RUN npm ci --ignore-scripts --omit=optional --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 # The Nest CLI lists its generators whatever it is asked to do, so a build reads their collection too.
 COPY schematics ./schematics
 COPY migrations ./migrations
+COPY simulator ./simulator
 COPY src ./src
 # What only the build needs goes again: the packages that stay are those of the lock file.
 RUN npx nest build && rm -f dist/*.tsbuildinfo \

@@ -12,7 +12,7 @@ const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.build-stamp');
 const LOCK = join(DIST, '.build-lock');
 const MAIN = 'dist/src/main.js';
-const SOURCES = ['src', 'migrations'];
+const SOURCES = ['src', 'simulator', 'migrations'];
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'];
 // A build takes seconds; a lock older than this was left behind by a process that was killed.
 const LOCK_TIMEOUT_MS = 180_000;

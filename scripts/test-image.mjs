@@ -334,7 +334,7 @@ async function main() {
     const appSecret = randomBytes(24).toString('hex');
     const simulator = container.start(
       [
-        ...words(`node dist/src/simulator/main.js --port ${simulatorPort} --host-name localhost`),
+        ...words(`node dist/simulator/src/main.js --port ${simulatorPort} --host-name localhost`),
         ...words(`--app-secret ${appSecret} --access-token ${ACCESS_TOKEN}`),
         ...words(`--webhook-url http://127.0.0.1:${apiPort}/platform/whatsapp/webhook --number`),
         `${PHONE_NUMBER_ID},${WABA_ID},+353 1 234 5678,Lighthouse Coffee`,

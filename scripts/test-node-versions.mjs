@@ -38,8 +38,8 @@ const STAND_ON_NODE = [
   'src/modules/media/upload/upload.service',
   'src/modules/webhook/address/',
   'src/modules/webhook/dispatch/webhook-dispatcher',
-  'src/simulator/http/',
-  'src/simulator/media/',
+  'simulator/src/http/',
+  'simulator/src/media/',
   'test/architecture/test-environment',
 ];
 const READ_MS = 30_000;

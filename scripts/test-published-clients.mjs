@@ -18,7 +18,7 @@ const scratch = scratchFolder('published-clients');
 
 /** The simulator alone, without a webhook: what clients call is all there is to see. */
 async function startSimulator() {
-  const child = spawn(process.execPath, [join(ROOT, 'dist/src/simulator/main.js'), '--port', '0'], {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/simulator/src/main.js'), '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const deadline = setTimeout(() => child.kill('SIGTERM'), START_WITHIN_MS);

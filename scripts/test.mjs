@@ -2,12 +2,12 @@
 // file clones its own database from a migrated template. TEST_SECOND_LOOK=true, which CI sets: a file that failed runs once more,
 // alone; where it passes then, the run is good and names it as flaky.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { buildIfStale } from './build-if-stale.mjs';
 import { prepareTemplate } from './lib/test-template.mjs';
-import { startTestPostgres } from './lib/test-postgres.mjs';
+import { makeRunFolder, startTestPostgres } from './lib/test-postgres.mjs';
 import { note, ran } from './ran.mjs';
 import { ROOT } from './lib/root.mjs';
 import { countsOf, failedFiles, flakyLine, flakyTests, merged, slowestFiles, slowLine } from './lib/test-results.mjs';
@@ -42,31 +42,31 @@ async function timed(name, work) {
 }
 
 /** Runs Jest and resolves with its exit code and its JSON (null where it wrote none). */
-async function runJest(args, url, template) {
-  const folder = mkdtempSync(join(tmpdir(), 'herald-jest-'));
-  const resultFile = join(folder, 'result.json');
+async function runJest(args, { folder, url, template }) {
+  const resultFile = join(folder.path, 'result.json');
+  rmSync(resultFile, { force: true });
   const options = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`;
-  try {
-    const code = await new Promise((resolve, reject) => {
-      jest = spawn(process.execPath, [JEST, ...args, '--json', `--outputFile=${resultFile}`], {
-        cwd: ROOT,
-        // Jest writes its JSON to standard output as well; its report is on standard error.
-        stdio: ['inherit', 'ignore', 'inherit'],
-        env: {
-          ...process.env,
-          NODE_OPTIONS: options.trim(),
-          NODE_ENV: 'test',
-          TEST_DATABASE_URL: url,
-          TEST_TEMPLATE_DATABASE: template,
-        },
-      });
-      jest.once('error', reject);
-      jest.once('close', (status) => resolve(status ?? 1));
+  const code = await new Promise((resolve, reject) => {
+    jest = spawn(process.execPath, [JEST, ...args, '--json', `--outputFile=${resultFile}`], {
+      cwd: ROOT,
+      // Jest writes its JSON to standard output as well; its report is on standard error.
+      stdio: ['inherit', 'ignore', 'inherit'],
+      env: {
+        ...process.env,
+        NODE_OPTIONS: options.trim(),
+        NODE_ENV: 'test',
+        TMPDIR: folder.temporary,
+        TEST_DATABASE_URL: url,
+        TEST_TEMPLATE_DATABASE: template,
+      },
     });
-    return { code, result: readResult(resultFile) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+    jest.once('error', reject);
+    jest.once('close', (status, signal) => {
+      if (signal !== null) process.stderr.write(`Jest was ended by ${signal}\n`);
+      resolve(status ?? 1);
+    });
+  });
+  return { code, result: readResult(resultFile) };
 }
 
 function readResult(file) {
@@ -78,7 +78,7 @@ function readResult(file) {
 }
 
 /** Each file that failed once more, in a Jest of its own. @returns what holds after it */
-async function lookAgain(first, args, url, template) {
+async function lookAgain(first, args, run) {
   const files = failedFiles(first.result);
   if (files.length === 0 || files.length > MOST_SECOND_LOOKS) return first;
   const again = [];
@@ -87,7 +87,7 @@ async function lookAgain(first, args, url, template) {
     if (interrupted !== null) return first;
     process.stdout.write(`once more, alone: ${relative(ROOT, file)}\n`);
     const pattern = `${relative(ROOT, file).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`;
-    const second = await runJest([...args.options, '--testPathPatterns', pattern], url, template);
+    const second = await runJest([...args.options, '--testPathPatterns', pattern], run);
     // Jest that fell over with the file left nothing, and the first result stands.
     if (second.result?.testResults.length > 0) again.push(second.result);
     if (second.code !== 0 || second.result === null || second.result.numPassedTests === 0) code = 1;
@@ -117,18 +117,22 @@ function jestArguments(args) {
 
 async function main() {
   await timed('build', buildIfStale);
+  const folder = await makeRunFolder();
   let server = null;
   let template = null;
   let outcome;
   try {
     const given = process.env.TEST_DATABASE_URL;
-    server = given ? { url: given, stop: async () => undefined } : await timed('PostgreSQL', startTestPostgres);
+    server = given
+      ? { url: given, stop: async () => undefined }
+      : await timed('PostgreSQL', () => startTestPostgres(folder.path));
     template = await timed('template', () => prepareTemplate(server.url, given !== undefined));
     if (interrupted === null) {
       const args = jestArguments(process.argv.slice(2));
-      outcome = await timed('tests', () => runJest(args.all, server.url, template.name));
+      const run = { folder, url: server.url, template: template.name };
+      outcome = await timed('tests', () => runJest(args.all, run));
       if (process.env.TEST_SECOND_LOOK === 'true' && outcome.result !== null && outcome.code !== 0) {
-        outcome = await timed('second look', () => lookAgain(outcome, args, server.url, template.name));
+        outcome = await timed('second look', () => lookAgain(outcome, args, run));
       }
       if (outcome.code === 0) await noteRun(server.url, outcome);
     }
@@ -136,6 +140,7 @@ async function main() {
     await timed('stop', async () => {
       await template?.drop();
       await server?.stop();
+      folder.remove();
     });
   }
   if (interrupted !== null) {
@@ -170,7 +175,10 @@ function whatRan() {
 
 function report({ code, result, flaky = [] }) {
   process.stdout.write(`${timings.join(', ')}\n`);
-  if (result === null) return code === 0 ? 1 : code;
+  if (result === null) {
+    process.stderr.write(`Jest ended with code ${code} and left no results\n`);
+    return code === 0 ? 1 : code;
+  }
   process.stdout.write(`slowest files:\n`);
   for (const file of slowestFiles(result, SHOWN_SLOWEST, ROOT)) {
     process.stdout.write(`${slowLine(file)}\n`);

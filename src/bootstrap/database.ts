@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { resolve } from 'node:path';
 import type pg from 'pg';
 import { isUnreachable } from '../infrastructure/database/database-faults.js';
-import { poolingOf, type Pooling } from '../infrastructure/database/pooler.js';
+import { poolingOf, type Pooling, UNTRACKED } from '../infrastructure/database/pooler.js';
 import { StartError } from './start-error.js';
 import type { Config } from '../infrastructure/config/config.js';
 import type { RunningPostgres } from '../infrastructure/database/embedded/embedded-postgres.js';
@@ -18,13 +18,16 @@ interface Found {
   /** Milliseconds after which the server ends a statement, and a transaction that does nothing; 0: never. */
   statementMs: number;
   idleMs: number;
+  /** Names of those of `UNTRACKED` that are others there. */
+  other: (keyof typeof UNTRACKED)[];
 }
 
 const FACTS = `
 select current_setting('server_version_num')::int as version, current_setting('server_version') as "versionText",
   concat_ws(' ', extract(epoch from pg_postmaster_start_time()), (select oid from pg_database where datname = current_database())) as identity,
   (extract(epoch from current_setting('statement_timeout')::interval) * 1000)::int as "statementMs",
-  (extract(epoch from current_setting('idle_in_transaction_session_timeout')::interval) * 1000)::int as "idleMs"`;
+  (extract(epoch from current_setting('idle_in_transaction_session_timeout')::interval) * 1000)::int as "idleMs",
+  array(select name from jsonb_each_text($1) as wanted (name, value) where current_setting(name) <> value order by name) as other`;
 
 /**
  * Asks the database before anything else does, as its errors are the most common of a first start, and notes in the settings
@@ -57,19 +60,23 @@ export async function requireDatabase(database: Config['database']): Promise<voi
     );
   }
   // Settings of a connection, sent as it is opened.
-  if (found.statementMs === 0 || found.idleMs === 0) {
-    throw new StartError(
-      'behind the pooler of DATABASE_URL statements have no time limit, which the role must bring there: run ' +
-        `"alter role <role> set statement_timeout = '${database.queryTimeoutMs}ms'" and ` +
-        `"alter role <role> set idle_in_transaction_session_timeout = '30s'", then have the pooler reconnect`,
-    );
-  }
+  const limits = {
+    ...(found.statementMs === 0 && { statement_timeout: `${database.queryTimeoutMs}ms` }),
+    ...(found.idleMs === 0 && { idle_in_transaction_session_timeout: '30s' }),
+  };
+  const missing = { ...limits, ...Object.fromEntries(found.other.map((name) => [name, UNTRACKED[name]])) };
+  const commands = Object.entries(missing).map(([name, value]) => `"alter role <role> set ${name} = '${value}'"`);
+  if (commands.length === 0) return;
+  throw new StartError(
+    `behind the pooler of DATABASE_URL Herald cannot set ${Object.keys(missing).join(' and ')}, which the role must bring there: ` +
+      `run ${commands.join(' and ')}, then have the pooler reconnect`,
+  );
 }
 
 async function look(url: string, setting: string): Promise<Found> {
   let facts: Omit<Found, 'pooling'> | undefined;
   const ask = async (client: pg.Client): Promise<void> => {
-    facts = (await client.query<Omit<Found, 'pooling'>>(FACTS)).rows[0];
+    facts = (await client.query<Omit<Found, 'pooling'>>(FACTS, [UNTRACKED])).rows[0];
     if ((facts?.version ?? 0) < LEAST_VERSION) {
       throw new StartError(`${placeOf(url)} is PostgreSQL ${facts?.versionText}, and Herald needs 15 or newer`);
     }

@@ -1,10 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { join } from 'node:path';
-import { parseUrl } from '../common/parse-url.js';
 import type { Config } from '../infrastructure/config/config.js';
-import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from '../simulator/demo-numbers.js';
-import { Simulator } from '../simulator/simulator.js';
-import type { SimulatorOptions } from '../simulator/simulator.types.js';
+import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from '../../simulator/src/demo-numbers.js';
+import { Simulator } from '../../simulator/src/simulator.js';
+import type { SimulatorOptions } from '../../simulator/src/simulator.types.js';
 import { listenError } from './start-error.js';
 
 /** The name under which this machine reaches a server that listens on `host`; an IPv6 address in brackets. */
@@ -22,7 +21,8 @@ export async function startSimulatorRole(config: Config, options: Partial<Simula
   const simulator = new Simulator({
     port,
     host,
-    hostNames: [host, parseUrl(apiUrl ?? '')?.hostname ?? ''],
+    hostNames: [host],
+    publicUrl: apiUrl?.replace(/\/+$/, '') ?? null,
     dataDir: join(dataDir, 'simulator'),
     seed: config.whatsapp.simulatorSeed,
     webhookUrl: null,

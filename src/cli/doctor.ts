@@ -14,7 +14,7 @@ import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js
 import { RESERVED_CONNECTIONS } from '../infrastructure/database/database.js';
 import { PROVE_SPACE, PROVE_WRITES } from '../infrastructure/operations/readiness.js';
 import { closeNow } from '../infrastructure/database/lost-server.js';
-import { sessionLink, startClient } from '../infrastructure/database/pooler.js';
+import { sessionLink, setSession, startClient } from '../infrastructure/database/pooler.js';
 import { compareSchema } from '../infrastructure/database/data-source.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/lanes/vacuum-watch.js';
 import { HELD_ADVICE, LANES_HELD } from '../infrastructure/lanes/lane-hold.js';
@@ -219,7 +219,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   const client = startClient(sessionLink(config.database).url, config.database.queryTimeoutMs + 1_000);
   try {
     await client.connect();
-    await client.query('select 1');
+    await setSession(client);
   } catch (error) {
     const setting = config.database.directUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
     const detail = `can't be reached: ${describeError(error)}. Is it running, and is ${setting} right?`;

@@ -1,6 +1,8 @@
 import { filesUnder, readProjectFile } from '../support/project-files.js';
 
-const sources = filesUnder('src', (path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'));
+const sources = ['src', 'simulator'].flatMap((folder) =>
+  filesUnder(folder, (path) => path.endsWith('.ts') && !path.endsWith('.spec.ts')),
+);
 
 function linesOf(path: string): number {
   return readProjectFile(path).split('\n').length - 1;
@@ -38,7 +40,9 @@ describe('sources', () => {
 });
 
 describe('tests', () => {
-  const specs = [...filesUnder('src'), ...filesUnder('test')].filter((path) => path.endsWith('spec.ts'));
+  const specs = ['src', 'simulator', 'test']
+    .flatMap((folder) => filesUnder(folder))
+    .filter((path) => path.endsWith('spec.ts'));
 
   it('are all run, and none is a favourite', () => {
     const invalid = specs.filter((path) =>

@@ -42,7 +42,7 @@ function comparesElapsed(source: string): boolean {
 }
 
 describe('time in tests', () => {
-  const specs = ['src', 'test', 'bench']
+  const specs = ['src', 'simulator', 'test', 'bench']
     .flatMap((folder) => filesUnder(folder, (path) => path.endsWith('spec.ts')))
     .filter((path) => path !== 'test/architecture/time.e2e-spec.ts');
   const found = specs.filter((path) => {

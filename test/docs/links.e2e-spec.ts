@@ -4,7 +4,7 @@ import { filesUnder, readProjectFile, ROOT } from '../support/project-files.js';
 import { anchorsOf, proseOf, slugOf } from './markdown.js';
 
 const documents = filesUnder('.', (path) => path.endsWith('.md'));
-const FOLDERS = ['src', 'test', 'migrations', 'scripts', 'bench', 'docs', '.ci'];
+const FOLDERS = ['src', 'simulator', 'test', 'migrations', 'scripts', 'bench', 'docs', '.ci'];
 
 /** Written by `npm run bench`, not kept. */
 const MADE_LATER = 'bench/results/';

@@ -20,7 +20,13 @@ const settings = new Set(
 const codes = new Set([...readProjectFile('docs/errors.md').matchAll(/^## ([A-Z_]+)$/gm)].map(([, name]) => name));
 
 /** Others' vocabulary, such as the platform's states, is known where a source or a file of the deployment uses it. */
-const sources = [...filesUnder('src'), ...filesUnder('scripts'), ...filesUnder('deploy'), 'compose.yaml']
+const sources = [
+  ...filesUnder('src'),
+  ...filesUnder('simulator'),
+  ...filesUnder('scripts'),
+  ...filesUnder('deploy'),
+  'compose.yaml',
+]
   .map(readProjectFile)
   .join('\n');
 /** Variables of the guides' own shell commands, and of other programs. */

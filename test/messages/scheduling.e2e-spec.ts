@@ -6,6 +6,7 @@ import type { ApiResponse } from '../support/api-client.js';
 import { RecipientsService } from '../../src/modules/messages/contacts/recipients.service.js';
 import { SendPreparation } from '../../src/modules/messages/accept/send-preparation.js';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
+import { deferred } from '../support/deferred.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { eventsOf, listenFor } from '../support/webhook-events.js';
@@ -291,14 +292,24 @@ describe('ttl_seconds', () => {
   it('is counted anew at a retry', async () => {
     const [id] = await queuedOf(await workspace.contact(), [{ ttl_seconds: 3_600 }]);
     expect((await cancel(id as string)).status).toBe(200);
-    const lane = jest.spyOn(test.app.get(CloudApiClient, { strict: false }), 'sendMessage');
-    lane.mockImplementation(() => new Promise(() => undefined));
-    expect((await workspace.api.post(`/messages/${id}/retry`)).status).toBe(202);
-    const [row] = await test.database.query<{ seconds: number }>(
-      'select extract(epoch from expires_at - queued_at)::float8 as seconds from message_queue where message_id = $1',
-      [id],
-    );
-    expect(row?.seconds).toBeCloseTo(3_600, 0);
+    const client = test.app.get(CloudApiClient, { strict: false });
+    const sendMessage = client.sendMessage.bind(client);
+    const looked = deferred();
+    jest.spyOn(client, 'sendMessage').mockImplementation(async (...args) => {
+      await looked.promise;
+      return sendMessage(...args);
+    });
+    try {
+      expect((await workspace.api.post(`/messages/${id}/retry`)).status).toBe(202);
+      const [row] = await test.database.query<{ seconds: number }>(
+        'select extract(epoch from expires_at - queued_at)::float8 as seconds from message_queue where message_id = $1',
+        [id],
+      );
+      expect(row?.seconds).toBeCloseTo(3_600, 0);
+    } finally {
+      looked.resolve();
+    }
+    await workspace.reaches(id as string, 'read');
   });
 
   /** Messages that no worker takes for an hour. */

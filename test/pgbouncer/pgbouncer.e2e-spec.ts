@@ -88,7 +88,7 @@ withPgBouncer('what lends the connections', () => {
     ]);
     expect(await refusal(await pooler(), test.url)).toEqual([
       'StartError',
-      `behind the pooler of DATABASE_URL statements have no time limit, which the role must bring there: run "alter role <role> set statement_timeout = '10000ms'" and "alter role <role> set idle_in_transaction_session_timeout = '30s'", then have the pooler reconnect`,
+      `behind the pooler of DATABASE_URL Herald cannot set statement_timeout and idle_in_transaction_session_timeout, which the role must bring there: run "alter role <role> set statement_timeout = '10000ms'" and "alter role <role> set idle_in_transaction_session_timeout = '30s'", then have the pooler reconnect`,
     ]);
     expect((await refusal(test.url, 'postgres://127.0.0.1:1/none'))?.[1]).toMatch(/check DATABASE_DIRECT_URL$/);
     const unknown = await pooler({ database: 'elsewhere' });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Simulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../simulator/src/simulator.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../src/infrastructure/database/data-source.js';

@@ -1,4 +1,4 @@
-import type { Simulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../simulator/src/simulator.js';
 import type { ConnectionRow } from './factories.js';
 
 /** Makes a connection's number known to the simulator. */

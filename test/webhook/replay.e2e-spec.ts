@@ -261,17 +261,18 @@ describe('POST /webhook/replay', () => {
     const { api, configure, organizationId } = await subscriber(test);
     await configure({ url: receiver.url('/too-many'), active: false });
     // The planner does not know of the workspace, and takes it for small.
-    await test.database.execute('analyze webhook_event');
+    await test.database.execute('analyze webhook_event, webhook_delivery');
     await insertPast(test.database, organizationId, { count: 105_000, outcome: 'exhausted' });
     // An event that is gone counts while its attempts are kept: none is looked up where they are too many.
-    const deleteEvents = (count: number) =>
-      test.database.execute(
-        `with gone as (
-           delete from webhook_event where id = any(array(select id from webhook_event where organization_id = $1 limit $2))
-           returning id)
-         delete from webhook_delivery d using gone where d.event_id = gone.id and d.organization_id = $1`,
+    const deleteEvents = async (count: number) => {
+      const found = await test.database.query<{ id: string }>(
+        'select id from webhook_event where organization_id = $1 limit $2',
         [organizationId, count],
       );
+      const ids = [found.map(({ id }) => id)];
+      await test.database.execute('delete from webhook_event where id = any($1::uuid[])', ids);
+      await test.database.execute('delete from webhook_delivery where event_id = any($1::uuid[])', ids);
+    };
     // What is too much already is not counted to its end.
     const choice = { since: new Date(ago(600)), until: new Date(), types: EVENT_TYPES, onlyFailed: true };
     const replays = test.app.get(ReplaysRepository);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { KEEP_ALIVE } from './lost-server.js';
-import { startClient, type DatabaseLink, sessionSettings } from './pooler.js';
+import { sessionPool, startClient, type DatabaseLink } from './pooler.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import type { Config } from '../config/config.js';
@@ -32,10 +32,10 @@ export function dataSourceOptions({
       idleTimeoutMillis: 30_000,
       query_timeout: queryTimeoutMs + 1_000,
       ...KEEP_ALIVE,
-      ...sessionSettings(pooling, {
-        statement_timeout: queryTimeoutMs,
-        idle_in_transaction_session_timeout: 30_000,
-      }),
+      ...sessionPool(
+        { url: url ?? '', pooling },
+        { statement_timeout: queryTimeoutMs, idle_in_transaction_session_timeout: 30_000 },
+      ),
     },
   };
 }
@@ -90,15 +90,12 @@ async function withMigrations<T>(
   database: string | DatabaseLink,
   work: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
-  const { url, pooling } = typeof database === 'string' ? { url: database, pooling: 'none' as const } : database;
+  const link = typeof database === 'string' ? { url: database, pooling: 'none' as const } : database;
   // Two connections: one holds the lock for as long as the other migrates. No statement timeout: an index may take long.
   const dataSource = new DataSource({
-    ...dataSourceOptions({ url, poolSize: 2, queryTimeoutMs: 0 }),
-    extra: {
-      query_timeout: 0,
-      // In words: a 0 is left out, and the role may have a limit.
-      ...sessionSettings(pooling, { statement_timeout: '0', lock_timeout: LOCK_TIMEOUT_MS }),
-    },
+    ...dataSourceOptions({ url: link.url, poolSize: 2, queryTimeoutMs: 0 }),
+    // The role may have a limit.
+    extra: { query_timeout: 0, ...sessionPool(link, { statement_timeout: 0, lock_timeout: LOCK_TIMEOUT_MS }) },
   });
   await dataSource.initialize();
   try {

@@ -5,7 +5,7 @@ import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, 
 import { Config } from '../config/config.js';
 import { isDiskFull, isLocked, isTransientConflict, isUnreachable } from './database-faults.js';
 import { closeNow, leaveLostServer } from './lost-server.js';
-import { sessionLink, sessionSettings } from './pooler.js';
+import { sessionLink, sessionPool } from './pooler.js';
 import { PreparedStatements, type Prepared } from './prepared.js';
 
 /** What a batch or a repository may run statements on. */
@@ -139,15 +139,13 @@ export class Database implements OnApplicationShutdown {
   }
 
   private async directSession<T>(settings: Config['database'], work: (client: ClientBase) => Promise<T>): Promise<T> {
-    const { url, pooling } = sessionLink(settings);
     // A pool of one, for it also gives a session its settings behind a pooler.
     const pool = new pg.Pool({
-      connectionString: url,
       application_name: 'herald-session',
       max: 1,
       connectionTimeoutMillis: settings.connectTimeoutMs,
       query_timeout: settings.queryTimeoutMs + 1_000,
-      ...sessionSettings(pooling, { statement_timeout: settings.queryTimeoutMs }),
+      ...sessionPool(sessionLink(settings), { statement_timeout: settings.queryTimeoutMs }),
     });
     pool.on('error', () => undefined);
     try {

@@ -20,18 +20,59 @@ export function sessionLink(database: Config['database']): DatabaseLink {
 }
 
 /**
- * Options of a pool or a client whose connections get these settings of PostgreSQL. Given as they connect; a pooler refuses
- * that, so the first statement sets them. For one transaction nothing can be set: the role has them.
+ * What texts of times, intervals, bytes and numbers look like, and how far transactions see each other, decides Herald: the
+ * database, its role or the server may have another choice.
  */
-export function sessionSettings(pooling: Pooling, settings: Record<string, string | number>): pg.PoolConfig {
-  if (pooling === 'none') return settings;
-  if (pooling === 'transaction') return {};
-  const set = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`);
-  return {
-    verify: (client, done) => {
-      client.query(set.join('; '), (error: Error | null) => done(error ?? undefined));
-    },
-  };
+const TRACKED = {
+  datestyle: 'ISO,MDY',
+  timezone: 'UTC',
+  standard_conforming_strings: 'on',
+};
+/** A pooler does not keep these for a client that has no connection of its own. */
+export const UNTRACKED = {
+  default_transaction_isolation: 'read committed',
+  extra_float_digits: '1',
+};
+/** As those; nothing that a pool's statements read or write depends on them. */
+const HARMLESS = {
+  intervalstyle: 'postgres',
+  bytea_output: 'hex',
+};
+
+type Settings = Readonly<Record<string, string | number>>;
+
+/**
+ * Options of a pool whose connections have Herald's settings of PostgreSQL, and these. Given as they connect; a pooler
+ * refuses that, so the first statement sets them. For one transaction only those can be set that PgBouncer tracks for each
+ * client; the role has the others.
+ */
+export function sessionPool({ url, pooling }: DatabaseLink, own: Settings = {}): pg.PoolConfig {
+  if (pooling === 'transaction') return { connectionString: url, verify: setFirst(TRACKED) };
+  const settings: Settings = { ...TRACKED, ...UNTRACKED, ...HARMLESS, ...own };
+  if (pooling === 'session') return { connectionString: url, verify: setFirst(settings) };
+  // In an address `options` wins over the pool's, so ours are added to what is there. The last one counts.
+  const address = new URL(url);
+  const given = Object.entries(settings).map(
+    ([name, value]) => `-c ${name}=${String(value).replaceAll(/[\\ ]/g, String.raw`\$&`)}`,
+  );
+  const options = [address.searchParams.get('options'), ...given].filter(Boolean).join(' ');
+  address.searchParams.delete('options');
+  return { connectionString: address.href, options };
+}
+
+function setFirst(settings: Settings): pg.PoolConfig['verify'] {
+  return (client, done) => client.query(statementOf(settings), (error: Error | null) => done(error ?? undefined));
+}
+
+function statementOf(settings: Settings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `set ${name} = '${value}'`)
+    .join('; ');
+}
+
+/** Gives a client's session Herald's settings, where it was not opened with them. */
+export async function setSession(client: pg.ClientBase): Promise<void> {
+  await client.query(statementOf({ ...TRACKED, ...UNTRACKED, ...HARMLESS }));
 }
 
 /** By chance a busy pooler in transaction mode may lend the same connection several times; not this often to two clients. */

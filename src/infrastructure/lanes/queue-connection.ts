@@ -6,7 +6,7 @@ import { describeError } from '../../common/describe-error.js';
 import { Config } from '../config/config.js';
 import { isUnreachable } from '../database/database-faults.js';
 import { KEEP_ALIVE, leaveLostServer } from '../database/lost-server.js';
-import { sessionLink, sessionSettings, startClient } from '../database/pooler.js';
+import { sessionLink, sessionPool, startClient } from '../database/pooler.js';
 
 /** BullMQ's tables live beside ours, in a schema of their own. */
 const SCHEMA = 'bullmq';
@@ -132,25 +132,18 @@ async function connected(client: pg.Client, work: (client: pg.Client) => Promise
 
 function openPool(config: Config): pg.Pool {
   // Its workers listen, and its statements name no schema: both need a session.
-  const link = sessionLink(config.database);
-  const url = new URL(link.url);
-  const limits = { statement_timeout: QUERY_TIMEOUT_MS, idle_in_transaction_session_timeout: 30_000 };
-  let settings = sessionSettings(link.pooling, { ...limits, search_path: SCHEMA });
-  if (link.pooling === 'none') {
-    // In a URL `options` wins over the pool's setting, so ours is added to what is there.
-    const options = [url.searchParams.get('options'), `-c search_path=${SCHEMA}`].filter(Boolean).join(' ');
-    url.searchParams.delete('options');
-    settings = { ...limits, options };
-  }
   const pool = new pg.Pool({
-    connectionString: url.href,
     max: config.queue.poolSize,
     application_name: 'herald-queue',
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     ...KEEP_ALIVE,
     query_timeout: QUERY_TIMEOUT_MS + 1_000,
-    ...settings,
+    ...sessionPool(sessionLink(config.database), {
+      statement_timeout: QUERY_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: 30_000,
+      search_path: SCHEMA,
+    }),
   });
   // Each queue and worker listens for errors of the pool; more than ten is no leak.
   pool.setMaxListeners(0);

@@ -69,6 +69,15 @@ export class S3Bucket {
         httpsAgent: sockets,
       },
     });
+    // Some stores compute another signature for "/bucket/" than for "/bucket", which every client but this SDK sends.
+    this.client.middlewareStack.add(
+      (next) => (args) => {
+        const request = args.request as { path: string };
+        if (request.path === `/${this.bucket}/`) request.path = `/${this.bucket}`;
+        return next(args);
+      },
+      { step: 'build', name: 'pathOfBucket' },
+    );
   }
 
   async put(key: string, body: ObjectBody): Promise<void> {

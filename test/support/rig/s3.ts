@@ -21,8 +21,8 @@ import { endProcess } from './programs.js';
 import type { Scope } from './scope.js';
 
 /**
- * Two of one program on one folder. The first checks every signature. Of lists, and where the bucket is in the host
- * name, it computes a wrong one itself, so those go to the second, which checks none.
+ * Two of one program on one folder. The first checks every signature. Where the bucket is in the host name it computes a
+ * wrong one itself, so those go to the second, which checks none.
  */
 const PROGRAM = `
   const S3rver = require('@20minutes/s3rver');
@@ -158,9 +158,8 @@ export class S3Server {
   }
 
   private async pass(req: IncomingMessage, body: Readable, res: ServerResponse): Promise<void> {
-    const isOfBucket = /^\/[^/]*\/?(\?|$)/.test(req.url ?? '');
     const isVirtualHost = (req.headers.host ?? '').includes('.s3.');
-    const port = isOfBucket || isVirtualHost ? this.mildPort : this.strictPort;
+    const port = isVirtualHost ? this.mildPort : this.strictPort;
     const outgoing = request({
       host: '127.0.0.1',
       port,

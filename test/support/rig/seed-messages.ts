@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { ownUserIdOf } from '../../../src/simulator/people.js';
+import { ownUserIdOf } from '../../../simulator/src/people.js';
 import { recipientNumber, recipientSql } from './recipients.js';
 import type { SeededConnection } from './workspace.js';
 

@@ -36,7 +36,7 @@ export class SimulatorProcess {
   ) {}
 
   static async start(scope: Scope, options: SimulatorOptions = {}): Promise<SimulatorProcess> {
-    const args = [compiled('src/simulator/main'), '--port', '0', '--number', '1,1,4930000001,Bench'];
+    const args = [compiled('simulator/src/main'), '--port', '0', '--number', '1,1,4930000001,Bench'];
     if (options.webhookUrl !== undefined) args.push('--webhook-url', options.webhookUrl);
     if (options.appSecret !== undefined) args.push('--app-secret', options.appSecret);
     if (options.dataDir !== undefined) args.push('--data-dir', options.dataDir);

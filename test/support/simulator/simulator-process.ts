@@ -17,7 +17,7 @@ export class SimulatorProcess {
     const cache = join(ROOT, 'node_modules/.cache');
     mkdirSync(cache, { recursive: true });
     this.program = mkdtempSync(join(cache, 'simulator-'));
-    const source = join(ROOT, 'src/simulator');
+    const source = join(ROOT, 'simulator/src');
     for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !entry.name.endsWith('.ts') || entry.name.endsWith('.spec.ts')) continue;
       const file = join(entry.parentPath, entry.name);

@@ -1,6 +1,6 @@
-import { DEMO_NUMBERS } from '../../../src/simulator/demo-numbers.js';
-import { Simulator } from '../../../src/simulator/simulator.js';
-import type { SimulatorOptions } from '../../../src/simulator/simulator.types.js';
+import { DEMO_NUMBERS } from '../../../simulator/src/demo-numbers.js';
+import { Simulator } from '../../../simulator/src/simulator.js';
+import type { SimulatorOptions } from '../../../simulator/src/simulator.types.js';
 import { NotificationReceiver } from './notification-receiver.js';
 import { SimulatorClient } from './simulator-client.js';
 

@@ -11,6 +11,12 @@ function readNumber(text: string): SimulatorNumber {
   return { phoneNumberId, wabaId, displayPhoneNumber, verifiedName: name.join(',') || 'Simulated business' };
 }
 
+/** Without a slash at its end. */
+function readUrl(text: string): string {
+  if (!/^https?:\/\/[^/\s]/.test(text)) throw new InvalidArgumentError('It needs an http(s) address.');
+  return text.replace(/\/+$/, '');
+}
+
 function count(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('It needs a whole number.');
@@ -29,13 +35,18 @@ type Given = Omit<SimulatorOptions, 'hostNames' | 'accessTokens' | 'numbers'> & 
 
 function readArguments(): Simulator {
   const { statusGapMs, templateReviewMs, keepMessages, bareNumbers } = DEFAULT_OPTIONS;
-  const program = new Command('node dist/src/simulator/main.js')
+  const program = new Command('herald-simulator')
     .option('--port <n>', '0 takes any free one', count, 3001)
     .option('--host <address>', 'where it listens', '127.0.0.1')
     .option(
       '--host-name <name>',
       'under which it is called, may be repeated; addresses and localhost always do',
       addTo(String),
+    )
+    .option(
+      '--public-url <url>',
+      'where its links lead: of a proxy in front of it, such as https://simulator.test',
+      readUrl,
     )
     .option('--webhook-url <url>', 'where notifications are posted; without it they wait')
     .option('--app-secret <text>', 'key of the signatures', 'simulator-app-secret')

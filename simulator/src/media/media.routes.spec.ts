@@ -49,6 +49,29 @@ describe('media', () => {
   const addressOf = async (id: string) => String((await get(id)).json.url);
   const codes = ({ status, json }: GraphAnswer) => [status, json.error?.code, json.error?.error_subcode];
 
+  it('has an address at the proxy with TLS that stands in front', async () => {
+    const id = await uploaded(JPEG, 'image/jpeg');
+    const authorization = 'Bearer token';
+    const urlFor = async (base: string, headers: Record<string, string>): Promise<string> => {
+      const { body } = await request(`${base}/v26.0/${id}`, { headers: { authorization, ...headers } });
+      return ((await body.json()) as { url: string }).url;
+    };
+    const { host } = new URL(rig.url);
+    expect(await urlFor(rig.url, { 'x-forwarded-proto': 'https' })).toMatch(`https://${host}/whatsapp_business/`);
+    const named = await startRig({ publicUrl: 'https://simulator.test' });
+    try {
+      const answer = await named.client.upload(JPEG, 'image/jpeg', {}, PHONE_NUMBER_ID);
+      const { body } = await request(`${named.url}/v26.0/${String(answer.json.id)}`, {
+        headers: { authorization, host: 'simulator.test' },
+      });
+      expect(await body.json()).toMatchObject({
+        url: expect.stringMatching('^https://simulator.test/whatsapp_business/'),
+      });
+    } finally {
+      await named.stop();
+    }
+  });
+
   it('is uploaded, looked up, downloaded and deleted', async () => {
     const id = await uploaded(JPEG, 'image/jpeg');
     expect(id).toMatch(/^\d{16}$/);

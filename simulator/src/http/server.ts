@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { GraphError, PlainError, unknownObject } from '../graph-error.js';
 import type { Platform } from '../platform.js';
 import { isTrustedHost } from './access.js';
-import { Call, type Handler, type Route } from './call.js';
+import { addressReached, Call, type Handler, type Route } from './call.js';
 import { askedFor, type BrokenAnswer, strikes } from './faults.js';
 import { bodyText, readMultipart } from './parameters.js';
 
@@ -37,7 +37,7 @@ export class SimulatorServer {
   ) {
     const app = express().disable('x-powered-by').disable('etag');
     app.use((request, reply: Reply, next) => {
-      reply.locals.call = new Call(request, reply);
+      reply.locals.call = new Call(request, reply, platform.options.publicUrl);
       if (this.admits(request)) next();
     });
     const plain = this.plain();
@@ -101,7 +101,7 @@ export class SimulatorServer {
     raw.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     raw.on('end', () => {
       const request = Object.assign(raw, { query: {}, body }) as unknown as Request;
-      const call = new Call(request, response as Reply);
+      const call = new Call(request, response as Reply, this.platform.options.publicUrl);
       try {
         if (!this.admits(request)) return;
         call.version = takeVersion(request);
@@ -123,9 +123,11 @@ export class SimulatorServer {
   }
 
   /** A page of another site can make a browser call a server of its user's machine. */
-  private isForeign({ method, headers: { host, origin } }: Request): boolean {
-    if (!isTrustedHost(host, [...PLATFORM_HOSTS, ...this.platform.options.hostNames])) return true;
-    return origin !== undefined && method !== 'GET' && origin !== `http://${host}`;
+  private isForeign({ method, headers }: Request): boolean {
+    const { hostNames, publicUrl } = this.platform.options;
+    const own = publicUrl === null ? [] : [new URL(publicUrl).hostname];
+    if (!isTrustedHost(headers.host, [...PLATFORM_HOSTS, ...hostNames, ...own])) return true;
+    return headers.origin !== undefined && method !== 'GET' && headers.origin !== addressReached({ headers });
   }
 
   private plain(): Router {

@@ -17,6 +17,8 @@ export const BARE_NUMBERS = ['country', 'as-is'] as const;
 export const DEFAULT_OPTIONS = {
   /** Names under which it may be called, besides addresses and `localhost`. */
   hostNames: [] as readonly string[],
+  /** Where links to it lead, such as those of files: the address of a proxy in front of it. Null: where the caller reached it. */
+  publicUrl: null as string | null,
   /** Between sent, delivered and read. */
   statusGapMs: 150,
   /** How many taken messages are remembered, in memory and on disk. */

@@ -29,6 +29,15 @@ describe('calls that pages of other sites can make a browser send', () => {
     },
   );
 
+  it('of a proxy with TLS in front are its own', async () => {
+    const headers = { 'x-forwarded-proto': 'https', host: 'simulator', 'content-type': 'application/json' };
+    expect(await call('/_simulator/reset', { ...headers, origin: 'https://simulator' }, '{}')).toBe(200);
+    expect(await call('/_simulator/reset', { ...headers, origin: 'http://simulator' }, '{}')).toBe(403);
+    expect(
+      await call('/_simulator/reset', { ...headers, host: 'evil.example', origin: 'https://evil.example' }, '{}'),
+    ).toBe(403);
+  });
+
   it('control takes bodies as application/json only', async () => {
     const fault = '{"latency_ms":1}';
     const types = [

@@ -20,6 +20,7 @@ export class Call {
   constructor(
     readonly request: Request,
     readonly reply: Response,
+    private readonly publicUrl: string | null,
   ) {}
 
   /** Those of the query and of the body, read once. @throws GraphError 100 for a body that is no form and no JSON object */
@@ -40,10 +41,16 @@ export class Call {
     return queryParam(this.request, name);
   }
 
-  /** Where the caller reached the simulator. */
+  /** Where links to the simulator lead: its public address, or where the caller reached it. */
   get ownAddress(): string {
-    return `http://${this.request.headers.host ?? 'localhost'}`;
+    return this.publicUrl ?? addressReached(this.request);
   }
+}
+
+/** A proxy in front keeps `Host`, and says with which protocol it was called. */
+export function addressReached({ headers }: Pick<Request, 'headers'>): string {
+  const protocol = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
+  return `${protocol}://${headers.host ?? 'localhost'}`;
 }
 
 /**
