@@ -9,11 +9,9 @@ import {
 } from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
-import { DirectRoutes } from '../../infrastructure/access/direct-routes.js';
 import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
-import { API_PREFIX } from '../../infrastructure/http/api-version.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import {
@@ -63,17 +61,7 @@ export class MessagesController {
     private readonly receipts: ReadReceiptsService,
     private readonly limiter: RateLimiter,
     private readonly timelines: TimelineService,
-    direct: DirectRoutes,
-  ) {
-    direct.add({
-      controller: MessagesController,
-      method: 'send',
-      address: `POST ${API_PREFIX}/messages`,
-      status: 202,
-      answer: ({ caller, headers, body }, response) =>
-        this.send(caller, headers['idempotency-key'] as string | undefined, body, response),
-    });
-  }
+  ) {}
 
   /**
    * Queue a message
