@@ -69,7 +69,7 @@ export class MessagesService {
     let reserved: Reservation;
     try {
       requireTimeAhead(input.sendAt);
-      prepared = this.preparation.fromMemory(sender, input) ?? (await this.preparation.prepare(sender, input));
+      prepared = await this.preparation.prepare(sender, input);
       reserved = this.backlog.check(sender.organizationId, input.sendAt === undefined ? 'queued' : 'scheduled');
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
