@@ -1,8 +1,15 @@
-import { type ArgumentMetadata, Injectable, type Type, ValidationPipe } from '@nestjs/common';
+import {
+  type ArgumentMetadata,
+  Injectable,
+  StandardSchemaValidationPipe,
+  type Type,
+  ValidationPipe,
+} from '@nestjs/common';
 import { ValidateIf } from 'class-validator';
 import { type ErrorDetail, MOST_DETAILS } from '../../common/app-error.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { unknownField, violation } from '../../common/shape.js';
+import { type Issue, refusalOf } from './body-schema.js';
 import { detailsOf, propertiesOf } from './validation-details.js';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -10,12 +17,17 @@ type Query = Readonly<Record<string, unknown>>;
 /**
  * Validates what a route takes as a DTO class, with Nest's own pipe: `@Body() input: CreateThing` strictly (unknown keys
  * are refused, no type is bent into another), `@Query() query: ListThings` by its texts, which become the numbers and
- * booleans that the class declares. A parameter that is given twice is refused. Whatever is no such class passes.
+ * booleans that the class declares. A parameter that is given twice is refused. `@Body({ schema })` is for bodies in free
+ * forms, which `bodySchema` or any Standard Schema describes. Whatever else passes.
  *
- * @throws INVALID_REQUEST (400) naming each invalid field.
+ * @throws INVALID_REQUEST (400) naming each invalid field; what the schema's reader throws.
  */
 @Injectable()
 export class RequestValidationPipe extends ValidationPipe {
+  private readonly schemas = new StandardSchemaValidationPipe({
+    exceptionFactory: (issues) => refusalOf(issues as readonly Issue[]),
+  });
+
   constructor() {
     super({
       transform: true,
@@ -28,6 +40,7 @@ export class RequestValidationPipe extends ValidationPipe {
   }
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (metadata.schema !== undefined) return this.schemas.transform(value, metadata);
     if (!this.toValidate(metadata)) return value;
     if (metadata.type === 'body') requireObject(value);
     const given = metadata.type === 'query' ? typed(value as Query, metadata.metatype as Type<object>) : value;
