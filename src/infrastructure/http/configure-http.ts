@@ -13,7 +13,7 @@ import { RequestContextMiddleware } from './request-context.middleware.js';
 import { limitServer } from './server-limits.js';
 
 /** What every request passes before its route, in this order. Each may refuse it; the filter answers. */
-const MIDDLEWARE = [RequestContextMiddleware, Overload, AddressMiddleware];
+const MIDDLEWARE = [RequestContextMiddleware, AddressMiddleware, Overload];
 
 /**
  * Configures HTTP of a Nest application as Herald needs it. Call it once, before `init`, on an application made with

@@ -41,7 +41,9 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private log(error: AppError): void {
-    if (error.kind === 'unavailable' && !this.mayTell()) return;
+    // Without a reason it is a refusal on purpose, which is counted where it is made (ADR 12).
+    const isMeant = error.internal === undefined && error.cause === undefined;
+    if (error.kind === 'unavailable' && (isMeant || !this.mayTell())) return;
     if (error.status >= 500) {
       this.logger.error(
         `${error.code}${error.internal === undefined ? '' : `: ${error.internal}`}`,
