@@ -31,7 +31,6 @@ const SLOW = [
   'test/media-transfer/restart',
   'test/operations/audit',
   'test/operations/failover',
-  'test/operations/move-messages',
   'test/operations/restore',
   'test/pgbouncer/',
   'test/runtime/clock-step',

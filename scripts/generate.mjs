@@ -2,6 +2,7 @@
 import 'reflect-metadata';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import pg from 'pg';
 import { format, resolveConfig } from 'prettier';
 import { buildIfStale } from './build-if-stale.mjs';
 import { renderCliPage } from './lib/cli-page.mjs';
@@ -9,7 +10,9 @@ import { renderClientTypes } from './lib/client-types.mjs';
 import { renderChartSchema } from './lib/chart-schema.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
+import { renderSchema } from './lib/schema-page.mjs';
 import { renderStatePictures } from './lib/state-pictures.mjs';
+import { startTestPostgres } from './lib/test-postgres.mjs';
 import { ROOT } from './lib/root.mjs';
 
 const COMMAND = 'npm run generate';
@@ -35,6 +38,20 @@ async function describeApi() {
   return buildOpenApiDocument(app);
 }
 
+async function describeSchema() {
+  const { migrate } = await built('infrastructure/database/data-source.js');
+  const server = await startTestPostgres();
+  const client = new pg.Client({ connectionString: server.url });
+  try {
+    await migrate(server.url);
+    await client.connect();
+    return await renderSchema(async (sql, params) => (await client.query(sql, params)).rows);
+  } finally {
+    await client.end();
+    await server.stop();
+  }
+}
+
 const formatted = async (text) =>
   format(text, { ...(await resolveConfig(join(ROOT, 'docs/README.md'))), parser: 'markdown' });
 
@@ -52,6 +69,7 @@ async function generate() {
     [CHART_SCHEMA]: await renderChartSchema(join(ROOT, CHART_SCHEMA), listSettings()),
     'docs/errors.md': renderErrorsPage(declaredErrors(), ERROR_STATUS),
     'docs/command-line.md': await formatted(renderCliPage(commandsOf(buildProgram()), GUIDES)),
+    'docs/schema.sql': await describeSchema(),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
     'clients/typescript/src/schema.ts': await renderClientTypes(description),
     ...Object.fromEntries(pictures.map(([name, svg]) => [`${PICTURES}/${name}.svg`, svg])),

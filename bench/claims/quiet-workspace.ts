@@ -59,7 +59,7 @@ function finding(claim: string, found: FirstMessages): Finding {
 }
 
 /** Milliseconds of each first message. */
-export interface FirstMessages {
+interface FirstMessages {
   /** From its 202 to the moment when the simulator had it. */
   takenMs: number[];
   /** From its acceptance to its claim, by the database's clock. */
@@ -67,7 +67,7 @@ export interface FirstMessages {
 }
 
 /** @param fill makes the others' backlog; returns how many messages must be out before the measuring begins */
-export function firstMessages(context: BenchContext, fill: (stage: Stage) => Promise<number>): Promise<FirstMessages> {
+function firstMessages(context: BenchContext, fill: (stage: Stage) => Promise<number>): Promise<FirstMessages> {
   return context.scope.within(async (scope) => {
     const stage = await Stage.set(scope, await context.postgres(), 'quiet');
     const underWay = await fill(stage);

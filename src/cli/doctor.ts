@@ -5,14 +5,14 @@ import pg from 'pg';
 import { migrations } from '../../migrations/all.js';
 import { requireDatabase } from '../bootstrap/database.js';
 import { runningSimulator } from '../bootstrap/demo-file.js';
-import { describeError } from '../common/describe-error.js';
+import { codeOf, describeError } from '../common/describe-error.js';
 import { probeFolder } from '../common/folders.js';
 import { within } from '../common/within.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { sealingVersion } from '../infrastructure/config/encryption-keys.js';
 import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
 import { RESERVED_CONNECTIONS } from '../infrastructure/database/database.js';
-import { PROVE_WRITES } from '../infrastructure/operations/readiness.js';
+import { PROVE_SPACE, PROVE_WRITES } from '../infrastructure/operations/readiness.js';
 import { closeNow } from '../infrastructure/database/lost-server.js';
 import { sessionLink, startClient } from '../infrastructure/database/pooler.js';
 import { compareSchema } from '../infrastructure/database/data-source.js';
@@ -260,6 +260,9 @@ async function checkVersion(client: pg.Client, { process }: Config): Promise<Res
     );
   }
   if (await hasTable(client, 'heartbeat')) await client.query(PROVE_WRITES);
+  await client.query(PROVE_SPACE).catch((error: unknown) => {
+    if (codeOf(error) === '53100') throw new Error(`${text} is full: a file cannot grow`, { cause: error });
+  });
   const { rows } = await client.query<{ superuser: boolean; exposed: boolean | null }>(
     `select rolsuper as superuser, not ssl and not inet_server_addr() <<= any($1::inet[]) as exposed
      from pg_roles, pg_stat_ssl where rolname = current_user and pid = pg_backend_pid()`,

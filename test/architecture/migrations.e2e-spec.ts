@@ -21,7 +21,7 @@ const SCHEMA = `
   order by 1, 2, 3`;
 
 /** Migrations up to this one ran on no database in use. */
-const LAST_BEFORE_RELEASE = '1764999999999';
+const LAST_BEFORE_RELEASE = '1771999999999';
 
 /** What locks a table for as long as it has rows, or breaks the release that still runs. */
 const SLOW = [
@@ -122,6 +122,18 @@ describe('migrations', () => {
       expect(await schema()).toEqual(before);
       while (await revertLast(database.url));
     }, 120_000);
+
+    it('refuse a database of a build whose history was replaced, and say what to do', async () => {
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      try {
+        await client.query(`insert into schema_migration (timestamp, name) values (1, 'Foundation1764000000000')`);
+        await expect(migrate(database.url)).rejects.toThrow('use a new database');
+        await client.query('delete from schema_migration');
+      } finally {
+        await client.end();
+      }
+    });
 
     it('go up, down to nothing, and up to the same schema again; a second up does nothing', async () => {
       const ran = await migrate(database.url);

@@ -1,8 +1,5 @@
-import { jest } from '@jest/globals';
-import { systemClock } from '../../src/common/clock.js';
 import { Controller, Get } from '@nestjs/common';
 import { formatKey, newKey } from '../../src/infrastructure/access/api-key-format.js';
-import { ApiKeysService } from '../../src/infrastructure/access/api-keys.service.js';
 import type { ApiResponse } from '../support/api-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { rawRequest, request } from './raw-http.js';
@@ -74,24 +71,6 @@ describe('a key', () => {
     const { headers } = await small.api.get('/things');
     expect(headers.get('www-authenticate')).toBe('Bearer');
     expect(headers.get('ratelimit')).toBeNull();
-  });
-
-  it('that is revoked stops working in every process, before it is forgotten by itself', async () => {
-    const other = await startSmallApp({ controllers: [ThingsController], beside: small });
-    // Caches take no entry for too old while the clock stands.
-    const clock = jest.spyOn(systemClock, 'monotonic').mockReturnValue(systemClock.monotonic());
-    try {
-      const { text, id } = await small.factories.apiKey({ organizationId });
-      for (const process of [small, other]) expect((await process.api.get('/things', { key: text })).status).toBe(200);
-      await small.app.get(ApiKeysService).revoke(id);
-      await waitFor(async () => {
-        const answers = await Promise.all([small, other].map((process) => process.api.get('/things', { key: text })));
-        return answers.every((answer) => answer.body.error?.code === 'API_KEY_REVOKED');
-      });
-    } finally {
-      clock.mockRestore();
-      await other.close();
-    }
   });
 });
 

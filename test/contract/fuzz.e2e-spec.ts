@@ -3,7 +3,7 @@ import { Caller } from './fuzz/caller.js';
 import { Checks } from './fuzz/checks.js';
 import { publishedDescription, type Description } from './fuzz/description.js';
 import { exampleBodies, sendExamples } from './fuzz/examples.js';
-import { ensureAvailability, ensureIdempotency, ensureUseAfterFree } from './fuzz/flows.js';
+import { ensureAvailability, ensureUseAfterFree } from './fuzz/flows.js';
 import { Fuzzer, inParallel } from './fuzz/fuzzer.js';
 import { Ledger } from './fuzz/ledger.js';
 import { matrixOf } from './fuzz/matrix.js';
@@ -113,6 +113,4 @@ describe('the API, by its description', () => {
   it('has what it said it made', () => ensureAvailability(stage), 60_000);
 
   it('has nothing that was deleted', () => ensureUseAfterFree(stage), 60_000);
-
-  it('does once what is asked twice', () => ensureIdempotency(stage), 60_000);
 });

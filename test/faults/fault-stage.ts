@@ -33,6 +33,8 @@ export interface FaultStageOptions {
   databaseVia?: (url: string) => Promise<{ databaseUrl: string; settings: Record<string, string> }>;
   /** For every process. */
   settings?: Record<string, string>;
+  /** Main file of every process. Default: this build's. */
+  program?: string;
   /** For the nth worker besides. */
   workerSettings?: (n: number) => Record<string, string>;
   /** Where the platform's notifications go instead; is given the api's address for them. */
@@ -92,14 +94,15 @@ export class FaultStage {
       await seedConversations(stage.database.pool, connection, options.recipients);
     }
     const links: Links[] = [];
+    const { program } = options;
     const placed = async (settings: Record<string, string> = {}): Promise<Partial<HeraldPlace>> => {
-      if (via !== undefined) return { ...via, settings: { ...settings, ...via.settings } };
-      if (options.proxied !== true) return { settings };
+      if (via !== undefined) return { ...via, program, settings: { ...settings, ...via.settings } };
+      if (options.proxied !== true) return { program, settings };
       const database = await TcpProxy.before(scope, stage.database.url);
       const platform = await TcpProxy.before(scope, stage.simulator.url);
       links.push({ database, platform });
       const databaseUrl = database.through(stage.database.url);
-      return { databaseUrl, simulatorUrl: platform.through(stage.simulator.url), settings };
+      return { databaseUrl, program, simulatorUrl: platform.through(stage.simulator.url), settings };
     };
     const api = await stage.herald('api', { port: apiPort, ...(await placed()) });
     const workers: HeraldProcess[] = [];

@@ -1,7 +1,5 @@
-import { newId } from '../../src/common/ids.js';
 import { addPending, filesOf, noTemporaryFiles, pending, upload, uploaded } from './fixture.js';
 import { pdf } from './samples.js';
-import { databaseBefore } from '../support/migrated-database.js';
 import { runHerald } from '../support/herald-process.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -140,51 +138,4 @@ describe('the storage of a workspace', () => {
     const answer = (await (await fetch(url, { method: 'POST', headers, body: form })).json()) as { id: string };
     return answer.id;
   }
-});
-
-describe('the migration of an installation with files', () => {
-  it('counts what is there, and follows what comes and goes', async () => {
-    const database = await databaseBefore('StorageQuota1765051000000');
-    try {
-      const [one, two] = [newId(), newId()];
-      const file = async (organization: string, bytes: number, stored: boolean) => {
-        const id = newId();
-        await database.query(
-          `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, status, size_bytes,
-             sha256, storage_key, platform_media_id, next_attempt_at)
-           values ($1, $2, $2, 'inbound', 'image', 'image/png', case when $4 then 'stored' else 'pending' end, $3,
-             repeat('a', 64), case when $4 then gen_random_uuid() end, '1', now())`,
-          [id, organization, bytes, stored],
-        );
-        return id;
-      };
-      for (const id of [one, two]) {
-        await database.query(`insert into organization (id, name) values ($1, 'Shop')`, [id]);
-        await database.query(
-          `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, status, token_ciphertext)
-           values ($1, $1, $1::uuid::text, '1', '15550001234', 'connected', '')`,
-          [id],
-        );
-      }
-      await file(one, 100, true);
-      const gone = await file(one, 20, true);
-      const waiting = await file(two, 7, false);
-      await database.up();
-      const usage = () =>
-        database.query('select organization_id as id, used_bytes::integer as used from media_usage order by id');
-      expect(await usage()).toEqual([{ id: one, used: 120 }]);
-      await database.query('delete from media_object where id = $1', [gone]);
-      await database.query(`update media_object set status = 'stored', storage_key = gen_random_uuid() where id = $1`, [
-        waiting,
-      ]);
-      await file(two, 1, true);
-      expect(await usage()).toEqual([
-        { id: one, used: 100 },
-        { id: two, used: 8 },
-      ]);
-      await database.down();
-    } finally {
-      await database.close();
-    }
-  });
 });

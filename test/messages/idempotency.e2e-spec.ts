@@ -1,29 +1,46 @@
 import { newId } from '../../src/common/ids.js';
 import { CONTACTS } from '../../src/modules/messages/contacts/recipients.service.js';
 import { CacheInvalidation } from '../../src/infrastructure/access/cache-invalidation.js';
+import type { ApiClient } from '../support/api-client.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
 
 let test: TestApp;
+/** Another process on the same database. */
+let other: TestApp;
 let workspace: SendingWorkspace;
+/** Of the same workspace, at the other process. */
+let otherApi: ApiClient;
 
 beforeAll(async () => {
   test = await startTestApp({ simulator: { statusGapMs: 20 } });
+  other = await startTestApp({ roles: ['api'], shareWith: test });
   workspace = await sendingWorkspace(test);
+  const { text } = await test.factories.apiKey({ organizationId: workspace.organizationId });
+  otherApi = other.api.as(text);
 });
 
-afterAll(() => test.stop());
+afterAll(async () => {
+  await other?.stop();
+  await test?.stop();
+});
 
 function sentTo(phone: string): number {
   return test.simulator.messages.list({ to: phone }).length;
 }
 
 describe('one Idempotency-Key', () => {
-  it('in 200 simultaneous requests makes one message and 200 equal answers', async () => {
+  it('in 200 simultaneous requests to two processes makes one message and 200 equal answers', async () => {
     const to = await workspace.contact();
     const key = newId();
-    const answers = await Promise.all(Array.from({ length: 200 }, () => workspace.send(to, { key })));
+    const message = { connection_id: workspace.connection.id, to, type: 'text', text: { body: 'hello' } };
+    const headers = { 'idempotency-key': key };
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_unused, index) =>
+        (index % 2 === 0 ? workspace.api : otherApi).post('/messages', message, { headers }),
+      ),
+    );
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([202]));
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
     const first = answers.filter((answer) => answer.headers.get('idempotency-replayed') === null);
@@ -66,11 +83,11 @@ describe('one Idempotency-Key', () => {
   });
 
   it('belongs to its workspace', async () => {
-    const other = await sendingWorkspace(test);
+    const stranger = await sendingWorkspace(test);
     const key = newId();
     const [mine, theirs] = [
       await workspace.send(await workspace.contact(), { key }),
-      await other.send(await other.contact(), { key }),
+      await stranger.send(await stranger.contact(), { key }),
     ];
     expect([mine.status, theirs.status]).toEqual([202, 202]);
     expect(mine.body.data.id).not.toBe(theirs.body.data.id);
@@ -109,7 +126,7 @@ describe('a repeat whose first answer was lost', () => {
     await waitFor(async () => [402, 409, 422].includes((await world.send(phone)).status), { everyMs: 100 });
     const repeat = await world.send(phone, { key });
     expect([repeat.status, repeat.body]).toEqual([202, first.body]);
-    const other = await world.send(phone, { key, body: { text: { body: 'other' } } });
-    expect([other.status, other.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    const changed = await world.send(phone, { key, body: { text: { body: 'other' } } });
+    expect([changed.status, changed.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
   });
 });

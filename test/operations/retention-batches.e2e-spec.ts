@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { Audit } from '../../src/infrastructure/audit/audit.js';
-import { DayPartitions } from '../../src/infrastructure/database/day-partitions.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { MaintenanceRepository as MessagesMaintenance } from '../../src/modules/messages/maintenance/maintenance.repository.js';
 import { NotificationsRepository } from '../../src/modules/notifications/notifications.repository.js';
@@ -46,11 +45,6 @@ const KINDS: Record<string, Kind> = {
       select $1::uuid, $2::uuid, 'message.received', '{}', ${at}, null, 'delivered' ${series}`,
     clear: ({ app }) => app.get(WebhookMaintenance).removeOld('ffffffff-ffff-ffff-ffff-ffffffffffff', LIMIT),
   },
-  'attempts to deliver of before the days': {
-    table: 'trace',
-    insert: `insert into trace (id) select uuid_v7() ${series}`,
-    clear: ({ app }) => app.get(DayPartitions).clearBefore('trace', before(), LIMIT),
-  },
   notifications: {
     table: 'platform_notification',
     insert: `insert into platform_notification (id, body, state, next_try_at)
@@ -94,9 +88,6 @@ describe('retention beside a transaction that stays open', () => {
   beforeAll(async () => {
     test = await startTestApp({ roles: ['api'] });
     // A table of before the days.
-    await test.database.execute('create table trace (id uuid not null) partition by range (id)');
-    await test.database.execute('create table trace_before partition of trace default');
-    await test.database.execute('create index on trace_before (id)');
     foreign = await holdTransaction(test.databaseUrl);
   });
   afterAll(async () => {
@@ -106,9 +97,7 @@ describe('retention beside a transaction that stays open', () => {
 
   it.each(Object.entries(KINDS))('reads a batch of %s without those before it', async (_name, kind) => {
     const { database } = test;
-    await database.execute(
-      `alter table ${kind.table === 'trace' ? 'trace_before' : kind.table} set (autovacuum_enabled = false)`,
-    );
+    await database.execute(`alter table ${kind.table} set (autovacuum_enabled = false)`);
     const { connection } = await test.sender();
     await database.execute(kind.insert, [connection.organizationId, connection.id]);
     await database.execute(`analyze ${kind.table}`);

@@ -47,14 +47,25 @@ const MIGRATION_LOCK = 7_204_118_301;
 const LOCK_TIMEOUT_MS = 5_000;
 const LOCK_RETRY_MS = 100;
 
+/** The first migration of builds whose history was replaced: see docs/adr/0035-one-migration-a-module.md. */
+const REPLACED_HISTORY = 'Foundation1764000000000';
+
 /**
  * Brings the schema up to date; of several processes that start together one migrates and the others wait.
  *
  * @param database a link that keeps sessions, or an address of PostgreSQL itself.
  * @returns the names of the migrations that ran.
+ * @throws Error where the database is of a build whose history was replaced; says what to do.
  */
 export async function migrate(database: string | DatabaseLink): Promise<string[]> {
   return withMigrations(database, async (dataSource) => {
+    const earlier = `select 1 from schema_migration where name = '${REPLACED_HISTORY}'`;
+    if ((await dataSource.query<unknown[]>(earlier).catch(() => [])).length > 0) {
+      throw new Error(
+        'the database was made by a build before version 0.2.0, which this one cannot bring up to date: use a new database; ' +
+          'for a local run delete the folder DATA_DIR (.data)',
+      );
+    }
     const ran = await dataSource.runMigrations({ transaction: 'each' });
     return ran.map((migration) => migration.name);
   });

@@ -26,6 +26,9 @@ export const isForeignKeyViolation = hasState('23503');
 /** A table or a function is missing: migrations of this build did not run. */
 export const isOfOlderSchema = hasState('42P01', '42883');
 
+/** A table, an index or a file of the server cannot grow. */
+export const isDiskFull = hasState('53100');
+
 /** The database refused work that it may do later: it is full, too slow, or not the primary. Nothing was done. */
 export const isExhausted = hasState(
   '53100', // disk_full

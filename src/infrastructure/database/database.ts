@@ -3,7 +3,7 @@ import { Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common
 import pg, { type ClientBase, type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
 import { Config } from '../config/config.js';
-import { isLocked, isTransientConflict, isUnreachable } from './database-faults.js';
+import { isDiskFull, isLocked, isTransientConflict, isUnreachable } from './database-faults.js';
 import { closeNow, leaveLostServer } from './lost-server.js';
 import { sessionLink, sessionSettings } from './pooler.js';
 import { PreparedStatements, type Prepared } from './prepared.js';
@@ -29,6 +29,8 @@ export class Database implements OnApplicationShutdown {
   private readonly prepared: PreparedStatements;
   private readonly lossHandlers: (() => void)[] = [];
   private reserve: Pool | null = null;
+  /** A statement of this process failed because the disk is full; whoever has proved that there is space takes it back. */
+  diskWasFull = false;
 
   /** @param config default: the pool's connections are PostgreSQL's own. */
   constructor(
@@ -207,7 +209,19 @@ export class Database implements OnApplicationShutdown {
     return this.ambient.getStore() ?? null;
   }
 
-  private run<R extends QueryResultRow>(sql: string | Prepared, params: readonly unknown[]): Promise<QueryResult<R>> {
+  private async run<R extends QueryResultRow>(
+    sql: string | Prepared,
+    params: readonly unknown[],
+  ): Promise<QueryResult<R>> {
+    try {
+      return await this.send<R>(sql, params);
+    } catch (error) {
+      if (isDiskFull(error)) this.diskWasFull = true;
+      throw error;
+    }
+  }
+
+  private send<R extends QueryResultRow>(sql: string | Prepared, params: readonly unknown[]): Promise<QueryResult<R>> {
     const client = this.current?.client;
     if (typeof sql === 'string') return (client ?? this.lender).query<R>(sql, params as unknown[]);
     if (client !== undefined) return this.prepared.run<R>(client, sql, params);

@@ -1,7 +1,7 @@
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { lowestIdSince, newId } from '../../common/ids.js';
 import type { Database } from './database.js';
-import { DayPartitions, partitionByDay, unpartition } from './day-partitions.js';
+import { DayPartitions, makeDaysAhead } from './day-partitions.js';
 
 const DAY_MS = 86_400_000;
 
@@ -17,15 +17,15 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 beforeEach(async () => {
-  await database.execute('drop table if exists trace, trace_before cascade');
+  await database.execute('drop table if exists trace cascade');
   await database.execute(
-    `create table trace (id uuid primary key, text text not null default 'x'
-       check (text <> '')) with (autovacuum_vacuum_scale_factor = 0.01, fillfactor = 80)`,
+    `create table trace (id uuid primary key, text text not null default 'x' check (text <> '')) partition by range (id)`,
   );
   await database.execute(`create index trace_text on trace (text) where text = 'x'`);
 });
 
-const run = (sql: string) => database.query(sql);
+const run = (sql: string, params?: unknown[]) => database.query(sql, params);
+const daysFrom = (at: Date) => makeDaysAhead(run, 'trace', at);
 const daysAgo = (days: number): Date => new Date(Date.now() - days * DAY_MS);
 const idOf = (time: Date): string => `${lowestIdSince(time).slice(0, 24)}${newId().slice(24)}`;
 const insert = (time: Date) => database.execute('insert into trace (id) values ($1)', [idOf(time)]);
@@ -35,26 +35,9 @@ async function count(): Promise<number> {
   return row?.n ?? -1;
 }
 
-/** A table by days whose first partition ends so many days ago. */
-async function partitioned(days: number): Promise<void> {
-  await partitionByDay(run, 'trace', daysAgo(days + 2));
-  await partitions.makeAhead('trace');
-}
-
-describe('partitionByDay', () => {
-  it('takes the rows over while others write, and keeps defaults, checks, indexes and storage', async () => {
-    for (let day = 0; day < 5; day++) await insert(daysAgo(day));
-    let writing = true;
-    let written = 5;
-    const writer = (async () => {
-      for (; writing; written++) await insert(new Date());
-    })();
-    await partitionByDay(run, 'trace');
-    // Again, as after a start that was interrupted just then.
-    await partitionByDay(run, 'trace');
-    writing = false;
-    await writer;
-    expect(await count()).toBe(written);
+describe('partitions', () => {
+  it('have the defaults, checks and indexes of the table, and storage parameters of their own', async () => {
+    await daysFrom(new Date());
     await expect(database.execute(`insert into trace (id, text) values ($1, '')`, [newId()])).rejects.toThrow('check');
     await insert(daysAgo(400));
     await insert(daysAgo(-6.9));
@@ -63,41 +46,15 @@ describe('partitionByDay', () => {
          (select count(*)::integer from pg_index where indrelid = c.oid) as indexes from pg_class c where c.oid = $1::regclass`,
       [(await partitions.list('trace')).at(-1)?.name],
     );
-    expect(newest).toEqual({ storage: 'autovacuum_vacuum_scale_factor=0.01,fillfactor=80', indexes: 2 });
+    expect(newest).toEqual({
+      storage: 'autovacuum_vacuum_scale_factor=0.01,autovacuum_vacuum_insert_scale_factor=0.05',
+      indexes: 2,
+    });
   });
 
-  it('goes on where an earlier try stopped after its check', async () => {
-    await insert(new Date());
-    await partitionByDay(run, 'trace', daysAgo(-1)).catch(() => undefined);
-    await database.execute('drop table trace cascade');
-    await database.execute('create table trace (id uuid primary key)');
-    await database.execute(
-      `alter table trace add constraint trace_day check (id < 'ffffffff-ffff-ffff-ffff-ffffffffffff') not valid`,
-    );
-    await insert(new Date());
-    await partitionByDay(run, 'trace');
-    expect(await count()).toBe(1);
-    expect((await partitions.list('trace')).length).toBeGreaterThan(5);
-  });
-
-  it('is undone with all rows', async () => {
-    await insert(daysAgo(3));
-    await partitionByDay(run, 'trace');
-    await insert(daysAgo(-3));
-    await database.transaction(() => unpartition(run, 'trace'));
-    expect(await count()).toBe(2);
-    const indexes = await database.query<{ name: string }>(
-      `select indexname as name from pg_indexes where tablename = 'trace' order by 1`,
-    );
-    expect(indexes.map(({ name }) => name)).toEqual(['trace_pkey', 'trace_text']);
-    await partitionByDay(run, 'trace');
-    expect(await count()).toBe(2);
-  });
-});
-
-describe('partitions', () => {
   it('are made ahead once, by whichever of several processes', async () => {
-    await partitioned(3);
+    await daysFrom(daysAgo(12));
+    await Promise.all([1, 2, 3].map(() => partitions.makeAhead('trace')));
     const made = await partitions.list('trace');
     expect(await Promise.all([1, 2, 3].map(() => partitions.makeAhead('trace')))).toEqual([0, 0, 0]);
     expect(made.at(-1)?.below).toBe(lowestIdSince(new Date((Math.floor(Date.now() / DAY_MS) + 8) * DAY_MS)));
@@ -107,7 +64,8 @@ describe('partitions', () => {
   });
 
   it('go with their rows once all of these are old, beside statements that run', async () => {
-    await partitionByDay(run, 'trace', daysAgo(5));
+    await daysFrom(daysAgo(8));
+    await partitions.makeAhead('trace');
     for (const day of [9, 4.5, 0]) await insert(daysAgo(day));
     expect(await partitions.dropBefore('trace', daysAgo(9))).toBe(0);
     let writing = true;
@@ -124,7 +82,8 @@ describe('partitions', () => {
   });
 
   it('are never dropped where they reach beyond the clock of the database', async () => {
-    await partitionByDay(run, 'trace', daysAgo(5));
+    await daysFrom(daysAgo(8));
+    await partitions.makeAhead('trace');
     for (const day of [9, 0]) await insert(daysAgo(day));
     const now = lowestIdSince(new Date());
     const ahead = async () => (await partitions.list('trace')).filter(({ below }) => below > now);
@@ -138,7 +97,7 @@ describe('partitions', () => {
   });
 
   it('are made again, today included, where some or all of them are gone', async () => {
-    await partitionByDay(run, 'trace', daysAgo(5));
+    await daysFrom(daysAgo(8));
     await partitions.makeAhead('trace');
     for (const left of [3, 0]) {
       const all = await partitions.list('trace');
@@ -150,17 +109,9 @@ describe('partitions', () => {
     }
   });
 
-  it('that were a table once lose their old rows before they go', async () => {
-    for (const day of [40, 35, 20, 0]) await insert(daysAgo(day));
-    await partitionByDay(run, 'trace');
-    expect(await partitions.dropBefore('trace', daysAgo(30))).toBe(0);
-    expect(await partitions.clearBefore('trace', daysAgo(30), 1)).toBe(1);
-    expect(await partitions.clearBefore('trace', daysAgo(30), 1_000)).toBe(1);
-    expect(await count()).toBe(2);
-  });
-
   it('that are detached while a transaction reads them are dropped by the next call', async () => {
-    await partitionByDay(run, 'trace', daysAgo(5));
+    await daysFrom(daysAgo(8));
+    await partitions.makeAhead('trace');
     await insert(daysAgo(9));
     const reader = await database.pool.connect();
     await reader.query('begin');

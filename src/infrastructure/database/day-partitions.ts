@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
-import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
-import { BatchPlace } from './batch-place.js';
+import { lowestIdSince } from '../../common/ids.js';
 import { Database } from './database.js';
 
 export interface DayPartition {
@@ -15,8 +14,8 @@ export interface DayPartition {
   detaching: boolean;
 }
 
-/** Runs one statement; a migration's query runner has such a method. */
-export type RunStatement = (sql: string) => Promise<unknown>;
+/** Runs one statement and returns its rows; a migration's query runner has such a method. */
+export type RunStatement = (sql: string, params?: unknown[]) => Promise<unknown>;
 
 /** Inserts fail where no partition takes them, so many days may pass before an operator must act. */
 const DAYS_AHEAD = 7;
@@ -36,35 +35,29 @@ const LOCK_TIMEOUT_MS = 2_000;
  */
 @Injectable()
 export class DayPartitions {
-  private readonly places = new Map<string, BatchPlace>();
-
   constructor(private readonly database: Database) {}
 
   /**
-   * Makes the partitions of today and the next seven days that do not exist yet, with the storage parameters of the
-   * newest one; returns how many. Call it at the start, before anything is inserted, and at least once a day.
+   * Makes the partitions of today and the next seven days that do not exist yet; returns how many. Call it at the start,
+   * before anything is inserted, and at least once a day.
    */
   async makeAhead(table: string): Promise<number> {
-    if ((await missing(this.database.pool, table)).length === 0) return 0;
-    return this.locked(async (client) => {
-      const statements = await missing(client, table);
-      for (const statement of statements) await client.query(statement);
-      return statements.length;
-    });
+    if ((await missing(rowsOf(this.database.pool), table)).length === 0) return 0;
+    return this.locked((client) => makeDaysAhead(rowsOf(client), table));
   }
 
   /**
    * Drops the partitions whose rows are all older than `before`, and of no later day than yesterday by the database's
-   * clock; returns how many. Waits for the transactions that use
-   * the table, and blocks none. What was detached when the process died is dropped by the next call that finds some.
+   * clock; returns how many. Waits for the transactions that use the table, and blocks none. What was detached when the
+   * process died is dropped by the next call that finds some.
    */
   async dropBefore(table: string, before: Date): Promise<number> {
-    const now = await clockOf(this.database.pool);
+    const now = await clockOf(rowsOf(this.database.pool));
     const limit = lowestIdSince(before < now ? before : now);
     const isOld = ({ below, detaching }: DayPartition): boolean => detaching || below <= limit;
     if (!(await this.list(table)).some(isOld)) return 0;
     return this.locked(async (client) => {
-      const old = (await list(client, table)).filter(isOld);
+      const old = (await list(rowsOf(client), table)).filter(isOld);
       for (const { name, detaching } of old) {
         await client.query(`alter table ${table} detach partition ${name} ${detaching ? 'finalize' : 'concurrently'}`);
       }
@@ -74,24 +67,9 @@ export class DayPartitions {
     });
   }
 
-  /**
-   * Deletes rows older than `before` of the partition that was a whole table once, and would else keep them until all of
-   * its rows are as old; returns how many, `limit` at the most.
-   */
-  async clearBefore(table: string, before: Date, limit: number): Promise<number> {
-    const [oldest] = await this.list(table);
-    if (oldest?.name !== `${table}_before`) return 0;
-    const place = this.places.get(table) ?? new BatchPlace(FIRST_ID);
-    this.places.set(table, place);
-    const remove = `delete from ${oldest.name} where id = any(array(
-        select id from ${oldest.name} where id > $1 and id < $3 order by id limit $2))
-      returning id::text as place`;
-    return place.run(this.database, remove, limit, [lowestIdSince(before)]);
-  }
-
   /** The table's partitions, oldest first. */
   list(table: string): Promise<DayPartition[]> {
-    return list(this.database.pool, table);
+    return list(rowsOf(this.database.pool), table);
   }
 
   private locked<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
@@ -112,93 +90,33 @@ export class DayPartitions {
 }
 
 /**
- * For a migration without a transaction: makes a table that has rows the first partition of a table by days, while
- * other processes read and write it. No row is rewritten; the check that ATTACH needs reads the table once and blocks
- * no other transaction. The table must have its id as the primary key, no other unique index, no foreign key and no
- * identity column. May be run again after it was interrupted.
+ * Makes the partitions of the day `at` (default: now, by the database's clock) and the next seven days that do not exist
+ * yet; returns how many.
  */
-export async function partitionByDay(run: RunStatement, table: string, at?: Date): Promise<void> {
-  const before = `${table}_before`;
-  const check = `${table}_day`;
-  const [kind] = (await run(`select relkind from pg_class where oid = '${table}'::regclass`)) as { relkind: string }[];
-  if (kind?.relkind === 'p') return;
-  const [clock] = (await run(CLOCK)) as { now: Date }[];
-  const now = at ?? clock?.now ?? new Date(Number.NaN);
-  // Until the day after tomorrow, or after an id that a wrong clock made: later rows of the old program would fail.
-  const [last] = (await run(`select id from ${table} order by id desc limit 1`)) as { id: string }[];
-  const latest = Math.max(now.getTime(), last === undefined ? 0 : timeOfId(last.id));
-  const until = lowestIdSince(startOfDay(new Date(latest), 2));
-  await run(`alter table ${table} drop constraint if exists ${check}`);
-  await run(`alter table ${table} add constraint ${check} check (id < '${until}') not valid`);
-  await run(`alter table ${table} validate constraint ${check}`);
-  const indexes = (await run(
-    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
-     where indrelid = '${table}'::regclass and not indisprimary`,
-  )) as { name: string; definition: string }[];
-  // One call, which is one transaction: the table is there at any time. Nothing in it takes long.
-  const ahead = aheadOf(table, [{ name: before, from: null, below: until, detaching: false }], now);
-  await run(
-    [
-      `alter table ${table} rename to ${before}`,
-      ...indexes.map(({ name }) => `alter index ${name} rename to ${before}${name.slice(table.length)}`),
-      `alter index ${table}_pkey rename to ${before}_pkey`,
-      `create table ${table} (like ${before} including defaults including constraints including generated including storage)
-         partition by range (id)`,
-      `alter table ${table} drop constraint ${check}`,
-      `alter table ${table} add primary key (id)`,
-      ...indexes.map(({ definition }) => definition),
-      `alter table ${table} attach partition ${before} for values from (minvalue) to ('${until}')`,
-      `alter table ${before} drop constraint ${check}`,
-      ...ahead,
-    ].join(';\n'),
-  );
+export async function makeDaysAhead(run: RunStatement, table: string, at?: Date): Promise<number> {
+  const statements = await missing(run, table, at);
+  for (const statement of statements) await run(statement);
+  return statements.length;
 }
 
-/** Undoes `partitionByDay`: copies all rows into one plain table, in the ambient transaction. */
-export async function unpartition(run: RunStatement, table: string): Promise<void> {
-  const [options] = (await run(
-    `select array_to_string(reloptions, ', ') as storage from pg_class join pg_inherits on inhrelid = oid
-     where inhparent = '${table}'::regclass and reloptions is not null limit 1`,
-  )) as { storage: string }[];
-  await run(`alter table ${table} rename to ${table}_days`);
-  const indexes = (await run(
-    `select pg_get_indexdef(indexrelid) as definition, indexrelid::regclass::text as name from pg_index
-     where indrelid = '${table}_days'::regclass`,
-  )) as { definition: string; name: string }[];
-  await run(
-    `create table ${table} (like ${table}_days including defaults including constraints including generated including storage)`,
-  );
-  if (options !== undefined) await run(`alter table ${table} set (${options.storage})`);
-  await run(`insert into ${table} select * from ${table}_days`);
-  await run(`drop table ${table}_days`);
-  for (const { name, definition } of indexes) {
-    if (name === `${table}_pkey`) await run(`alter table ${table} add primary key (id)`);
-    else await run(definition.replace(` ON ONLY `, ' ON ').replace(`${table}_days`, table));
-  }
+function rowsOf(client: Pick<ClientBase, 'query'> | Database['pool']): RunStatement {
+  return async (sql, params) => (await client.query(sql, params)).rows as unknown;
 }
 
-interface Queryable {
-  query<R extends Record<string, unknown>>(sql: string, params: unknown[]): Promise<{ rows: R[] }>;
+async function list(run: RunStatement, table: string): Promise<DayPartition[]> {
+  return (await run(PARTITIONS, [table])) as DayPartition[];
 }
 
-async function list(client: Queryable, table: string): Promise<DayPartition[]> {
-  const { rows } = await client.query<DayPartition & Record<string, unknown>>(PARTITIONS, [table]);
-  return rows;
-}
-
-/** As `aheadOf` for this table at this time, by the database's clock. */
-async function missing(client: Queryable, table: string): Promise<string[]> {
-  return aheadOf(table, await list(client, table), await clockOf(client));
+async function missing(run: RunStatement, table: string, at?: Date): Promise<string[]> {
+  return aheadOf(table, await list(run, table), at ?? (await clockOf(run)));
 }
 
 /** The database's, which alone decides: a host's may be months wrong. */
-async function clockOf(client: Queryable): Promise<Date> {
-  const { rows } = await client.query<{ now: Date }>(CLOCK, []);
-  if (rows[0] === undefined) throw new Error('the database has no clock');
-  return rows[0].now;
+async function clockOf(run: RunStatement): Promise<Date> {
+  const [row] = (await run('select clock_timestamp() as now')) as { now: Date }[];
+  if (row === undefined) throw new Error('the database has no clock');
+  return row.now;
 }
-
-const CLOCK = 'select clock_timestamp() as now';
 
 /**
  * The statements that make the missing partitions, each all or nothing: of all that is before the oldest one where that
@@ -208,51 +126,33 @@ function aheadOf(table: string, existing: readonly DayPartition[], now: Date): s
   const statements: string[] = [];
   const [oldest] = existing;
   const today = startOfDay(now, 0);
-  let newest = existing.at(-1);
+  let end = existing.at(-1)?.below;
   if (oldest === undefined || (oldest.from !== null && oldest.from > lowestIdSince(today))) {
     const below = oldest?.from ?? lowestIdSince(startOfDay(now, 1));
-    const first = { name: nameOf(table, today), from: null, below, detaching: false };
-    statements.push(makeOne(table, { ...first, newest: newest?.name ?? null, low: null }));
-    newest ??= first;
+    statements.push(makeOne(table, today, null, below));
+    end ??= below;
   }
-  if (newest === undefined) return statements;
-  let isFirst = true;
-  for (let day = 0; day <= DAYS_AHEAD; day++) {
-    const from = startOfDay(now, day);
+  for (let day = 0; day <= DAYS_AHEAD && end !== undefined; day++) {
     const below = lowestIdSince(startOfDay(now, day + 1));
-    if (below <= newest.below) continue;
-    // Days in which no process made any are added to the first one that is made.
-    const low = isFirst ? newest.below : lowestIdSince(from);
-    statements.push(makeOne(table, { name: nameOf(table, from), newest: newest.name, low, below }));
-    isFirst = false;
+    if (below <= end) continue;
+    // Days in which no process made any are part of the first one that is made.
+    statements.push(makeOne(table, startOfDay(now, day), end, below));
+    end = below;
   }
   return statements;
 }
 
-/**
- * Created separately and then attached, because `create table ... partition of` would lock the whole table.
- * A table by days has no storage parameters of its own, so they are taken from a partition.
- */
-function makeOne(
-  table: string,
-  partition: { name: string; newest: string | null; low: string | null; below: string },
-): string {
-  const { name, newest, low, below } = partition;
+/** Created separately and then attached, because `create table ... partition of` would lock the whole table. */
+function makeOne(table: string, day: Date, from: string | null, below: string): string {
+  const name = `${table}_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
   return `do $$ begin
-    create table ${name} (like ${table} including all);
-    execute coalesce((select 'alter table ${name} set (' || array_to_string(reloptions, ', ') || ')'
-      from pg_class where oid = ${newest === null ? 'null' : `'${newest}'::regclass`} and reloptions is not null), 'select 1');
-    alter table ${table} attach partition ${name} for values from (${low === null ? 'minvalue' : `'${low}'`}) to ('${below}');
+    create table ${name} (like ${table} including all) with (${STORAGE});
+    alter table ${table} attach partition ${name} for values from (${from === null ? 'minvalue' : `'${from}'`}) to ('${below}');
   end $$`;
 }
 
-function nameOf(table: string, day: Date): string {
-  return `${table}_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
-}
-
-function timeOfId(id: string): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-}
+/** A table by days has no storage parameters of its own. */
+const STORAGE = 'autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05';
 
 /** The beginning of a day by UTC, so many days after this time. */
 function startOfDay(time: Date, after: number): Date {
@@ -270,4 +170,4 @@ where inhparent = $1::regclass order by below`;
 const DETACHED = `
 select old.oid::regclass::text as name from pg_class old join pg_class parent on parent.oid = $1::regclass
 where old.relnamespace = parent.relnamespace and old.relkind = 'r' and not old.relispartition
-  and old.relname ~ ('^' || parent.relname || '_(before|[0-9]{8})$')`;
+  and old.relname ~ ('^' || parent.relname || '_[0-9]{8}$')`;

@@ -58,11 +58,10 @@ export class Retention implements OnModuleInit {
     this.kept.push({
       name: table,
       days,
-      clear: async (before, limit) => {
+      clear: async (before) => {
         await partitions.makeAhead(table);
         if (days === 0) return 0;
-        await partitions.dropBefore(table, before);
-        return partitions.clearBefore(table, before, limit);
+        return partitions.dropBefore(table, before);
       },
     });
   }

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { loadConfig } from '../config/load-config.js';
 import { databaseAnswers, Heartbeats, Readiness, type ReadinessCheck } from './readiness.js';
@@ -96,6 +97,22 @@ describe('the database', () => {
         throw new Error('over');
       })
       .catch((error: unknown) => expect(error).toMatchObject({ message: 'over' }));
+  });
+});
+
+describe('a database that was full', () => {
+  const full = Object.assign(new Error('could not extend file'), { code: '53100' });
+
+  it('is not ready until a file of it can grow again', async () => {
+    const { database } = opened;
+    await expect(
+      database.execute(`do $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`),
+    ).rejects.toMatchObject({ code: '53100' });
+    const execute = jest.spyOn(database, 'execute').mockRejectedValueOnce(full);
+    expect(await databaseAnswers(database)).toEqual({ ok: false, detail: 'it is full, or lacks another resource' });
+    execute.mockRestore();
+    expect(await databaseAnswers(database)).toMatchObject({ ok: true });
+    expect(database.diskWasFull).toBe(false);
   });
 });
 

@@ -86,15 +86,21 @@ const WRITE_EVERY_S = 5;
  */
 export const PROVE_WRITES = `update heartbeat set beat_at = clock_timestamp() where name = 'ready'
   and beat_at not between clock_timestamp() - interval '${WRITE_EVERY_S} seconds' and clock_timestamp()`;
+
+/** SQL: proves that files of the database can grow: an update of a row fits into the pages that are there, an insert often does not. */
+export const PROVE_SPACE = `do $$ begin
+  create temporary table herald_space on commit drop as select repeat(gen_random_uuid()::text, 50) from generate_series(1, 100);
+end $$`;
 const UNDEFINED_TABLE = '42P01';
+const NOT_PERMITTED = '42501';
 const READ_ONLY = '25006';
 /** Class of errors: a full disk, no memory, too many connections. */
 const NO_RESOURCES = '53';
 
-/** The database answers within 500 ms, and takes writes. */
+/** The database answers within 500 ms, and takes writes; where it was full, also that it has space again. */
 export async function databaseAnswers(database: Database): Promise<ReadinessPart> {
   const startedAt = performance.now();
-  const wrote = database.execute(PROVE_WRITES).catch((error: unknown) => {
+  const wrote = prove(database).catch((error: unknown) => {
     // Before the migrations, of which another part says that they are missing.
     if (codeOf(error) === UNDEFINED_TABLE) return 0;
     throw error;
@@ -109,6 +115,16 @@ export async function databaseAnswers(database: Database): Promise<ReadinessPart
   if (answer === null) return { ok: false, detail: `no answer within ${PING_TIMEOUT_MS} ms` };
   if (answer.refusal !== null) return { ok: false, detail: answer.refusal };
   return { ok: true, detail: `${Math.round(performance.now() - startedAt)} ms` };
+}
+
+async function prove(database: Database): Promise<unknown> {
+  if (!database.diskWasFull) return database.execute(PROVE_WRITES);
+  // A role that may not make temporary tables cannot prove it: the next statement that fails says so again.
+  await database.execute(PROVE_SPACE).catch((error: unknown) => {
+    if (codeOf(error) !== NOT_PERMITTED) throw error;
+  });
+  database.diskWasFull = false;
+  return database.execute(PROVE_WRITES);
 }
 
 /** Words of ours: drivers' messages may name hosts and users. */

@@ -106,32 +106,3 @@ export async function ensureUseAfterFree(stage: Stage): Promise<void> {
     Object.fromEntries(['read', 'again', 'test', 'rotate', 'deliveries'].map((key) => [key, '404 WEBHOOK_NOT_FOUND'])),
   );
 }
-
-/** The same key with the same meaning answers as before and does nothing; with another it is refused. */
-export async function ensureIdempotency(stage: Stage): Promise<void> {
-  const { own, test } = stage;
-  const { api, connection } = own.workspace;
-  const [contact] = own.contacts;
-  const text = { connection_id: connection.id, to: contact?.phone, type: 'text', text: { body: 'once' } };
-  const key = { headers: { 'idempotency-key': newId() } };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => api.post('/messages', text, key)));
-  expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-  expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(19);
-  expect(outcome(await api.post('/messages', { ...text, text: { body: 'twice' } }, key))).toBe(
-    '409 IDEMPOTENCY_KEY_REUSED',
-  );
-  const reordered = Object.fromEntries(Object.entries(text).toReversed());
-  expect(outcome(await api.post('/messages', reordered, key))).toBe('202');
-
-  const failed = { connection: own.connection, conversationId: contact?.conversationId, status: 'failed' as const };
-  const { id } = await test.factories.message({ ...failed, recipient: contact?.phone });
-  const retries = [1, 2, 3].map(() => api.post(`/messages/${id}/retry`, {}, { headers: { 'idempotency-key': id } }));
-  expect((await Promise.all(retries)).map(outcome)).toEqual(['202', '202', '202']);
-
-  const phone = nextPhone();
-  const code = await own.otp.send(phone, { key: 'once-only-1' });
-  const repeated = await own.otp.send(phone, { key: 'once-only-1' });
-  expect([outcome(code), outcome(repeated)]).toEqual(['202', '200']);
-  expect(repeated.body.data).toEqual({ ...code.body.data, test_code: undefined });
-  expect(outcome(await own.otp.send(nextPhone(), { key: 'once-only-1' }))).toBe('409 IDEMPOTENCY_KEY_REUSED');
-}

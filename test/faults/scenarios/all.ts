@@ -8,13 +8,11 @@ import { commitCut } from './commit-cut.js';
 import { crowdedLanes } from './crowded-lanes.js';
 import { databaseDiskFull } from './database-disk-full.js';
 import { eventsRead } from './events-read.js';
+import { goBack } from './go-back.js';
 import { gracefulStop } from './graceful-stop.js';
 import { greedyWorkspace } from './greedy-workspace.js';
-import { identicalRequests } from './identical-requests.js';
-import { keyRevoked } from './key-revoked.js';
 import { mediaDiskFull } from './media-disk-full.js';
 import { mixedFaults } from './mixed.js';
-import { neighbours } from './neighbours.js';
 import { notificationsStormed } from './notifications-stormed.js';
 import { openTransaction } from './open-transaction.js';
 import { otpWorkerKilled } from './otp-worker-killed.js';
@@ -23,7 +21,7 @@ import { postgresKilled } from './postgres-killed.js';
 import { primaryDemoted } from './primary-demoted.js';
 import { queueAway } from './queue-away.js';
 import { queueWiped } from './queue-wiped.js';
-import { rateLimits } from './rate-limits.js';
+import { readOnlyDatabase } from './read-only-database.js';
 import { restart } from './restart.js';
 import { rollingReplacement } from './rolling-replacement.js';
 import { slowClients } from './slow-clients.js';
@@ -50,6 +48,8 @@ export const SCENARIOS: readonly Scenario[] = [
   otpWorkerKilled,
   brokenAnswers,
   databaseDiskFull,
+  readOnlyDatabase,
+  goBack,
   queueWiped,
   clockStepsBack,
   apiKilled,
@@ -61,11 +61,7 @@ export const SCENARIOS: readonly Scenario[] = [
   soak,
   gracefulStop,
   notificationsStormed,
-  keyRevoked,
-  rateLimits,
-  identicalRequests,
   crowdedLanes,
-  neighbours,
   greedyWorkspace,
   openTransaction,
   overload,

@@ -1,5 +1,6 @@
 import { LeftOut, type FaultReport } from '../../support/rig/fault-result.js';
-import { hasPgBouncer, PgBouncer, SERVER_LIMITS } from '../../support/rig/pgbouncer.js';
+import { deployedSetting, hasPgBouncer, PgBouncer, SERVER_LIMITS } from '../../support/rig/pgbouncer.js';
+import { BenchPostgres } from '../../support/rig/postgres.js';
 import { pause, waitFor } from '../../support/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
@@ -11,6 +12,8 @@ const RECIPIENTS = 50;
 const WORKERS = 2;
 /** Fewer than the three processes have between them: they wait for one another. */
 const POOL_SIZE = 8;
+/** From PostgreSQL's start to the next answer of 202. */
+const RESTART_LIMIT_MS = 5_000;
 /** Of each process past the pooler: one that listens, the queue's where it is PostgreSQL, one for what is rare. */
 const DIRECT = { PostgreSQL: 10, Redis: 2 };
 
@@ -20,21 +23,26 @@ const DIRECT = { PostgreSQL: 10, Redis: 2 };
  */
 export const behindPgBouncer: Scenario = {
   name: 'behind-pgbouncer',
-  goal: 'PgBouncer in transaction mode killed, restarted, its server connections ended; 0 lost, 0 sent twice, connections within their bound',
+  goal: 'PgBouncer in transaction mode killed, restarted, its server connections ended, PostgreSQL behind it restarted; 0 lost, 0 sent twice, connections within their bound',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
 async function run(context: FaultContext, scope: FaultContext['scope']): Promise<FaultReport> {
   if (!(await hasPgBouncer())) throw new LeftOut('pgbouncer is not installed');
   let pooler: PgBouncer | undefined;
-  const stage = await FaultStage.set(context, scope, {
+  const postgres = await BenchPostgres.start(scope);
+  const stage = await FaultStage.set({ ...context, postgres }, scope, {
     lanes: LANES,
     messagesPerSecond: 40,
     recipients: RECIPIENTS,
     latencyMs: 30,
     workers: WORKERS,
     databaseVia: async (url) => {
-      pooler = await PgBouncer.start(scope, url, { connectQuery: SERVER_LIMITS, poolSize: POOL_SIZE });
+      pooler = await PgBouncer.start(scope, url, {
+        connectQuery: SERVER_LIMITS,
+        poolSize: POOL_SIZE,
+        settings: { server_login_retry: deployedSetting('server_login_retry') },
+      });
       return { databaseUrl: pooler.through(url), settings: { DATABASE_DIRECT_URL: url } };
     },
   });
@@ -66,7 +74,19 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     },
     // As a server does that restarts: the pooler stays and makes new ones.
     () => pool.query(END_POOLED),
+    async () => {
+      await postgres.crash();
+      await postgres.restart();
+      const [from, before] = [performance.now(), traffic.acknowledged.length];
+      await waitFor('a message to be accepted', () => (traffic.acknowledged.length > before ? true : null), {
+        timeoutMs: 60_000,
+        everyMs: 10,
+      });
+      restartMs = Math.max(restartMs, performance.now() - from);
+      context.say(`an answer ${Math.round(performance.now() - from)} ms after PostgreSQL had started again`);
+    },
   ];
+  let restartMs = 0;
   const rounds = context.quick ? 2 : 6;
   let [injected, faultAt] = [0, performance.now()];
   for (let round = 0; round < rounds; round++) {
@@ -88,6 +108,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const recoveredMs = await stage.recoveredAfter(Math.max(faultAt, answeredAt));
   const judgement = await stage.judge(traffic.acknowledged);
   await nothingHeld(stage).catch(() => traffic.violations.push('a lock or a transaction stays behind'));
+  if (restartMs > RESTART_LIMIT_MS)
+    traffic.late.push(`after a restart of PostgreSQL ${Math.round(restartMs)} ms without an answer`);
   const bound = POOL_SIZE + (WORKERS + 1) * DIRECT[context.redisUrl === null ? 'PostgreSQL' : 'Redis'];
   if (mostConnections > bound) traffic.violations.push(`${mostConnections} connections, more than ${bound}`);
   return reportOf({
@@ -96,7 +118,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     judgement,
     recoveredMs,
     violations: traffic.violations,
-    notes: { repeated: traffic.repeated, most_connections: mostConnections, bound },
+    late: traffic.late,
+    notes: { restart_ms: Math.round(restartMs), repeated: traffic.repeated, most_connections: mostConnections, bound },
   });
 }
 

@@ -14,11 +14,12 @@ const RECIPIENTS = 40;
 const LEFT_BYTES = 2 * 1_048_576;
 const FULL_MS = 60_000;
 const STAYS_FULL_MS = 3_000;
+const NOTICED_MS = 10_000;
 
 /** PostgreSQL's disk is full while messages are accepted and sent: requests are refused, and nothing accepted is lost. */
 export const databaseDiskFull: Scenario = {
   name: 'database-disk-full',
-  goal: "PostgreSQL's disk full: requests answered 503, 0 acknowledged lost, 0 sent twice, goes on when space is free again",
+  goal: "PostgreSQL's disk full: requests answered 503, the api not ready, 0 acknowledged lost, 0 sent twice, goes on when space is free again",
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
@@ -42,6 +43,9 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     await waitFor('requests to be refused', () => (stage.caller.refusals >= before + 20 ? true : null), {
       timeoutMs: FULL_MS,
     }).catch(() => traffic.late.push('no request was refused: the disk was never full'));
+    await waitFor('the api to be not ready', () => isNotReady(stage), { timeoutMs: NOTICED_MS }).catch(() =>
+      traffic.violations.push('the api says that it is ready while the disk is full'),
+    );
     await pause(STAYS_FULL_MS);
     disk.empty();
     // Without space for its log PostgreSQL stops, as it must; its operator starts it again.
@@ -66,4 +70,10 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     late: traffic.late,
     notes: { refused_503: stage.caller.refusals, restarts_of_postgresql: restarts },
   });
+}
+
+async function isNotReady(stage: FaultStage): Promise<true | null> {
+  const response = await fetch(`${stage.api.url}/health/ready`).catch(() => null);
+  await response?.arrayBuffer();
+  return response?.ok === true ? null : true;
 }

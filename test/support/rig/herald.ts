@@ -19,6 +19,8 @@ export interface HeraldPlace {
   port?: number;
   /** More settings, such as REDIS_URL. */
   settings?: Record<string, string>;
+  /** Its main file. Default: this build's. */
+  program?: string;
 }
 
 /** The settings that a process of the service gets, as in production, which would refuse a platform without TLS. */
@@ -50,6 +52,7 @@ export class HeraldProcess {
     readonly roles: string,
     readonly port: number,
     private readonly env: Record<string, string>,
+    public program: string,
     public child: Child,
   ) {}
 
@@ -57,7 +60,8 @@ export class HeraldProcess {
   static async start(scope: Scope, roles: string, place: HeraldPlace): Promise<HeraldProcess> {
     const port = place.port ?? (await freePort());
     const env = { ...heraldSettings(place), ROLES: roles, PORT: String(port) };
-    const herald = new HeraldProcess(scope, roles, port, env, spawnHerald(scope, roles, env));
+    const program = place.program ?? compiled('src/main');
+    const herald = new HeraldProcess(scope, roles, port, env, program, spawnHerald(scope, roles, env, program));
     await herald.ready();
     return herald;
   }
@@ -68,7 +72,7 @@ export class HeraldProcess {
 
   /** Starts it again after it was killed, on the same port; does not wait until it is ready. */
   revive(): void {
-    this.child = spawnHerald(this.scope, this.roles, this.env);
+    this.child = spawnHerald(this.scope, this.roles, this.env, this.program);
   }
 
   async ready(timeoutMs = READY_MS): Promise<void> {
@@ -86,10 +90,10 @@ export class HeraldProcess {
   }
 }
 
-function spawnHerald(scope: Scope, roles: string, env: Record<string, string>): Child {
+function spawnHerald(scope: Scope, roles: string, env: Record<string, string>, program: string): Child {
   return Child.start(scope, {
     name: `Herald (${roles})`,
-    args: [...profiling(), '--enable-source-maps', compiled('src/main')],
+    args: [...profiling(), '--enable-source-maps', program],
     env,
   });
 }

@@ -113,6 +113,13 @@ export class PgBouncer {
   }
 }
 
+/** The value of a setting in deploy/pgbouncer/herald.ini. @throws Error where it is not there */
+export function deployedSetting(name: string): string {
+  const value = new RegExp(`^${name} = (.+)$`, 'm').exec(readFileSync('deploy/pgbouncer/herald.ini', 'utf8'))?.[1];
+  if (value === undefined) throw new Error(`deploy/pgbouncer/herald.ini has no ${name}`);
+  return value;
+}
+
 /** deploy/pgbouncer/herald.ini for this database, on a port of 127.0.0.1; the file of its users is yet to be written. */
 export async function deployed(
   scope: Scope,

@@ -1,0 +1,906 @@
+-- The schema as the migrations make it, to be read in one place. Made by: npm run generate
+-- The comments that explain it are in migrations/.
+
+create table api_key (
+  id text not null,
+  organization_id uuid not null,
+  name text not null,
+  secret_hash bytea not null,
+  scopes text[] not null,
+  otp_project_id uuid,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_id_check CHECK ((id ~ '^[0-9A-Za-z]{12}$')),
+  constraint api_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+  constraint api_key_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
+  constraint api_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  constraint api_key_otp_project_id_fkey FOREIGN KEY (otp_project_id) REFERENCES otp_project(id)
+);
+CREATE INDEX api_key_organization ON api_key (organization_id, created_at);
+
+create table audit_event (
+  id bigint not null generated always as identity,
+  occurred_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  organization_id uuid,
+  action text not null,
+  target text,
+  actor_kind text not null,
+  actor text,
+  address text,
+  details jsonb,
+  constraint audit_event_pkey PRIMARY KEY (id),
+  constraint audit_event_action_check CHECK ((action ~ '^[a-z_]+[.][a-z_]+$')),
+  constraint audit_event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key', 'operator', 'service']))),
+  constraint audit_event_details_check CHECK ((pg_column_size(details) <= 8192))
+);
+CREATE INDEX audit_event_time ON audit_event (occurred_at, id);
+CREATE INDEX audit_event_workspace ON audit_event (organization_id, occurred_at, id) WHERE (organization_id IS NOT NULL);
+CREATE TRIGGER audit_event_rows BEFORE DELETE OR UPDATE ON audit_event FOR EACH ROW EXECUTE FUNCTION audit_event_guard();
+CREATE TRIGGER audit_event_truncate BEFORE TRUNCATE ON audit_event FOR EACH STATEMENT EXECUTE FUNCTION audit_event_guard();
+
+create table connection (
+  id uuid not null,
+  organization_id uuid not null,
+  phone_number_id text not null,
+  waba_id text not null,
+  phone_number text not null,
+  verified_name text,
+  status text not null,
+  status_reason text,
+  quality_rating text,
+  messaging_limit text,
+  throughput_per_second integer not null default 80,
+  throughput_fixed boolean not null default false,
+  timezone text,
+  token_ciphertext bytea not null,
+  token_version integer not null default 1,
+  restricted_until timestamptz,
+  facts_at timestamptz(3),
+  facts_due_at timestamptz not null default clock_timestamp(),
+  profile_updated_at timestamptz(3),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint connection_pkey PRIMARY KEY (id),
+  constraint connection_phone_number_check CHECK ((phone_number ~ '^[0-9]{5,20}$')),
+  constraint connection_status_check CHECK ((status = ANY (ARRAY['connected', 'pending', 'disconnected', 'restricted']))),
+  constraint connection_throughput_per_second_check CHECK (((throughput_per_second >= 1) AND (throughput_per_second <= 10000))),
+  constraint connection_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  constraint connection_phone_number_id UNIQUE (phone_number_id)
+);
+CREATE INDEX connection_facts_due ON connection (facts_due_at);
+CREATE INDEX connection_organization ON connection (organization_id, created_at);
+CREATE INDEX connection_waba ON connection (waba_id);
+
+create table conversation (
+  id uuid not null,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  phone text,
+  wa_id text,
+  user_id text,
+  profile_name text,
+  last_inbound_at timestamptz,
+  merged_into uuid,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint conversation_pkey PRIMARY KEY (id),
+  constraint conversation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
+  constraint conversation_merged_into_fkey FOREIGN KEY (merged_into) REFERENCES conversation(id),
+  constraint conversation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX conversation_merged ON conversation (merged_into) WHERE (merged_into IS NOT NULL);
+CREATE UNIQUE INDEX conversation_phone ON conversation (connection_id, phone) WHERE (phone IS NOT NULL);
+CREATE UNIQUE INDEX conversation_user_id ON conversation (connection_id, user_id) WHERE (user_id IS NOT NULL);
+CREATE UNIQUE INDEX conversation_wa_id ON conversation (connection_id, wa_id) WHERE (wa_id IS NOT NULL);
+
+create table database_identity (
+  single boolean not null default true,
+  identity text not null,
+  confirmed_at timestamptz not null default clock_timestamp(),
+  held_since timestamptz,
+  constraint database_identity_pkey PRIMARY KEY (single),
+  constraint database_identity_single_check CHECK (single)
+);
+
+create table event_recording (
+  organization_id uuid not null,
+  since xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),
+  read_at timestamptz not null default clock_timestamp(),
+  constraint event_recording_pkey PRIMARY KEY (organization_id),
+  constraint event_recording_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+
+create table heartbeat (
+  name text not null,
+  beat_at timestamptz not null,
+  every_seconds integer,
+  constraint heartbeat_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
+
+create table lane (
+  key text not null,
+  owner uuid,
+  owner_until timestamptz,
+  paused_until timestamptz,
+  pause_count integer not null default 0,
+  pause_reason text,
+  next_slot_at timestamptz not null default '-infinity'::timestamp with time zone,
+  low_at timestamptz not null default '-infinity'::timestamp with time zone,
+  low_seq bigint not null default 0,
+  seen_seq bigint not null default 0,
+  seen_at timestamptz not null default 'infinity'::timestamp with time zone,
+  constraint lane_pkey PRIMARY KEY (key)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.01);
+
+create table media_object (
+  id uuid not null,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  direction text not null,
+  type text not null,
+  mime_type text not null,
+  size_bytes bigint,
+  sha256 text,
+  filename text,
+  voice boolean not null default false,
+  status text not null,
+  storage_key uuid,
+  platform_media_id text,
+  tries integer not null default 0,
+  next_attempt_at timestamptz,
+  lease_owner uuid,
+  lease_until timestamptz,
+  failure text,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint media_object_pkey PRIMARY KEY (id),
+  constraint media_object_direction_check CHECK ((direction = ANY (ARRAY['outbound', 'inbound']))),
+  constraint media_object_filename_check CHECK (((char_length(filename) >= 1) AND (char_length(filename) <= 240))),
+  constraint media_object_mime_type_check CHECK (((char_length(mime_type) >= 1) AND (char_length(mime_type) <= 255))),
+  constraint media_object_pending CHECK (((status <> 'pending') OR ((platform_media_id IS NOT NULL) AND (next_attempt_at IS NOT NULL)))),
+  constraint media_object_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$')),
+  constraint media_object_size_bytes_check CHECK ((size_bytes >= 0)),
+  constraint media_object_status_check CHECK ((status = ANY (ARRAY['stored', 'pending', 'failed']))),
+  constraint media_object_stored CHECK (((status <> 'stored') OR ((storage_key IS NOT NULL) AND (size_bytes IS NOT NULL) AND (sha256 IS NOT NULL)))),
+  constraint media_object_type_check CHECK ((type = ANY (ARRAY['image', 'video', 'audio', 'document', 'sticker']))),
+  constraint media_object_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
+  constraint media_object_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+) with (autovacuum_vacuum_scale_factor=0.05);
+CREATE INDEX media_object_age ON media_object (direction, created_at);
+CREATE INDEX media_object_awaited ON media_object (connection_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX media_object_list ON media_object (organization_id, created_at DESC, id DESC);
+CREATE INDEX media_object_list_connection ON media_object (organization_id, connection_id, created_at DESC, id DESC);
+CREATE INDEX media_object_list_kind ON media_object (organization_id, direction, type, created_at DESC, id DESC);
+CREATE UNIQUE INDEX media_object_storage_key ON media_object (storage_key) WHERE (storage_key IS NOT NULL);
+CREATE TRIGGER media_usage_delete AFTER DELETE ON media_object REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION media_usage_delete();
+CREATE TRIGGER media_usage_insert AFTER INSERT ON media_object REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION media_usage_insert();
+CREATE TRIGGER media_usage_update AFTER UPDATE ON media_object REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION media_usage_update();
+
+create table media_platform_id (
+  media_object_id uuid not null,
+  connection_id uuid not null,
+  organization_id uuid not null,
+  platform_media_id text not null,
+  expires_at timestamptz not null,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint media_platform_id_pkey PRIMARY KEY (media_object_id, connection_id),
+  constraint media_platform_id_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
+  constraint media_platform_id_media_object_id_fkey FOREIGN KEY (media_object_id) REFERENCES media_object(id) ON DELETE CASCADE,
+  constraint media_platform_id_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+
+create table media_usage (
+  organization_id uuid not null,
+  used_bytes bigint not null default 0,
+  constraint media_usage_pkey PRIMARY KEY (organization_id),
+  constraint media_usage_used_bytes_check CHECK ((used_bytes >= 0)),
+  constraint media_usage_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+) with (fillfactor=50);
+
+create table message (
+  id uuid not null,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  conversation_id uuid,
+  direction text not null,
+  type text not null,
+  recipient text,
+  recipient_user_id text,
+  sender text,
+  client_message_id text,
+  idempotency_key uuid,
+  fingerprint bytea,
+  reply_to_message_id uuid,
+  media_object_id uuid,
+  meta_message_id text,
+  send_at timestamptz(3),
+  ttl_seconds integer,
+  retried boolean not null default false,
+  trace_context bytea,
+  sent_at timestamptz,
+  created_at timestamptz(3) not null,
+  constraint message_pkey PRIMARY KEY (id),
+  constraint message_direction_check CHECK ((direction = ANY (ARRAY['outbound', 'inbound'])))
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX message_conversation_in ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'inbound') AND (conversation_id IS NOT NULL));
+CREATE INDEX message_conversation_out ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'outbound') AND (conversation_id IS NOT NULL));
+CREATE UNIQUE INDEX message_idempotency ON message (organization_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE UNIQUE INDEX message_inbound ON message (connection_id, meta_message_id) WHERE (direction = 'inbound');
+CREATE INDEX message_journal ON message (organization_id, created_at DESC, id DESC);
+CREATE INDEX message_journal_client ON message (organization_id, client_message_id, created_at DESC, id DESC) WHERE (client_message_id IS NOT NULL);
+CREATE INDEX message_journal_in ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
+CREATE INDEX message_journal_out ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'outbound');
+CREATE INDEX message_journal_recipient ON message (organization_id, recipient, created_at DESC, id DESC) WHERE (direction = 'outbound');
+CREATE INDEX message_journal_sender ON message (organization_id, sender, connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
+
+create table message_attempt (
+  id uuid not null,
+  organization_id uuid not null,
+  message_id uuid not null,
+  number integer not null,
+  status text not null,
+  started_at timestamptz not null,
+  finished_at timestamptz,
+  http_status integer,
+  platform_code integer,
+  platform_message text,
+  failure_category text,
+  meta_message_id text,
+  trace_id text,
+  constraint message_attempt_pkey PRIMARY KEY (id),
+  constraint message_attempt_status_check CHECK ((status = ANY (ARRAY['started', 'accepted', 'rejected', 'deferred', 'unknown'])))
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX message_attempt_message ON message_attempt (message_id, number);
+CREATE INDEX message_attempt_meta ON message_attempt (meta_message_id) WHERE (meta_message_id IS NOT NULL);
+
+create table message_content (
+  message_id uuid not null,
+  body text,
+  content jsonb not null,
+  inbound_context jsonb,
+  constraint message_content_pkey PRIMARY KEY (message_id)
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+
+create table message_queue (
+  connection_id uuid not null,
+  created_at timestamptz(3) not null,
+  message_id uuid not null,
+  organization_id uuid not null,
+  conversation_id uuid,
+  recipient text not null,
+  seq bigint not null generated by default as identity,
+  queued_at timestamptz not null,
+  next_attempt_at timestamptz,
+  expires_at timestamptz,
+  claimed_at timestamptz,
+  lease_until timestamptz,
+  attempt_id uuid,
+  attempt_number integer not null default 0,
+  tries integer not null default 0,
+  event_count integer not null default 0,
+  constraint message_queue_pkey PRIMARY KEY (message_id),
+  constraint message_queue_check CHECK (((attempt_id IS NULL) = (lease_until IS NULL))),
+  constraint message_queue_check1 CHECK (((attempt_id IS NULL) = (claimed_at IS NULL)))
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+CREATE INDEX message_queue_by_time ON message_queue (connection_id, created_at) WHERE (created_at > '-infinity'::timestamp with time zone);
+CREATE INDEX message_queue_expiry ON message_queue (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX message_queue_lane ON message_queue (connection_id, recipient, ((attempt_id IS NULL)), seq);
+CREATE INDEX message_queue_later ON message_queue (connection_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX message_queue_lease ON message_queue (lease_until) WHERE (lease_until IS NOT NULL);
+
+create table message_read (
+  message_id uuid not null,
+  organization_id uuid not null,
+  read_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint message_read_pkey PRIMARY KEY (message_id)
+);
+
+create table message_retry (
+  organization_id uuid not null,
+  idempotency_key uuid not null,
+  message_id uuid not null,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint message_retry_pkey PRIMARY KEY (organization_id, idempotency_key),
+  constraint message_retry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+
+create table message_schedule (
+  message_id uuid not null,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  conversation_id uuid,
+  created_at timestamptz(3) not null,
+  recipient text not null,
+  scheduled_for timestamptz(3) not null,
+  release_at timestamptz not null,
+  constraint message_schedule_pkey PRIMARY KEY (message_id)
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+CREATE INDEX message_schedule_by_recipient ON message_schedule (connection_id, recipient) WHERE (recipient <> '');
+CREATE INDEX message_schedule_by_time ON message_schedule (connection_id, created_at) WHERE (created_at > '-infinity'::timestamp with time zone);
+CREATE INDEX message_schedule_number ON message_schedule (connection_id, release_at);
+CREATE INDEX message_schedule_release ON message_schedule (release_at);
+
+create table message_state (
+  message_id uuid not null,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  conversation_id uuid,
+  created_at timestamptz(3) not null,
+  status text not null,
+  event_count integer not null,
+  queued_at timestamptz not null,
+  processing_at timestamptz,
+  accepted_at timestamptz,
+  sent_at timestamptz,
+  delivered_at timestamptz,
+  read_at timestamptz,
+  failed_at timestamptz,
+  meta_message_id text,
+  failure_category text,
+  error_code text,
+  error_message text,
+  attempt_id uuid,
+  attempt_number integer not null,
+  attempt_count integer,
+  attempt_status text,
+  attempt_finished_at timestamptz,
+  http_status integer,
+  platform_code integer,
+  platform_message text,
+  attempt_category text,
+  trace_id text,
+  constraint message_state_pkey PRIMARY KEY (message_id),
+  constraint message_state_attempt_status_check CHECK ((attempt_status = ANY (ARRAY['accepted', 'rejected', 'deferred', 'unknown']))),
+  constraint message_state_status_check CHECK ((status = ANY (ARRAY['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'])))
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX message_state_connection ON message_state (connection_id, status, created_at DESC, message_id DESC);
+CREATE INDEX message_state_conversation ON message_state (conversation_id, status, created_at DESC, message_id DESC) WHERE (conversation_id IS NOT NULL);
+CREATE INDEX message_state_meta ON message_state (hashtextextended(meta_message_id, (0)::bigint)) WHERE (meta_message_id IS NOT NULL);
+
+create table organization (
+  id uuid not null,
+  name text not null,
+  api_paid_until timestamptz,
+  rate_per_second integer,
+  rate_burst integer,
+  storage_limit_bytes bigint,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint organization_pkey PRIMARY KEY (id),
+  constraint organization_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+  constraint organization_rate_burst_check CHECK ((rate_burst > 0)),
+  constraint organization_rate_per_second_check CHECK ((rate_per_second > 0)),
+  constraint organization_storage_limit_bytes_check CHECK ((storage_limit_bytes >= 0))
+);
+
+create table otp_allowance (
+  project_id uuid not null,
+  organization_id uuid not null,
+  country text not null,
+  monthly_limit integer not null,
+  updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint otp_allowance_pkey PRIMARY KEY (project_id, country),
+  constraint otp_allowance_country_check CHECK ((country ~ '^[A-Z]{2}$')),
+  constraint otp_allowance_monthly_limit_check CHECK ((monthly_limit >= 0)),
+  constraint otp_allowance_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  constraint otp_allowance_project_id_fkey FOREIGN KEY (project_id) REFERENCES otp_project(id)
+);
+
+create table otp_challenge (
+  id uuid not null,
+  seq bigint not null generated always as identity,
+  organization_id uuid not null,
+  project_id uuid not null,
+  mode text not null,
+  recipient text,
+  number text,
+  country text,
+  idempotency_key text not null,
+  fingerprint bytea not null,
+  status text not null,
+  error text,
+  code_hash bytea,
+  code_key_version integer not null,
+  code_ciphertext bytea,
+  attempts integer not null default 0,
+  wrong_attempts integer not null default 0,
+  template_language text not null,
+  package_id uuid,
+  package_used boolean not null default false,
+  released_at timestamptz,
+  attempt_id uuid not null,
+  meta_message_id text,
+  lease_until timestamptz,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  sending_at timestamptz,
+  sent_at timestamptz,
+  delivered_at timestamptz,
+  read_at timestamptz,
+  verified_at timestamptz,
+  constraint otp_challenge_pkey PRIMARY KEY (id),
+  constraint otp_challenge_attempts_check CHECK (((attempts >= 0) AND (attempts <= 5))),
+  constraint otp_challenge_mode_check CHECK ((mode = ANY (ARRAY['sandbox', 'live']))),
+  constraint otp_challenge_recipient_check CHECK ((recipient ~ '^[0-9]{5,20}$')),
+  constraint otp_challenge_status_check CHECK ((status = ANY (ARRAY['queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read', 'verified', 'failed', 'expired']))),
+  constraint otp_challenge_wrong_attempts_check CHECK (((wrong_attempts >= 0) AND (wrong_attempts <= 5))),
+  constraint otp_challenge_idempotency UNIQUE (project_id, idempotency_key)
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX otp_challenge_attempt ON otp_challenge (attempt_id);
+CREATE INDEX otp_challenge_expires ON otp_challenge (expires_at) WHERE ((status || '') = ANY (ARRAY['queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read']));
+CREATE INDEX otp_challenge_kept ON otp_challenge (created_at) WHERE (recipient IS NOT NULL);
+CREATE INDEX otp_challenge_leased ON otp_challenge (lease_until) WHERE (lease_until IS NOT NULL);
+CREATE INDEX otp_challenge_meta ON otp_challenge (meta_message_id) WHERE (meta_message_id IS NOT NULL);
+CREATE INDEX otp_challenge_of_recipient ON otp_challenge (project_id, recipient) WHERE ((status || '') = ANY (ARRAY['queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read']));
+CREATE INDEX otp_challenge_turn ON otp_challenge (project_id, created_at, seq) WHERE ((status || '') = 'queued');
+CREATE INDEX otp_challenge_waits ON otp_challenge (created_at) WHERE ((status || '') = 'queued');
+
+create table otp_package (
+  id uuid not null,
+  project_id uuid not null,
+  organization_id uuid not null,
+  country text not null,
+  month date not null,
+  monthly_limit integer not null,
+  reserved integer not null default 0,
+  used integer not null default 0,
+  constraint otp_package_pkey PRIMARY KEY (id),
+  constraint otp_package_monthly_limit_check CHECK ((monthly_limit >= 0)),
+  constraint otp_package_reserved_check CHECK ((reserved >= 0)),
+  constraint otp_package_used_check CHECK ((used >= 0)),
+  constraint otp_package_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  constraint otp_package_project_id_fkey FOREIGN KEY (project_id) REFERENCES otp_project(id),
+  constraint otp_package_month UNIQUE (project_id, country, month)
+) with (fillfactor=50);
+
+create table otp_project (
+  id uuid not null,
+  organization_id uuid not null,
+  name text not null,
+  mode text not null,
+  template_language text not null default 'en_US',
+  allowed_countries text[],
+  guesses_since timestamptz,
+  guesses_right integer not null default 0,
+  guesses_wrong integer not null default 0,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint otp_project_pkey PRIMARY KEY (id),
+  constraint otp_project_mode_check CHECK ((mode = ANY (ARRAY['sandbox', 'live']))),
+  constraint otp_project_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+  constraint otp_project_template_language_check CHECK (((char_length(template_language) >= 2) AND (char_length(template_language) <= 20))),
+  constraint otp_project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX otp_project_organization ON otp_project (organization_id, created_at);
+
+create table otp_recipient (
+  project_id uuid not null,
+  recipient text not null,
+  organization_id uuid not null,
+  last_sent_at timestamptz,
+  tokens double precision not null,
+  refilled_at timestamptz not null,
+  failures integer not null default 0,
+  failures_since timestamptz,
+  constraint otp_recipient_pkey PRIMARY KEY (project_id, recipient)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.01);
+CREATE INDEX otp_recipient_age ON otp_recipient (last_sent_at);
+
+create table otp_sender (
+  id boolean not null default true,
+  phone_number_id text not null,
+  former_number_ids text[] not null default '{}'::text[],
+  phone_number text,
+  template_name text not null,
+  token_ciphertext bytea not null,
+  token_version integer not null default 1,
+  throughput_per_second integer not null default 80,
+  status text not null default 'connected',
+  updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint otp_sender_pkey PRIMARY KEY (id),
+  constraint otp_sender_id_check CHECK (id),
+  constraint otp_sender_status_check CHECK ((status = ANY (ARRAY['connected', 'disconnected']))),
+  constraint otp_sender_throughput_per_second_check CHECK (((throughput_per_second >= 1) AND (throughput_per_second <= 10000)))
+);
+
+create table platform_notification (
+  id uuid not null,
+  received_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  body bytea not null,
+  state text not null default 'stored',
+  tries integer not null default 0,
+  next_try_at timestamptz not null default (clock_timestamp() + '00:00:05'::interval),
+  constraint platform_notification_pkey PRIMARY KEY (id),
+  constraint platform_notification_state_check CHECK ((state = ANY (ARRAY['stored', 'applied', 'unmatched', 'unreadable', 'failed'])))
+) with (autovacuum_vacuum_scale_factor=0.01);
+CREATE INDEX platform_notification_due ON platform_notification (next_try_at) WHERE (state = 'stored');
+
+create unlogged table rate_bucket (
+  key text not null,
+  tokens double precision not null,
+  refilled_at timestamptz not null,
+  constraint rate_bucket_pkey PRIMARY KEY (key)
+) with (fillfactor=50);
+
+create table template (
+  id uuid not null,
+  organization_id uuid not null,
+  waba_id text not null,
+  platform_id text not null,
+  name text not null,
+  language text not null,
+  status text not null,
+  platform_status text not null,
+  category text not null,
+  parameter_format text not null,
+  quality text,
+  rejected_reason text,
+  components jsonb not null,
+  message_send_ttl_seconds integer,
+  touched_at timestamptz not null default '-infinity'::timestamp with time zone,
+  status_at timestamptz,
+  quality_at timestamptz,
+  category_at timestamptz,
+  deleted_at timestamptz,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint template_pkey PRIMARY KEY (id),
+  constraint template_language_check CHECK (((char_length(language) >= 1) AND (char_length(language) <= 64))),
+  constraint template_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 512))),
+  constraint template_parameter_format_check CHECK ((parameter_format = ANY (ARRAY['POSITIONAL', 'NAMED']))),
+  constraint template_status_check CHECK ((status = ANY (ARRAY['pending', 'approved', 'rejected', 'paused', 'disabled', 'in_appeal', 'pending_deletion']))),
+  constraint template_of_account FOREIGN KEY (organization_id, waba_id) REFERENCES template_account(organization_id, waba_id),
+  constraint template_version UNIQUE (organization_id, waba_id, name, language)
+);
+
+create table template_account (
+  organization_id uuid not null,
+  waba_id text not null,
+  synced_at timestamptz,
+  stale_since timestamptz,
+  changed_at timestamptz not null default '-infinity'::timestamp with time zone,
+  tried_at timestamptz,
+  failures integer not null default 0,
+  failure jsonb,
+  sync_owner uuid,
+  sync_started_at timestamptz,
+  sync_until timestamptz,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint template_account_pkey PRIMARY KEY (organization_id, waba_id),
+  constraint template_account_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+) with (fillfactor=70);
+CREATE INDEX template_account_waba ON template_account (waba_id);
+
+create table webhook_delivery (
+  id uuid not null,
+  organization_id uuid not null,
+  endpoint_id uuid not null,
+  event_id uuid not null,
+  event_type text not null,
+  attempt integer not null,
+  status text not null,
+  http_status integer,
+  error text,
+  duration_ms integer,
+  next_attempt_at timestamptz,
+  created_at timestamptz(3) not null,
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['succeeded', 'failed'])))
+) partition by RANGE (id);
+CREATE INDEX webhook_delivery_list ON webhook_delivery (endpoint_id, event_type, status, created_at DESC, id DESC);
+
+create table webhook_endpoint (
+  id uuid not null,
+  organization_id uuid not null,
+  url text not null,
+  events text[] not null,
+  connection_ids uuid[] not null default '{}'::uuid[],
+  header_names text[] not null default '{}'::text[],
+  headers_ciphertext bytea,
+  active boolean not null,
+  revision integer not null default 1,
+  disabled_reason text,
+  inactive_since timestamptz(3),
+  failing_since timestamptz(3),
+  last_failure_at timestamptz(3),
+  rests_until timestamptz,
+  rests smallint not null default 0,
+  deleted_at timestamptz(3),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint webhook_endpoint_pkey PRIMARY KEY (id),
+  constraint webhook_endpoint_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['gone', 'failing']))),
+  constraint webhook_endpoint_events_check CHECK ((cardinality(events) > 0)),
+  constraint webhook_endpoint_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+) with (fillfactor=80);
+CREATE INDEX webhook_endpoint_inactive ON webhook_endpoint (inactive_since) WHERE (inactive_since IS NOT NULL);
+CREATE UNIQUE INDEX webhook_endpoint_organization ON webhook_endpoint (organization_id) WHERE (deleted_at IS NULL);
+CREATE TRIGGER webhook_endpoint_recording AFTER INSERT OR UPDATE OF deleted_at ON webhook_endpoint FOR EACH ROW EXECUTE FUNCTION record_events_of_endpoint();
+
+create table webhook_event (
+  id uuid not null default uuid_v7(),
+  organization_id uuid not null,
+  endpoint_id uuid,
+  type text not null,
+  data jsonb not null,
+  occurred_at timestamptz(3) not null,
+  status text not null default 'pending',
+  attempt_count integer not null default 0,
+  tries integer not null default 0,
+  current_attempt_id uuid,
+  next_attempt_at timestamptz default clock_timestamp(),
+  trace_context bytea,
+  transaction_id xid8 not null default pg_current_xact_id(),
+  constraint webhook_event_pkey PRIMARY KEY (id),
+  constraint webhook_event_endpoint_check CHECK (((endpoint_id IS NOT NULL) OR (status = 'recorded'))),
+  constraint webhook_event_status_check CHECK ((status = ANY (ARRAY['pending', 'delivered', 'exhausted', 'recorded'])))
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX webhook_event_due ON webhook_event (endpoint_id, next_attempt_at) WHERE (status = 'pending');
+CREATE INDEX webhook_event_leased ON webhook_event (endpoint_id, next_attempt_at) WHERE (current_attempt_id IS NOT NULL);
+CREATE INDEX webhook_event_order ON webhook_event (organization_id, transaction_id, id);
+
+create table webhook_replay (
+  id uuid not null,
+  organization_id uuid not null,
+  endpoint_id uuid not null,
+  only_failed boolean not null,
+  total integer not null,
+  done integer not null default 0,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  finished_at timestamptz(3),
+  constraint webhook_replay_pkey PRIMARY KEY (id),
+  constraint webhook_replay_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE,
+  constraint webhook_replay_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX webhook_replay_of_endpoint ON webhook_replay (endpoint_id);
+CREATE UNIQUE INDEX webhook_replay_running ON webhook_replay (endpoint_id) WHERE (finished_at IS NULL);
+
+create table webhook_replay_event (
+  replay_id uuid not null,
+  organization_id uuid not null,
+  event_id uuid not null,
+  constraint webhook_replay_event_pkey PRIMARY KEY (replay_id, event_id),
+  constraint webhook_replay_event_replay_id_fkey FOREIGN KEY (replay_id) REFERENCES webhook_replay(id) ON DELETE CASCADE
+);
+
+create table webhook_secret (
+  id uuid not null,
+  organization_id uuid not null,
+  endpoint_id uuid not null,
+  ciphertext bytea not null,
+  hint text not null,
+  expires_at timestamptz(3),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  constraint webhook_secret_pkey PRIMARY KEY (id),
+  constraint webhook_secret_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id) ON DELETE CASCADE,
+  constraint webhook_secret_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE UNIQUE INDEX webhook_secret_current ON webhook_secret (endpoint_id) WHERE (expires_at IS NULL);
+CREATE INDEX webhook_secret_endpoint ON webhook_secret (endpoint_id, created_at DESC);
+
+create view message_attempt_view as
+SELECT DISTINCT ON (message_id, number) id,
+    organization_id,
+    message_id,
+    number,
+    status,
+    started_at,
+    finished_at,
+    http_status,
+    platform_code,
+    platform_message,
+    failure_category,
+    meta_message_id,
+    trace_id
+   FROM ( SELECT 1 AS place,
+            q.attempt_id AS id,
+            q.organization_id,
+            q.message_id,
+            q.attempt_number AS number,
+            'started' AS status,
+            q.claimed_at AS started_at,
+            NULL::timestamp with time zone AS finished_at,
+            NULL::integer AS http_status,
+            NULL::integer AS platform_code,
+            NULL AS platform_message,
+            NULL AS failure_category,
+            NULL AS meta_message_id,
+            NULL AS trace_id
+           FROM message_queue q
+          WHERE q.attempt_id IS NOT NULL
+        UNION ALL
+         SELECT 2,
+            s.attempt_id,
+            s.organization_id,
+            s.message_id,
+            s.attempt_number,
+            COALESCE(s.attempt_status, 'started') AS "coalesce",
+            COALESCE(s.processing_at, s.queued_at) AS "coalesce",
+            s.attempt_finished_at,
+            s.http_status,
+            s.platform_code,
+            s.platform_message,
+            s.attempt_category,
+            s.meta_message_id,
+            s.trace_id
+           FROM message_state s
+          WHERE s.attempt_id IS NOT NULL
+        UNION ALL
+         SELECT 3,
+            message_attempt.id,
+            message_attempt.organization_id,
+            message_attempt.message_id,
+            message_attempt.number,
+            message_attempt.status,
+            message_attempt.started_at,
+            message_attempt.finished_at,
+            message_attempt.http_status,
+            message_attempt.platform_code,
+            message_attempt.platform_message,
+            message_attempt.failure_category,
+            message_attempt.meta_message_id,
+            message_attempt.trace_id
+           FROM message_attempt) a
+  ORDER BY message_id, number, place;
+
+create view message_view as
+SELECT m.id,
+    m.organization_id,
+    m.connection_id,
+    m.conversation_id,
+    m.direction,
+    m.type,
+    m.recipient,
+    m.recipient_user_id,
+    m.sender,
+    m.client_message_id,
+    m.idempotency_key,
+    m.fingerprint,
+    m.reply_to_message_id,
+    m.media_object_id,
+    m.created_at,
+    c.body,
+    COALESCE(c.content, '{}'::jsonb) AS content,
+    c.inbound_context,
+        CASE
+            WHEN m.direction = 'inbound' THEN 'received'
+            WHEN q.attempt_id IS NOT NULL THEN 'processing'
+            WHEN q.message_id IS NOT NULL OR t.message_id IS NOT NULL THEN 'queued'
+            ELSE s.status
+        END AS status,
+        CASE
+            WHEN m.direction = 'inbound' THEN m.meta_message_id
+            ELSE s.meta_message_id
+        END AS meta_message_id,
+    s.failure_category,
+    s.error_code,
+    s.error_message,
+    COALESCE(q.attempt_number, s.attempt_count, s.attempt_number, 0) AS attempt_count,
+    COALESCE(q.event_count, s.event_count, 1) AS event_count,
+    COALESCE(q.attempt_id, s.attempt_id) AS current_attempt_id,
+    q.lease_until,
+    q.seq,
+    q.tries,
+        CASE
+            WHEN q.attempt_id IS NULL THEN COALESCE(q.next_attempt_at, q.queued_at)
+            ELSE NULL::timestamp with time zone
+        END AS next_attempt_at,
+    COALESCE(q.queued_at, t.created_at, s.queued_at) AS queued_at,
+    COALESCE(q.claimed_at, s.processing_at) AS processing_at,
+    s.accepted_at,
+        CASE
+            WHEN m.direction = 'inbound' THEN m.sent_at
+            ELSE s.sent_at
+        END AS sent_at,
+    s.delivered_at,
+    s.read_at,
+    s.failed_at,
+    t.scheduled_for,
+    q.expires_at
+   FROM message m
+     LEFT JOIN message_queue q ON q.message_id = m.id AND m.direction = 'outbound'
+     LEFT JOIN message_state s ON s.message_id = m.id
+     LEFT JOIN message_content c ON c.message_id = m.id
+     LEFT JOIN message_schedule t ON t.message_id = m.id AND m.send_at IS NOT NULL;
+
+CREATE OR REPLACE FUNCTION audit_event_guard()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.address is null and new.details is null
+    and to_jsonb(new) - 'address' - 'details' = to_jsonb(old) - 'address' - 'details'
+    and not exists (select from organization where id = old.organization_id) then
+    return new;
+  end if;
+  if tg_op = 'DELETE' and old.occurred_at < clock_timestamp() - interval '30 days' then
+    return old;
+  end if;
+  raise exception 'audit_event is append-only: % is refused', lower(tg_op) using errcode = '23001';
+end $function$;
+CREATE OR REPLACE FUNCTION identity_of_database()
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  cluster text := '-';
+  timeline text := '-';
+begin
+  begin
+    cluster := (pg_control_system()).system_identifier;
+  exception when others then
+    if sqlstate ~ '^(5[3478]|XX)' then raise; end if;
+  end;
+  begin
+    timeline := case when pg_is_in_recovery() then lpad(upper(to_hex((pg_control_checkpoint()).timeline_id)), 8, '0')
+      else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end;
+  exception when others then
+    if sqlstate ~ '^(5[3478]|XX)' then raise; end if;
+  end;
+  return cluster || '/' || timeline || '/' || (select oid from pg_database where datname = current_database());
+end $function$;
+CREATE OR REPLACE FUNCTION media_usage_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into media_usage as u (organization_id, used_bytes)
+  select organization_id, sum(bytes) from (select organization_id, storage_key, -size_bytes as bytes from removed) as c
+  where storage_key is not null group by organization_id having sum(bytes) > 0 order by organization_id
+  on conflict (organization_id) do update set used_bytes = u.used_bytes + excluded.used_bytes;
+  update media_usage u set used_bytes = greatest(u.used_bytes + freed.bytes, 0)
+  from (
+    select organization_id, sum(bytes) as bytes from (select organization_id, storage_key, -size_bytes as bytes from removed) as c
+    where storage_key is not null group by organization_id having sum(bytes) < 0) as freed
+  where u.organization_id = freed.organization_id;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION media_usage_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into media_usage as u (organization_id, used_bytes)
+  select organization_id, sum(bytes) from (select organization_id, storage_key, size_bytes as bytes from added) as c
+  where storage_key is not null group by organization_id having sum(bytes) > 0 order by organization_id
+  on conflict (organization_id) do update set used_bytes = u.used_bytes + excluded.used_bytes;
+  update media_usage u set used_bytes = greatest(u.used_bytes + freed.bytes, 0)
+  from (
+    select organization_id, sum(bytes) as bytes from (select organization_id, storage_key, size_bytes as bytes from added) as c
+    where storage_key is not null group by organization_id having sum(bytes) < 0) as freed
+  where u.organization_id = freed.organization_id;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION media_usage_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into media_usage as u (organization_id, used_bytes)
+  select organization_id, sum(bytes) from (select organization_id, storage_key, size_bytes as bytes from added union all select organization_id, storage_key, -size_bytes as bytes from removed) as c
+  where storage_key is not null group by organization_id having sum(bytes) > 0 order by organization_id
+  on conflict (organization_id) do update set used_bytes = u.used_bytes + excluded.used_bytes;
+  update media_usage u set used_bytes = greatest(u.used_bytes + freed.bytes, 0)
+  from (
+    select organization_id, sum(bytes) as bytes from (select organization_id, storage_key, size_bytes as bytes from added union all select organization_id, storage_key, -size_bytes as bytes from removed) as c
+    where storage_key is not null group by organization_id having sum(bytes) < 0) as freed
+  where u.organization_id = freed.organization_id;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION record_events_of_endpoint()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into event_recording (organization_id) values (new.organization_id)
+  on conflict (organization_id) do update set read_at = clock_timestamp();
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION uuid_v7()
+ RETURNS uuid
+ LANGUAGE sql
+ PARALLEL SAFE
+AS $function$
+  select (overlay(lpad(to_hex(floor(extract(epoch from clock_timestamp()) * 4096000)::bigint), 15, '0')
+    placing '7' from 13 for 0) || substr(gen_random_uuid(), 20))::uuid
+$function$;

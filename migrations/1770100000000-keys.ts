@@ -1,0 +1,43 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** API keys, and the buckets that limit their requests. */
+export class Keys1770100000000 implements MigrationInterface {
+  name = 'Keys1770100000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(UP);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(DOWN);
+  }
+}
+
+const UP = `
+-- "id" is the public part of the key's text. Of the secret part only the hash is stored.
+create table api_key (
+  id text primary key check (id ~ '^[0-9A-Za-z]{12}$'),
+  organization_id uuid not null references organization (id),
+  name text not null check (char_length(name) between 1 and 200),
+  secret_hash bytea not null check (octet_length(secret_hash) = 32),
+  scopes text[] not null,
+  otp_project_id uuid,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
+);
+create index api_key_organization on api_key (organization_id, created_at);
+
+-- Token buckets that processes share. Unlogged: after a crash every bucket is full, which is harmless.
+create unlogged table rate_bucket (
+  key text primary key,
+  tokens double precision not null,
+  refilled_at timestamptz not null
+) with (fillfactor = 50);
+`;
+
+const DOWN = `
+drop table rate_bucket;
+drop table api_key;
+`;

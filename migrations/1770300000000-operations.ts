@@ -1,0 +1,80 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What the processes share beside the rows of modules: lanes, heartbeats, and the identity of the database. */
+export class Operations1770300000000 implements MigrationInterface {
+  name = 'Operations1770300000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(UP);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(DOWN);
+  }
+}
+
+const UP = `
+-- Which process drains a lane, until when, and how far its pace is used up. All times are the database's.
+-- low_at: no row that is due since it was accepted is before it; no waiting row of those has a lower seq than low_seq.
+-- seen_*: a value of the sequence, and a time at which it had been reached.
+create table lane (
+  key text primary key,
+  owner uuid,
+  owner_until timestamptz,
+  paused_until timestamptz,
+  pause_count integer not null default 0,
+  pause_reason text,
+  next_slot_at timestamptz not null default '-infinity',
+  low_at timestamptz not null default '-infinity',
+  low_seq bigint not null default 0,
+  seen_seq bigint not null default 0,
+  seen_at timestamptz not null default 'infinity'
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+
+-- Last success of what runs again and again, and the seconds between two rounds. The age is part of readiness.
+create table heartbeat (
+  name text primary key,
+  beat_at timestamptz not null,
+  every_seconds integer
+) with (fillfactor = 50);
+-- Readiness updates this row, to prove that the database takes writes.
+insert into heartbeat (name, beat_at) values ('ready', clock_timestamp());
+
+-- Cluster, timeline (a new one begins with each promotion and each point-in-time recovery), database. A managed server
+-- may refuse to show one of them: it is then left out on both sides of the comparison. An error of the server itself
+-- (classes 53 to 58 and XX) must not look like another server.
+create function identity_of_database() returns text language plpgsql stable as $$
+declare
+  cluster text := '-';
+  timeline text := '-';
+begin
+  begin
+    cluster := (pg_control_system()).system_identifier;
+  exception when others then
+    if sqlstate ~ '^(5[3478]|XX)' then raise; end if;
+  end;
+  begin
+    timeline := case when pg_is_in_recovery() then lpad(upper(to_hex((pg_control_checkpoint()).timeline_id)), 8, '0')
+      else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end;
+  exception when others then
+    if sqlstate ~ '^(5[3478]|XX)' then raise; end if;
+  end;
+  return cluster || '/' || timeline || '/' || (select oid from pg_database where datname = current_database());
+end $$;
+
+-- One row. "held_since": rows that were queued before it were accepted on the database of "identity".
+create table database_identity (
+  single boolean primary key default true check (single),
+  identity text not null,
+  confirmed_at timestamptz not null default clock_timestamp(),
+  held_since timestamptz
+);
+insert into database_identity (identity) values (identity_of_database());
+`;
+
+const DOWN = `
+drop table database_identity;
+drop function identity_of_database();
+drop table heartbeat;
+drop table lane;
+`;

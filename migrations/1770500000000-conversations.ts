@@ -1,0 +1,40 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Conversations: one contact on one connection. */
+export class Conversations1770500000000 implements MigrationInterface {
+  name = 'Conversations1770500000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(UP);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(DOWN);
+  }
+}
+
+const UP = `
+-- The contact may be known by the number that a caller gave, by the platform's spelling of it, by a business-scoped user
+-- id, or by several of these. Where two rows turn out to be one person, the younger row points to the older one and
+-- gives up its identities.
+create table conversation (
+  id uuid primary key,
+  organization_id uuid not null references organization (id),
+  connection_id uuid not null references connection (id),
+  phone text,
+  wa_id text,
+  user_id text,
+  profile_name text,
+  last_inbound_at timestamptz,
+  merged_into uuid references conversation (id),
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
+);
+create unique index conversation_phone on conversation (connection_id, phone) where phone is not null;
+create unique index conversation_wa_id on conversation (connection_id, wa_id) where wa_id is not null;
+create unique index conversation_user_id on conversation (connection_id, user_id) where user_id is not null;
+create index conversation_merged on conversation (merged_into) where merged_into is not null;
+`;
+
+const DOWN = `
+drop table conversation;
+`;

@@ -1,0 +1,252 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Messages: the journal, and where each outbound message stands: scheduled, queued, or with a state. */
+export class Messages1770600000000 implements MigrationInterface {
+  name = 'Messages1770600000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(UP);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(DOWN);
+  }
+}
+
+const UP = `
+-- The journal's row, which never changes. An outbound message also has a row in exactly one of message_schedule,
+-- message_queue (it waits, or is on the wire) and message_state (from its outcome on).
+-- No foreign keys on the tables of messages: a batch of a hundred rows would run a hundred look-ups a key and lock its
+-- connection's row each time. Connections and conversations are never deleted.
+-- recipient: the key of the order to one contact, which is the contact's number where it is known, else the user id.
+-- sent_at and meta_message_id: of received messages.
+create table message (
+  id uuid primary key,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  conversation_id uuid,
+  direction text not null check (direction in ('outbound', 'inbound')),
+  type text not null,
+  recipient text,
+  recipient_user_id text,
+  sender text,
+  client_message_id text,
+  idempotency_key uuid,
+  fingerprint bytea,
+  reply_to_message_id uuid,
+  media_object_id uuid,
+  meta_message_id text,
+  send_at timestamptz(3),
+  ttl_seconds integer,
+  retried boolean not null default false,
+  trace_context bytea,
+  sent_at timestamptz,
+  created_at timestamptz(3) not null
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
+create unique index message_idempotency on message (organization_id, idempotency_key) where idempotency_key is not null;
+create unique index message_inbound on message (connection_id, meta_message_id) where direction = 'inbound';
+create index message_journal on message (organization_id, created_at desc, id desc);
+create index message_journal_client on message (organization_id, client_message_id, created_at desc, id desc)
+  where client_message_id is not null;
+create index message_journal_in on message (connection_id, created_at desc, id desc) where direction = 'inbound';
+create index message_journal_out on message (connection_id, created_at desc, id desc) where direction = 'outbound';
+create index message_journal_recipient on message (organization_id, recipient, created_at desc, id desc)
+  where direction = 'outbound';
+create index message_journal_sender on message (organization_id, sender, connection_id, created_at desc, id desc)
+  where direction = 'inbound';
+create index message_conversation_in on message (conversation_id, created_at desc, id desc)
+  where direction = 'inbound' and conversation_id is not null;
+create index message_conversation_out on message (conversation_id, created_at desc, id desc)
+  where direction = 'outbound' and conversation_id is not null;
+
+-- Deleted after the time of retention.
+create table message_content (
+  message_id uuid primary key,
+  body text,
+  content jsonb not null,
+  inbound_context jsonb
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
+
+-- recipient: for erasure and the journal; the release determines it again.
+-- release_at: when it is looked at next; later than scheduled_for where a check could not be made.
+create table message_schedule (
+  message_id uuid primary key,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  conversation_id uuid,
+  created_at timestamptz(3) not null,
+  recipient text not null,
+  scheduled_for timestamptz(3) not null,
+  release_at timestamptz not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+create index message_schedule_release on message_schedule (release_at);
+create index message_schedule_number on message_schedule (connection_id, release_at);
+-- Both conditions hold for every row. A statement that is to be planned with the index repeats it, and no other does.
+create index message_schedule_by_time on message_schedule (connection_id, created_at) where created_at > '-infinity';
+create index message_schedule_by_recipient on message_schedule (connection_id, recipient) where recipient <> '';
+
+-- Outbound messages that wait (attempt_id is null) or are on the wire. A row leaves the table with the outcome.
+-- next_attempt_at is null for what is due since it was accepted.
+-- expires_at: of those only that have a time of their own; all others expire by queued_at.
+-- No other index has message_id: the planner takes the table for empty whatever dead rows it has, and any index that
+-- could be searched by a part of a condition would do as well as the right one.
+create table message_queue (
+  connection_id uuid not null,
+  created_at timestamptz(3) not null,
+  message_id uuid primary key,
+  organization_id uuid not null,
+  conversation_id uuid,
+  recipient text not null,
+  seq bigint generated by default as identity,
+  queued_at timestamptz not null,
+  next_attempt_at timestamptz,
+  expires_at timestamptz,
+  claimed_at timestamptz,
+  lease_until timestamptz,
+  attempt_id uuid,
+  attempt_number integer not null default 0,
+  tries integer not null default 0,
+  event_count integer not null default 0,
+  check ((attempt_id is null) = (lease_until is null)),
+  check ((attempt_id is null) = (claimed_at is null))
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+-- The condition holds for every row: see message_schedule_by_time.
+create index message_queue_by_time on message_queue (connection_id, created_at) where created_at > '-infinity';
+-- Of each recipient what is on the wire first, then what waits: the first entry says whether the next one may go.
+create index message_queue_lane on message_queue (connection_id, recipient, (attempt_id is null), seq);
+create index message_queue_later on message_queue (connection_id, next_attempt_at) where next_attempt_at is not null;
+create index message_queue_lease on message_queue (lease_until) where lease_until is not null;
+create index message_queue_expiry on message_queue (expires_at) where expires_at is not null;
+
+-- Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones are in
+-- message_attempt. attempt_count: all attempts, where later ones than attempt_number are in message_attempt too, because
+-- an earlier one proved a retry needless; else null.
+-- event_count becomes data.sequence of the message's next event; counted with and without an endpoint.
+create table message_state (
+  message_id uuid primary key,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  conversation_id uuid,
+  created_at timestamptz(3) not null,
+  status text not null check (status in ('accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown')),
+  event_count integer not null,
+  queued_at timestamptz not null,
+  processing_at timestamptz,
+  accepted_at timestamptz,
+  sent_at timestamptz,
+  delivered_at timestamptz,
+  read_at timestamptz,
+  failed_at timestamptz,
+  meta_message_id text,
+  failure_category text,
+  error_code text,
+  error_message text,
+  attempt_id uuid,
+  attempt_number integer not null,
+  attempt_count integer,
+  attempt_status text check (attempt_status in ('accepted', 'rejected', 'deferred', 'unknown')),
+  attempt_finished_at timestamptz,
+  http_status integer,
+  platform_code integer,
+  platform_message text,
+  attempt_category text,
+  trace_id text
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
+create index message_state_connection on message_state (connection_id, status, created_at desc, message_id desc);
+create index message_state_conversation on message_state (conversation_id, status, created_at desc, message_id desc)
+  where conversation_id is not null;
+create index message_state_meta on message_state (hashtextextended(meta_message_id, 0))
+  where meta_message_id is not null;
+
+-- Attempts before the one that brought the outcome.
+create table message_attempt (
+  id uuid primary key,
+  organization_id uuid not null,
+  message_id uuid not null,
+  number integer not null,
+  status text not null check (status in ('started', 'accepted', 'rejected', 'deferred', 'unknown')),
+  started_at timestamptz not null,
+  finished_at timestamptz,
+  http_status integer,
+  platform_code integer,
+  platform_message text,
+  failure_category text,
+  meta_message_id text,
+  trace_id text
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
+create index message_attempt_message on message_attempt (message_id, number);
+create index message_attempt_meta on message_attempt (meta_message_id) where meta_message_id is not null;
+
+-- Repeats of POST /messages/{id}/retry with an Idempotency-Key.
+create table message_retry (
+  organization_id uuid not null references organization (id),
+  idempotency_key uuid not null,
+  message_id uuid not null,
+  created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  primary key (organization_id, idempotency_key)
+);
+
+-- Received messages that were marked as read. Not a column of message, whose rows are written once.
+create table message_read (
+  message_id uuid primary key,
+  organization_id uuid not null,
+  read_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
+);
+
+-- A message as one row, for reading. What a statement does not ask for is not joined.
+create view message_view as
+select m.id, m.organization_id, m.connection_id, m.conversation_id, m.direction, m.type, m.recipient,
+  m.recipient_user_id, m.sender, m.client_message_id, m.idempotency_key, m.fingerprint, m.reply_to_message_id,
+  m.media_object_id, m.created_at, c.body, coalesce(c.content, '{}') as content, c.inbound_context,
+  case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'
+    when q.message_id is not null or t.message_id is not null then 'queued' else s.status end as status,
+  case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as meta_message_id,
+  s.failure_category, s.error_code, s.error_message,
+  coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as attempt_count,
+  coalesce(q.event_count, s.event_count, 1) as event_count,
+  coalesce(q.attempt_id, s.attempt_id) as current_attempt_id, q.lease_until, q.seq, q.tries,
+  case when q.attempt_id is null then coalesce(q.next_attempt_at, q.queued_at) end as next_attempt_at,
+  coalesce(q.queued_at, t.created_at, s.queued_at) as queued_at,
+  coalesce(q.claimed_at, s.processing_at) as processing_at,
+  s.accepted_at, case when m.direction = 'inbound' then m.sent_at else s.sent_at end as sent_at, s.delivered_at,
+  s.read_at, s.failed_at, t.scheduled_for, q.expires_at
+from message m
+left join message_queue q on q.message_id = m.id and m.direction = 'outbound'
+left join message_state s on s.message_id = m.id
+left join message_content c on c.message_id = m.id
+left join message_schedule t on t.message_id = m.id and m.send_at is not null;
+
+-- All attempts, one a number: the one under way, else the one that brought the state, else an earlier one.
+create view message_attempt_view as
+select distinct on (a.message_id, a.number) a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at,
+  a.finished_at, a.http_status, a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
+from (
+  select 1 as place, q.attempt_id as id, q.organization_id, q.message_id, q.attempt_number as number,
+    'started' as status, q.claimed_at as started_at, null::timestamptz as finished_at, null::integer as http_status,
+    null::integer as platform_code, null as platform_message, null as failure_category, null as meta_message_id,
+    null as trace_id
+  from message_queue q where q.attempt_id is not null
+  union all
+  select 2, s.attempt_id, s.organization_id, s.message_id, s.attempt_number, coalesce(s.attempt_status, 'started'),
+    coalesce(s.processing_at, s.queued_at), s.attempt_finished_at, s.http_status, s.platform_code,
+    s.platform_message, s.attempt_category, s.meta_message_id, s.trace_id
+  from message_state s where s.attempt_id is not null
+  union all
+  select 3, id, organization_id, message_id, number, status, started_at, finished_at, http_status, platform_code,
+    platform_message, failure_category, meta_message_id, trace_id
+  from message_attempt) as a
+order by a.message_id, a.number, a.place;
+`;
+
+const DOWN = `
+drop view message_attempt_view;
+drop view message_view;
+drop table message_read;
+drop table message_retry;
+drop table message_attempt;
+drop table message_state;
+drop table message_queue;
+drop table message_schedule;
+drop table message_content;
+drop table message;
+`;
