@@ -1,5 +1,5 @@
 import { ApiOperation, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { Allow, IsIn, IsOptional, Matches } from 'class-validator';
 import { invalidField } from '../../../common/common.errors.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { UUID_PATTERN } from '../../../common/ids.js';
@@ -25,6 +25,8 @@ export class UploadMediaRequest {
 
   /** The bytes, as a part with a file name. */
   @ApiProperty({ type: 'string', format: 'binary' })
+  // Of the description only: a property without any rule is refused.
+  @Allow()
   file!: never;
 
   /** What it is to be sent as. Without it: what its bytes say. */
@@ -40,7 +42,7 @@ export class UploadMediaRequest {
   voice?: boolean;
 }
 
-const FIELDS = [...propertiesOf(UploadMediaRequest)];
+const FIELDS = [...propertiesOf(UploadMediaRequest)].filter((name) => name !== 'file');
 const VALIDATION = new RequestValidationPipe();
 
 /**
