@@ -116,7 +116,7 @@ beforeAll(async () => {
   const phone = testPhone();
   await test.factories.conversation({ connection, phone });
   message = { connection_id: connection.id, to: phone, type: 'text', text: { body: 'hello' } };
-  const express = app.getHttpAdapter().getInstance() as Express;
+  const express: Express = app.getHttpAdapter().getInstance();
   const outside = new Set(OUTSIDE_THE_API.map((path) => `/${path}`));
   routes = express.router.stack.flatMap(({ route }) => {
     if (route === undefined || !(route.path.startsWith('/api/v1/') || outside.has(route.path))) return [];

@@ -9,7 +9,7 @@ import { ValidateIf } from 'class-validator';
 import { type ErrorDetail, MOST_DETAILS } from '../../common/app-error.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { unknownField, violation } from '../../common/shape.js';
-import { type Issue, refusalOf } from './body-schema.js';
+import { refusalOf } from './body-schema.js';
 import { detailsOf, propertiesOf } from './validation-details.js';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ type Query = Readonly<Record<string, unknown>>;
 @Injectable()
 export class RequestValidationPipe extends ValidationPipe {
   private readonly schemas = new StandardSchemaValidationPipe({
-    exceptionFactory: (issues) => refusalOf(issues as readonly Issue[]),
+    exceptionFactory: (issues) => refusalOf(issues),
   });
 
   constructor() {
