@@ -139,10 +139,6 @@ export class QueueLoop<T> {
     return this.inFlight >= this.options.maxInFlight;
   }
 
-  holds(laneKey: string): boolean {
-    return (this.lanes.get(laneKey)?.bucket ?? null) !== null;
-  }
-
   /** The lane may have due rows. Never waits. */
   wake(laneKey: string): void {
     if (this.stopping) return;
