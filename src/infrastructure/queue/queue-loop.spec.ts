@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { newId } from '../../common/ids.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
