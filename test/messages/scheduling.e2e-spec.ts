@@ -420,7 +420,7 @@ describe('POST /messages/{id}/cancel', () => {
     const own = await sendingWorkspace(test);
     const to = await own.contact();
     const lanes = test.app.get(LaneRepository, { strict: false });
-    await lanes.pause(own.connectionId, 'rate_limited', 60_000);
+    await lanes.pause(own.connection.id, 'rate_limited', 60_000);
     const [first, second] = [
       (await own.send(to)).body.data as { id: string },
       (await own.send(to)).body.data as { id: string },
@@ -430,7 +430,7 @@ describe('POST /messages/{id}/cancel', () => {
       [first.id],
     );
     jest.spyOn(test.app.get(SendProcessor, { strict: false }), 'wakeAny').mockReturnValue();
-    await lanes.resume(own.connectionId);
+    await lanes.resume(own.connection.id);
     expect((await own.api.post(`/messages/${first.id}/cancel`)).status).toBe(200);
     await waitFor(() => taken(to).length > 0);
     expect(taken(to)).toEqual([second.id]);
