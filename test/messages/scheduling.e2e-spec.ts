@@ -1,6 +1,5 @@
 import { jest } from '@jest/globals';
 import { newId } from '../../src/common/ids.js';
-import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { CloudApiClient } from '../../src/infrastructure/whatsapp/cloud-api-client.js';
 import type { ApiResponse } from '../support/api-client.js';
@@ -419,8 +418,9 @@ describe('POST /messages/{id}/cancel', () => {
   it('sends what stood behind the canceled one without waiting for a sweep', async () => {
     const own = await sendingWorkspace(test);
     const to = await own.contact();
-    const lanes = test.app.get(LaneRepository, { strict: false });
-    await lanes.pause(own.connection.id, 'rate_limited', 60_000);
+    const processor = test.app.get(SendProcessor, { strict: false });
+    jest.spyOn(processor, 'wakeAny').mockReturnValue();
+    const wake = jest.spyOn(processor, 'wake').mockReturnValue();
     const [first, second] = [
       (await own.send(to)).body.data as { id: string },
       (await own.send(to)).body.data as { id: string },
@@ -429,8 +429,7 @@ describe('POST /messages/{id}/cancel', () => {
       `update message_queue set due_at = clock_timestamp() + interval '1 hour' where message_id = $1`,
       [first.id],
     );
-    jest.spyOn(test.app.get(SendProcessor, { strict: false }), 'wakeAny').mockReturnValue();
-    await lanes.resume(own.connection.id);
+    wake.mockRestore();
     expect((await own.api.post(`/messages/${first.id}/cancel`)).status).toBe(200);
     await waitFor(() => taken(to).length > 0);
     expect(taken(to)).toEqual([second.id]);
