@@ -82,7 +82,14 @@ const STEPS = [
   ['types', () => node(bin('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json')],
   [
     'arrows',
-    () => node(bin('dependency-cruiser/bin/dependency-cruise.mjs'), '--config', '.dependency-cruiser.cjs', 'src', 'simulator/src'),
+    () =>
+      node(
+        bin('dependency-cruiser/bin/dependency-cruise.mjs'),
+        '--config',
+        '.dependency-cruiser.cjs',
+        'src',
+        'simulator/src',
+      ),
   ],
   ['conventions', () => node('scripts/conventions.mjs')],
   ['start and call', () => node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/contact-request')],

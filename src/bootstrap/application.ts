@@ -1,5 +1,4 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { NextFunction, Request, Response } from 'express';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import 'reflect-metadata';
@@ -17,16 +16,6 @@ import { SecretRotation } from '../infrastructure/secrets/secret-rotation.js';
 import { requireDatabase } from './database.js';
 import { listenError, StartError } from './start-error.js';
 
-const OPERATIONS = /^\/(health\/(live|ready)|metrics)$/;
-
-/** For a process without the role api: it answers on its port for monitoring, and nothing else. */
-function serveOperationsOnly(app: NestExpressApplication): void {
-  app.use((request: Request, response: Response, next: NextFunction) => {
-    if (OPERATIONS.test(request.path)) next();
-    else response.status(404).type('text/plain').send('This process does not have the role api.\n');
-  });
-}
-
 /** Between two looks whether the database is another one; claims look each time. */
 const NOTICE_EVERY_MS = 1_000;
 
@@ -40,7 +29,6 @@ export async function createApplication(config: Config, logger: HeraldLogger): P
     abortOnError: false,
   });
   configureHttp(app, config);
-  if (!config.process.roles.includes('api')) serveOperationsOnly(app);
   try {
     await app.init();
     await proveKeys(app.get(SecretRotation));

@@ -1,6 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
 import { Logger } from '@nestjs/common';
-import type { Role } from '../infrastructure/config/setting.js';
 import { describeError } from '../common/describe-error.js';
 import { within } from '../common/within.js';
 import type { Config } from '../infrastructure/config/config.js';
@@ -11,21 +9,6 @@ import { StartError } from './start-error.js';
 import { Teardown } from './teardown.js';
 import { Timeline } from './timeline.js';
 import { welcome } from './demo-file.js';
-
-/** V8's own default lets the heap of a busy process double or more between two full collections. */
-const GROWING_PERCENT = 20;
-
-/**
- * What V8 is to do otherwise with the heap: see docs/adr/0034-no-pretenuring.md.
- *
- * A worker makes much short-lived garbage around little that lives (60 MB): collected a little more often it stays small.
- * Not where the same process answers the API, whose time is dearer than its memory.
- */
-function tuneHeap(roles: readonly Role[]): void {
-  setFlagsFromString('--no-allocation-site-pretenuring');
-  if (roles.includes('worker') && !roles.includes('api'))
-    setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
-}
 
 /** As sysexits.h has it: something is wrong with the configuration. */
 const EXIT_CONFIG = 78;
@@ -46,7 +29,6 @@ export async function runHerald(): Promise<void> {
   }
   const logger = new HeraldLogger(config.process);
   Logger.overrideLogger(logger);
-  tuneHeap(config.process.roles);
   await new HeraldProcess(config, logger).run();
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
 import { newKey } from '../../src/infrastructure/access/api-key-format.js';
 import type { Installation, Parts } from './installation.js';
 
@@ -72,8 +73,26 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: 'media-folder-gone',
+    what: 'The media folder is gone',
+    alerts: ['HeraldStorageAway'],
+    parts: { mediaFolder: true },
+    begin: ({ mediaFolder }) => {
+      if (mediaFolder === null) return;
+      renameSync(mediaFolder, `${mediaFolder}-before`);
+      // Nothing else keeps a process that runs as root from making the folder again.
+      writeFileSync(mediaFolder, '');
+    },
+  },
+  {
+    name: 'whatsapp-hangs',
+    what: 'WhatsApp takes connections and does not answer',
+    alerts: ['HeraldPlatformAway'],
+    begin: ({ stage }) => hold(stage.simulator),
+  },
+  {
     name: 'whatsapp-down',
-    what: 'WhatsApp does not answer',
+    what: 'WhatsApp refuses connections',
     alerts: ['HeraldPlatformAway'],
     begin: ({ stage }) => stage.simulator.child.kill(),
   },

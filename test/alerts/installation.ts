@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Receiver } from '../faults/webhook-receiver.js';
+import { temporaryFolder } from '../support/rig/folder.js';
 import type { HeraldProcess } from '../support/rig/herald.js';
 import { PgBouncer } from '../support/rig/pgbouncer.js';
 import { BenchPostgres } from '../support/rig/postgres.js';
@@ -26,6 +29,8 @@ export interface Parts {
   redis?: boolean;
   s3?: boolean;
   pgbouncer?: boolean;
+  /** A media folder of its own, which may be taken away. */
+  mediaFolder?: boolean;
   /** PostgreSQL on a small disk. */
   smallDisk?: boolean;
 }
@@ -44,6 +49,7 @@ export interface Installation {
   s3: S3Server | null;
   pgbouncer: PgBouncer | null;
   disk: SmallDisk | null;
+  mediaFolder: string | null;
 }
 
 /** @throws LeftOut where this machine lacks something */
@@ -52,6 +58,8 @@ export async function install(scope: Scope, parts: Parts): Promise<Installation>
   const postgres = await BenchPostgres.start(scope, disk?.folder);
   const redis = parts.redis === true ? await BenchRedis.start(scope) : null;
   const s3 = parts.s3 === true ? await S3Server.start(scope) : null;
+  const mediaFolder = parts.mediaFolder === true ? join(temporaryFolder(scope, 'alerts-media'), 'media') : null;
+  if (mediaFolder !== null) mkdirSync(mediaFolder);
   const receiver = await Receiver.start();
   scope.defer(() => receiver.stop());
   const apiPort = await freePort();
@@ -61,6 +69,7 @@ export async function install(scope: Scope, parts: Parts): Promise<Installation>
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
       ...(redis === null ? {} : { REDIS_URL: redis.url }),
       ...s3?.settings(),
+      ...(mediaFolder === null ? {} : { MEDIA_DIR: mediaFolder }),
     },
   });
   const url = stage.database.url;
@@ -74,7 +83,7 @@ export async function install(scope: Scope, parts: Parts): Promise<Installation>
   await subscribe(api, workspace, receiver);
   sendSteadily(scope, api, workspace);
   const prometheus = await Prometheus.start(scope, [api, ...workers]);
-  return { stage, postgres, api, workers, workspace, receiver, prometheus, redis, s3, pgbouncer, disk };
+  return { stage, postgres, api, workers, workspace, receiver, prometheus, redis, s3, pgbouncer, disk, mediaFolder };
 }
 
 async function subscribe(api: HeraldProcess, { apiKey }: SeededWorkspace, receiver: Receiver): Promise<void> {

@@ -11,13 +11,16 @@ import { pause, waitFor } from '../support/rig/wait.js';
 import { FAULTS, type Fault } from './faults.js';
 import { install, type Installation, type Parts } from './installation.js';
 
+/** The installation without a fault. */
+const CONTROL = 'no-fault';
+
 const USAGE = `npm run test:alerts -- [--quick] [--at-once <n>] [--write] [fault ...]
   --quick    only ${FAULTS.filter(({ quick }) => quick === true)
     .map(({ name }) => name)
     .join(', ')}, after a shorter time without a fault
   --at-once  how many installations run side by side (3)
   --write    the table in docs/operations.md is written; only of all faults
-  fault      ${FAULTS.map(({ name }) => name).join(', ')}; without any all of them
+  fault      ${CONTROL}, ${FAULTS.map(({ name }) => name).join(', ')}; without any all of them
 `;
 
 /** A fault that takes longer to be noticed is missed. */
@@ -58,7 +61,8 @@ async function run(): Promise<number> {
   const { quick, write } = values;
   const named = FAULTS.filter(({ name }) => positionals.includes(name));
   const atOnce = Number(values['at-once']);
-  if (values.help === true || named.length < positionals.length || !(atOnce >= 1)) {
+  const withControl = positionals.includes(CONTROL);
+  if (values.help === true || named.length + Number(withControl) < positionals.length || !(atOnce >= 1)) {
     process.stdout.write(USAGE);
     return values.help === true ? 0 : 2;
   }
@@ -66,12 +70,12 @@ async function run(): Promise<number> {
     process.stdout.write('left out: prometheus is not installed\n');
     return 0;
   }
-  const whole = named.length === 0 && !quick;
-  const chosen = named.length > 0 ? named : FAULTS.filter((fault) => whole || fault.quick === true);
+  const whole = positionals.length === 0 && !quick;
+  const chosen = positionals.length > 0 ? named : FAULTS.filter((fault) => whole || fault.quick === true);
   const scope = new Scope();
   closeOnSignal(scope);
   const tasks = chosen.map((fault) => () => tryFault(scope, fault, quick ? WELL_MS.quick : WELL_MS.whole));
-  if (whole) tasks.unshift(() => control(scope));
+  if (whole || withControl) tasks.unshift(() => control(scope));
   const rows: Row[] = [];
   try {
     const order = tasks.map((task, index) => ({ task, index }));

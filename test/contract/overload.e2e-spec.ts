@@ -59,6 +59,10 @@ describe('without a free connection', () => {
     expect(['1', '2', '3']).toContain(headers.get('retry-after'));
     expect(headers.get('x-herald-api-version')).toBe('v1');
     expect(body.error.request_id).toBe(headers.get('x-request-id'));
+    const alias = await probe('GET', '/api/things');
+    expect([alias.status, alias.headers.get('deprecation')]).toEqual([503, '@1767225600']);
+    // A line costs more than the answer.
+    expect(small.logged.filter((line) => line.includes('SERVICE_UNAVAILABLE'))).toEqual([]);
     // Whatever the answer to the write is, it comes from the handler that read it.
     expect(await statusOf('POST', '/no-such-thing')).toBe(404);
     expect(await statusOf('POST', '/platform/whatsapp/webhook')).toBe(405);

@@ -5,6 +5,7 @@ import {
   ArrayMaxSize,
   IsArray,
   IsBoolean,
+  IsDefined,
   IsIn,
   IsInt,
   IsOptional,
@@ -42,6 +43,7 @@ export class ThingDto {
   @IsUUID()
   connection_id!: string;
 
+  @IsDefined()
   @ValidateNested()
   @Type(() => TextDto)
   text!: TextDto;

@@ -100,6 +100,25 @@ describe('GET /metrics', () => {
     });
   });
 
+  it('counts endpoints that fail, and not one that had no event for two days', async () => {
+    const failing = async (since: string, last: string): Promise<void> => {
+      const { connection } = await test.sender();
+      await test.database.execute(
+        `insert into webhook_endpoint (id, organization_id, url, events, active, failing_since, last_failure_at)
+         values (uuid_v7(), $1, 'https://example.com/hook', '{message.received}', true,
+           clock_timestamp() - $2::interval, clock_timestamp() - $3::interval)`,
+        [connection.organizationId, since, last],
+      );
+    };
+    await failing('2 minutes', '1 second');
+    await failing('5 days', '49 hours');
+    await failing('10 seconds', '1 second');
+    await waitFor(async () => {
+      const { body } = await test.api.get<string>('/metrics');
+      return samples(body, 'herald_webhook_endpoints_failing').get('') === 1;
+    });
+  });
+
   it('is there for this machine only, and not through a proxy', async () => {
     const forwarded = await test.api.get('/metrics', { headers: { 'x-forwarded-for': '127.0.0.1' } });
     expect([forwarded.status, forwarded.body.error.code]).toEqual([404, 'ROUTE_NOT_FOUND']);

@@ -55,12 +55,12 @@ afterAll(() => receiver?.stop());
 describe('with a collector', () => {
   let collector: Collector;
   let stage: Stage;
-  let lines: string[];
+  let lines: Readonly<Record<string, unknown>>[];
 
   beforeAll(async () => {
     collector = await Collector.start();
     lines = [];
-    jest.spyOn(HeraldLogger.prototype, 'access').mockImplementation((line) => void lines.push(line));
+    jest.spyOn(HeraldLogger.prototype, 'access').mockImplementation((fields) => void lines.push(fields));
     stage = await stageOf(
       {
         LOG_LEVEL: 'info',
@@ -213,8 +213,8 @@ describe('with a collector', () => {
   it('relates the request id of an error with its trace, in the line of the request and in the span', async () => {
     const { status, body } = await stage.sender.api.post('/messages', {});
     expect(status).toBe(400);
-    const line = lines.find((each) => each.includes(`"request_id":"${body.error.request_id}"`)) ?? '{}';
-    const { trace_id: traceId } = JSON.parse(line) as { trace_id: string };
+    const line = lines.find(({ request_id: id }) => id === body.error.request_id);
+    const traceId = String(line?.trace_id);
     await waitFor(() => collector.ofTrace(traceId).length === 1);
     expect(collector.ofTrace(traceId)).toMatchObject([
       { attributes: { 'herald.request_id': body.error.request_id, 'http.response.status_code': 400 }, failed: false },

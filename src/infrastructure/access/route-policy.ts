@@ -35,18 +35,10 @@ export function RequireScope(scope: Scope): MethodDecorator {
 /** What a route asks of its callers: a scope of their key, or nothing. */
 export type RoutePolicy = Scope | 'public';
 
-const policies = new WeakMap<object, WeakMap<object, RoutePolicy | null>>();
-
-/** Null where the route says nothing: no application starts with such a route (`prepareRoutes`). */
+/** Null where the route says nothing: no application starts with such a route (`HttpModule`). */
 export function routePolicyOf(controller: object, handler: object): RoutePolicy | null {
-  let ofController = policies.get(controller);
-  if (ofController === undefined) policies.set(controller, (ofController = new WeakMap<object, RoutePolicy | null>()));
-  let policy = ofController.get(handler);
-  if (policy === undefined) {
-    const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Scope | undefined;
-    const isPublic = Reflect.getMetadata(PUBLIC_ROUTE, handler) ?? Reflect.getMetadata(PUBLIC_ROUTE, controller);
-    policy = scope ?? (isPublic === true ? 'public' : null);
-    ofController.set(handler, policy);
-  }
-  return policy;
+  const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Scope | undefined;
+  if (scope !== undefined) return scope;
+  const isPublic = Reflect.getMetadata(PUBLIC_ROUTE, handler) ?? Reflect.getMetadata(PUBLIC_ROUTE, controller);
+  return isPublic === true ? 'public' : null;
 }

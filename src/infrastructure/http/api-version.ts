@@ -5,18 +5,11 @@ import type { Observable } from 'rxjs';
 /** The one version of the API, and everything that depends on its name. */
 export const API_VERSION = 'v1';
 export const API_VERSION_HEADER = 'X-HERALD-API-Version';
-/** Names the version in an answer. */
-export function setApiVersion(res: ServerResponse): void {
-  res.setHeader(API_VERSION_HEADER, API_VERSION);
-}
 
-/**
- * Names it in the answer of every route. What no interceptor sees names it too: `ErrorFilter`, `DirectRoutes`, the pages
- * behind the controllers, and what is refused before a route is looked for.
- */
+/** Names the version in the answer of every route. On errors, and where no route was found, `ErrorFilter` does. */
 export class ApiVersionInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    setApiVersion(context.switchToHttp().getResponse<ServerResponse>());
+    context.switchToHttp().getResponse<ServerResponse>().setHeader(API_VERSION_HEADER, API_VERSION);
     return next.handle();
   }
 }

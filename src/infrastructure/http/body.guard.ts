@@ -1,15 +1,12 @@
-import { SetMetadata, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { RouteParamtypes } from '@nestjs/common/internal.js';
+import { SetMetadata, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { MOST_DETAILS } from '../../common/app-error.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import type { HeraldRequest } from './herald-request.js';
 import { jsonErrorAt, jsonViolations } from './json-violations.js';
-import { object, unknownField } from '../../common/shape.js';
-import { routePolicyOf } from '../access/route-policy.js';
-import { argumentsOf, queryNamesOf } from './validated-request.pipe.js';
+import { object } from '../../common/shape.js';
+import { takes } from './routes.js';
 
 export const JSON_LIMIT_BYTES = 256 * 1_024;
 const BODY_POLICY = 'herald:body';
@@ -34,7 +31,6 @@ export function BodyAs(policy: BodyPolicy): MethodDecorator {
 
 // A JSON body is small: a caller that needs longer than this holds a connection for nothing.
 const BODY_TIMEOUT_MS = 8_000;
-const NOTHING = Buffer.alloc(0);
 
 export function hasBody(req: IncomingMessage): boolean {
   const length = req.headers['content-length'];
@@ -49,23 +45,14 @@ export function refuseEncoded(req: IncomingMessage, expected: string): void {
 }
 
 /**
- * Reads the whole body. Mostly it has arrived together with the headers and is taken without waiting.
+ * Reads the whole body.
  *
  * @throws PAYLOAD_TOO_LARGE (413) as soon as it is certain, INVALID_REQUEST (400) when the caller disconnects or is too
  * slow.
  */
-export function readBytes(req: HeraldRequest, limitBytes: number): Buffer | Promise<Buffer> {
-  const declared = Number(req.headers['content-length']);
-  if (declared > limitBytes) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes });
-  if (!req.complete && req.readableLength !== declared) return collect(req, limitBytes);
-  const bytes = (req.read() as Buffer | null) ?? NOTHING;
-  if (bytes.length > limitBytes) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes });
-  req.bodyTaken = true; // the parser may say that it is complete only after we have answered
-  return bytes;
-}
-
-function collect(req: HeraldRequest, limitBytes: number): Promise<Buffer> {
-  if (req.destroyed) return Promise.reject(incomplete());
+export async function readBytes(req: HeraldRequest, limitBytes: number): Promise<Buffer> {
+  if (Number(req.headers['content-length']) > limitBytes) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes });
+  if (req.destroyed) throw incomplete();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -96,7 +83,7 @@ function collect(req: HeraldRequest, limitBytes: number): Promise<Buffer> {
  *
  * @throws INVALID_REQUEST (400) saying where it can't be read.
  */
-export function parseJson(bytes: Buffer): { value: unknown; text: string } {
+function parseJson(bytes: Buffer): { value: unknown; text: string } {
   if (!isUtf8(bytes)) throw invalidField('', 'encoding', 'The body is not valid UTF-8; encode it as UTF-8.');
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   const text = start === 0 ? bytes.toString() : bytes.toString('utf8', start);
@@ -118,109 +105,39 @@ function incomplete() {
   return invalidField('', 'incomplete', 'The body ended before it was complete; send it again.');
 }
 
-interface RouteInput extends BodyPolicy {
-  /**
-   * Query parameters that the route knows; null: any. Routes without a key are called by platforms, probes and links,
-   * and check what they take themselves.
-   */
-  query: ReadonlySet<string> | null;
-  /** The route has a `@Body()`. A POST without one takes an empty object only. */
-  wanted: boolean;
-}
+const NO_FIELDS = object({});
 
 /**
- * Refuses query parameters that the route does not know, and queries that are no UTF-8, then reads and parses the body,
- * as the last of the guards: only then is it known that the caller may ask, and bodies of unauthenticated requests are
- * not read. A guard and not an interceptor, because one interceptor costs a tenth of a small request.
+ * Reads and parses the body, as the last of the guards: only then is it known that the caller may ask, and bodies of
+ * unauthenticated requests are not read.
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
-  private readonly routes = new WeakMap<object, RouteInput>();
+  constructor(private readonly reflector: Reflector) {}
 
-  canActivate(context: ExecutionContext): true | Promise<true> {
+  /** @throws UNSUPPORTED_CONTENT_TYPE (415), PAYLOAD_TOO_LARGE (413), INVALID_REQUEST (400), VALIDATION_FAILED (422). */
+  async canActivate(context: ExecutionContext): Promise<true> {
     const req = context.switchToHttp().getRequest<HeraldRequest>();
-    const hasQuery = req.url.includes('?');
-    const isRead = req.method === 'GET' || req.method === 'HEAD';
-    if (isRead && !hasQuery) return true;
-    const route = this.routeOf(context);
-    if (hasQuery) refuseBadQuery(req, route.query);
+    const policy = this.reflector.get<BodyPolicy | undefined>(BODY_POLICY, context.getHandler()) ?? {};
+    if (req.method === 'GET' || req.method === 'HEAD' || policy.stream === true) return true;
+    const isWanted = takes('body', context.getClass(), context.getHandler().name);
     // The body of a DELETE means nothing (RFC 9110, 9.3.5), and is not read.
-    if (isRead || route.stream === true || (!route.wanted && req.method === 'DELETE')) return true;
-    return read(req, route);
-  }
-
-  private routeOf(context: ExecutionContext): RouteInput {
-    const handler = context.getHandler();
-    const known = this.routes.get(handler);
-    if (known !== undefined) return known;
-    const controller = context.getClass();
-    const route: RouteInput = {
-      ...REFLECTOR.get<BodyPolicy | undefined>(BODY_POLICY, handler),
-      query: routePolicyOf(controller, handler) === 'public' ? null : queryNamesOf(controller, handler.name),
-      wanted: argumentsOf(controller, handler.name, RouteParamtypes.BODY).length > 0,
-    };
-    this.routes.set(handler, route);
-    return route;
-  }
-}
-
-/**
- * @throws INVALID_REQUEST (400) naming each parameter that the route does not know: a filter must not be ignored. Also for
- * bytes that are no UTF-8, which the parser would replace by U+FFFD.
- */
-function refuseBadQuery({ url, query }: HeraldRequest, known: ReadonlySet<string> | null): void {
-  if (known === null) return;
-  if (url.includes('%') && !isDecodable(url.slice(url.indexOf('?')))) {
-    throw invalidField('', 'query', 'The query is not correctly percent-encoded; encode its values as UTF-8.');
-  }
-  const unknown = Object.keys(query).filter((name) => !known.has(name));
-  if (unknown.length === 0) return;
-  throw commonErrors.INVALID_REQUEST({
-    details: unknown.slice(0, MOST_DETAILS).map((name) => unknownField(name, known)),
-  });
-}
-
-/** A percent sign that encodes nothing is text. */
-function isDecodable(query: string): boolean {
-  try {
-    decodeURIComponent(query.replaceAll(/%(?![\da-f]{2})/gi, '%25'));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const REFLECTOR = new Reflector();
-const NO_FIELDS = object({});
-
-// After one turn of this the parser has handed over what it holds: a small body is there then.
-const SOON = Promise.resolve();
-
-function read(req: HeraldRequest, route: RouteInput): true | Promise<true> {
-  if (!hasBody(req)) {
-    req.body = undefined;
+    if (!hasBody(req) || (!isWanted && req.method === 'DELETE')) return true;
+    refuseOtherTypes(req);
+    const bytes = await readBytes(req, policy.limitBytes ?? JSON_LIMIT_BYTES);
+    if (bytes.length > 0) req.body = jsonOf(bytes, policy, isWanted);
     return true;
   }
-  refuseOtherTypes(req);
-  return SOON.then(() => {
-    const bytes = readBytes(req, route.limitBytes ?? JSON_LIMIT_BYTES);
-    if (bytes instanceof Promise) return bytes.then((all) => accept(req, route, all));
-    return accept(req, route, bytes);
-  });
 }
 
-function accept(req: HeraldRequest, route: RouteInput, bytes: Buffer): true {
-  req.body = bytes.length === 0 ? undefined : jsonOf(bytes, route);
-  return true;
-}
-
-function jsonOf(bytes: Buffer, route: RouteInput): unknown {
+/** @param isWanted the route has a `@Body()`; one without takes an empty object only */
+function jsonOf(bytes: Buffer, policy: BodyPolicy, isWanted: boolean): unknown {
   const { value, text } = parseJson(bytes);
-  if (route.checkedByRoute === true) return value;
+  if (policy.checkedByRoute === true) return value;
   const details = jsonViolations(value, text);
-  if (!route.wanted && details.length === 0) NO_FIELDS.check(value, '', details);
+  if (!isWanted && details.length === 0) NO_FIELDS.check(value, '', details);
   if (details.length === 0) return value;
-  throw commonErrors[route.unprocessable === true ? 'VALIDATION_FAILED' : 'INVALID_REQUEST']({ details });
+  throw commonErrors[policy.unprocessable === true ? 'VALIDATION_FAILED' : 'INVALID_REQUEST']({ details });
 }
 
 function refuseOtherTypes(req: HeraldRequest): void {

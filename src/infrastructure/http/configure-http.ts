@@ -1,21 +1,23 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Request, Response } from 'express';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../config/config.js';
+import helmet from 'helmet';
+import type { Config } from '../config/config.js';
 import { Counters } from '../operations/counters.js';
-import { setApiPrefix, setApiVersion } from './api-version.js';
-import { type FixedPrototypeAdapter, sendJson } from './express-adapter.js';
+import { AddressMiddleware } from './address.middleware.js';
+import { setApiPrefix } from './api-version.js';
+import { serveDocs } from './docs/docs.js';
 import type { HeraldRequest } from './herald-request.js';
+import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
 import { RequestContextMiddleware } from './request-context.middleware.js';
 import { limitServer } from './server-limits.js';
-import { prepareRoutes } from './validated-request.pipe.js';
-import { serveDocs } from './docs/docs.js';
-import { ExactRoutes, routeNotFound, type RouterStack } from './exact-routes.js';
+
+/** What every request passes before its route, in this order. Each may refuse it; the filter answers. */
+const MIDDLEWARE = [RequestContextMiddleware, AddressMiddleware, Overload];
 
 /**
  * Configures HTTP of a Nest application as Herald needs it. Call it once, before `init`, on an application made with
- * `bodyParser: false` and a `FixedPrototypeAdapter` that imports `HttpModule`.
+ * `bodyParser: false` that imports `HttpModule`.
  */
 export function configureHttp(app: NestExpressApplication, config: Config): void {
   const express: Express = app.getHttpAdapter().getInstance();
@@ -24,14 +26,16 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   express.set('query parser', 'simple');
   express.set('trust proxy', config.security.trustProxy);
   (express.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
-  express.response.json = sendJson;
 
   setApiPrefix(app);
-  prepareRoutes(app);
-  const requestContext = app.get(RequestContextMiddleware, { strict: false });
-  const adapter = app.getHttpAdapter() as unknown as FixedPrototypeAdapter;
-  adapter.beforeExpress = (req, res) => requestContext.receive(req as HeraldRequest, res as Response, express);
-  app.get(FallbackRoutes, { strict: false }).attach(app);
+  app.use(securityHeaders);
+  // With `app.use`, and not by a module's `configure`: Nest puts those below the prefix of the API only.
+  for (const middleware of MIDDLEWARE) {
+    const instance = app.get(middleware, { strict: false });
+    app.use((req: HeraldRequest, res: Response, next: NextFunction) => instance.use(req, res, next));
+  }
+  if (!config.process.roles.includes('api')) app.use(operationsOnly);
+  serveDocs(app, config.process.docs);
   const publicUrl = app.get(PublicUrl, { strict: false });
   const counters = app.get(Counters, { strict: false });
   const isTrusted = express.get('trust proxy fn') as (address: string, hops: number) => boolean;
@@ -42,34 +46,29 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   });
 }
 
-/**
- * Handlers behind the routes of the controllers: the documentation, and the answer to everything else. Behind,
- * because each layer in front costs every request; Nest registers the controllers' routes before it calls
- * `onModuleInit`, and its own last layer after.
- */
-@Injectable()
-export class FallbackRoutes implements OnModuleInit {
-  private app: NestExpressApplication | null = null;
+/** For every answer that is no web page: nothing of it may be framed, sniffed or run. */
+const securityHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: true },
+  referrerPolicy: { policy: 'no-referrer' },
+  // Of pages and scripts, which no answer of the API is.
+  crossOriginOpenerPolicy: false,
+  crossOriginResourcePolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xFrameOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
 
-  constructor(
-    private readonly config: Config,
-    private readonly requestContext: RequestContextMiddleware,
-  ) {}
+const OPERATIONS = /^\/(health\/(live|ready)|metrics)$/;
 
-  attach(app: NestExpressApplication): void {
-    this.app = app;
-  }
-
-  onModuleInit(): void {
-    if (this.app === null) return; // no HTTP in this process
-    const express: Express = this.app.getHttpAdapter().getInstance();
-    const router = express.router as unknown as RouterStack;
-    this.requestContext.routes = new ExactRoutes(router, this.requestContext.direct);
-    this.app.use((_req: Request, res: Response, next: NextFunction) => {
-      setApiVersion(res);
-      next();
-    });
-    serveDocs(this.app, this.config.process.docs);
-    this.app.use(routeNotFound(router));
-  }
+/** A process without the role api answers on its port for monitoring, and nothing else. */
+function operationsOnly(req: Request, res: Response, next: NextFunction): void {
+  if (OPERATIONS.test(req.path)) next();
+  else res.status(404).type('text/plain').send('This process does not have the role api.\n');
 }

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger, HttpException } from '@nestjs/common';
 import type { Response } from 'express';
 import { AppError, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
-import { setApiVersion } from './api-version.js';
+import { API_VERSION, API_VERSION_HEADER } from './api-version.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
@@ -23,12 +23,10 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(private readonly publicUrl: PublicUrl) {}
 
-  catch(error: unknown, host: ArgumentsHost): void {
+  catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.answer(error, http.getRequest<HeraldRequest>(), http.getResponse<Response>());
-  }
-
-  answer(thrown: unknown, req: HeraldRequest, res: Response): void {
+    const req = http.getRequest<HeraldRequest>();
+    const res = http.getResponse<Response>();
     const error = toAppError(thrown);
     this.log(error);
     if (res.headersSent) {
@@ -36,17 +34,16 @@ export class ErrorFilter implements ExceptionFilter {
       res.destroy();
       return;
     }
-    setApiVersion(res);
-    for (const name of ['Content-Disposition', 'Content-Encoding', 'Content-Length']) {
-      // Removing a length that was never set would keep Node from setting one.
-      if (res.hasHeader(name)) res.removeHeader(name);
-    }
+    res.setHeader(API_VERSION_HEADER, API_VERSION);
+    for (const name of ['Content-Disposition', 'Content-Encoding', 'Content-Length']) res.removeHeader(name);
     for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
     res.status(error.status).json(errorBody(error, req.id, this.publicUrl.value));
   }
 
   private log(error: AppError): void {
-    if (error.kind === 'unavailable' && !this.mayTell()) return;
+    // Without a reason it is a refusal on purpose, which is counted where it is made (ADR 12).
+    const isMeant = error.internal === undefined && error.cause === undefined;
+    if (error.kind === 'unavailable' && (isMeant || !this.mayTell())) return;
     if (error.status >= 500) {
       this.logger.error(
         `${error.code}${error.internal === undefined ? '' : `: ${error.internal}`}`,

@@ -1,20 +1,12 @@
 import { Controller, Get, type INestApplication, Module, Req, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import express, { type Express, type Request } from 'express';
-import {
-  Agent,
-  createServer,
-  get,
-  IncomingMessage,
-  type Server,
-  ServerResponse,
-  type RequestListener,
-} from 'node:http';
+import { Agent, createServer, get, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { get as getSecurely } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { TestAuthority } from '../../../test/support/certificates.js';
-import { expressConstructors, FixedPrototypeAdapter, flatHeaderResponse, sendJson } from './express-adapter.js';
+import { expressConstructors, FixedPrototypeAdapter } from './express-adapter.js';
 
 @Controller()
 class ThingsController {
@@ -148,92 +140,4 @@ describe('FixedPrototypeAdapter', () => {
     expect(socket.destroyed).toBe(true);
     agent.destroy();
   });
-});
-
-/** The head of the answer as it goes over the wire, and what the handler returned. */
-async function answerOf(constructor: typeof ServerResponse, handle: (res: ServerResponse) => unknown) {
-  let result: unknown;
-  const listener: RequestListener = (_req, res) => {
-    res.sendDate = false;
-    try {
-      result = handle(res);
-    } catch (error) {
-      result = (error as NodeJS.ErrnoException).code;
-    }
-    if (!res.writableEnded) res.end('{}');
-  };
-  const server = createServer({ ServerResponse: constructor }, listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    return { result, status: response.status, headers: [...response.headers], body: await response.text() };
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-}
-
-const HANDLERS: Record<string, (res: ServerResponse) => unknown> = {
-  'headers one by one': (res) => res.setHeader('X-One', 'a').setHeader('X-Two', 2).hasHeader('x-one'),
-  'the same name twice': (res) => res.setHeader('X-One', 'a').setHeader('x-one', 'b').getHeader('X-ONE'),
-  'a header that is not there': (res) => [res.getHeader('X-One'), res.hasHeader('X-One')],
-  'a header that is removed': (res) => {
-    res.setHeader('X-One', 'a').setHeader('Content-Length', 99).removeHeader('Content-Length');
-    return res.getHeaderNames();
-  },
-  'a list of values': (res) => res.setHeader('X-One', 'a').setHeader('Set-Cookie', ['a=1', 'b=2']).getHeaders(),
-  'a value that is added': (res) => res.setHeader('Vary', 'Accept').appendHeader('Vary', 'Origin').getHeader('vary'),
-  'many at once': (res) => res.setHeaders(new Map([['X-One', 'a']])).getHeader('x-one'),
-  'writeHead with further headers': (res) => void res.setHeader('X-One', 'a').writeHead(202, { 'X-Two': 'b' }),
-  'writeHead with a reason': (res) => void res.setHeader('X-One', 'a').writeHead(418, 'Teapot'),
-  'an answer in pieces': (res) => {
-    res.setHeader('X-One', 'a').write('{"a"');
-    return [res.headersSent, res.getHeader('x-one'), res.hasHeader('X-Two')];
-  },
-  'a header after the head': (res) => {
-    res.setHeader('X-One', 'a').flushHeaders();
-    res.setHeader('X-Two', 'b');
-  },
-  'a line break in a value': (res) => res.setHeader('X-One', 'a\r\nX-Two: b'),
-  'a name that is none': (res) => res.setHeader('X One', 'a'),
-  'no value': (res) => res.setHeader('X-One', undefined as unknown as string),
-};
-
-describe('responses with flat headers', () => {
-  it.each(Object.entries(HANDLERS))('answer as those of Node: %s', async (_name, handle) => {
-    expect(await answerOf(flatHeaderResponse(), handle)).toEqual(await answerOf(ServerResponse, handle));
-  });
-
-  it('leave nothing to the dictionary of Node where headers are only set', async () => {
-    const { result } = await answerOf(flatHeaderResponse(), (res) => {
-      const dictionary = Object.getOwnPropertySymbols(res).find((symbol) => String(symbol).includes('kOutHeaders'));
-      res.setHeader('X-One', 'a').end('{}');
-      return dictionary === undefined ? 'unknown' : (res as unknown as Record<symbol, unknown>)[dictionary];
-    });
-    expect(result).toBeNull();
-  });
-});
-
-describe('sendJson', () => {
-  it.each(['plain', 'é', '\u0000\u007f\u0080', 'Grüße, 世界 🌍', '\ud83c'])(
-    'answers %j as UTF-8 of the stated length',
-    async (text) => {
-      const app = express();
-      app.response.json = sendJson;
-      app.get('/', (_req, res) => void res.json({ text }));
-      const server = createServer(app).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      try {
-        const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-        const answer = await fetch(url);
-        const bytes = Buffer.from(await answer.arrayBuffer());
-        expect(bytes).toEqual(Buffer.from(JSON.stringify({ text }), 'utf8'));
-        expect(answer.headers.get('content-length')).toBe(String(bytes.length));
-        const head = await fetch(url, { method: 'HEAD' });
-        expect([await head.text(), head.headers.get('content-length')]).toEqual(['', String(bytes.length)]);
-      } finally {
-        server.close();
-      }
-    },
-  );
 });

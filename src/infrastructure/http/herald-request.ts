@@ -10,8 +10,6 @@ export interface HeraldRequest extends Request {
   startedAt: number;
   /** Where traces are recorded. */
   span?: Span | undefined;
-  /** The whole body has been taken. */
-  bodyTaken?: boolean;
   /** How much more than usual of the body may still come in after an early answer; see `drainUnreadBody`. */
   drainUpTo?: { bytes: number; ms: number };
   /** Public part of the key, once it was found valid; for the access log. */

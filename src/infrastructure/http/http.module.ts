@@ -1,35 +1,77 @@
-import { Global, Module } from '@nestjs/common';
-import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import {
+  APP_FILTER,
+  APP_GUARD,
+  APP_INTERCEPTOR,
+  APP_PIPE,
+  DiscoveryModule,
+  DiscoveryService,
+  HttpAdapterHost,
+  MetadataScanner,
+} from '@nestjs/core';
+import type { Express } from 'express';
+import { AccessGuard } from '../access/access.guard.js';
+import { AccessModule } from '../access/access.module.js';
+import { WorkspaceReads } from '../access/workspace-reads.js';
 import { Readiness } from '../operations/readiness.js';
-import { DocsDemo } from './docs/docs.js';
+import { AddressMiddleware } from './address.middleware.js';
 import { ApiVersionInterceptor } from './api-version.js';
+import { BodyGuard } from './body.guard.js';
+import { DocsDemo } from './docs/docs.js';
 import { Drain } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
-import { FallbackRoutes } from './configure-http.js';
 import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
+import { QueryGuard } from './query.guard.js';
 import { RequestContextMiddleware } from './request-context.middleware.js';
+import { routeNotFound } from './route-not-found.js';
+import { routesWithoutPolicy } from './routes.js';
+import { RequestValidationPipe } from './validation.pipe.js';
 
-/** Herald's HTTP layer. What needs the application itself is done by `configureHttp`. */
+/**
+ * Herald's HTTP layer: what every route passes, in this order. Middleware, and what needs the application itself, is in
+ * `configureHttp`.
+ */
 @Global()
 @Module({
+  imports: [AccessModule, DiscoveryModule],
   providers: [
+    RequestContextMiddleware,
+    Overload,
+    AddressMiddleware,
+    // Guards: a query is looked at and a body read only once the caller is admitted.
+    { provide: APP_GUARD, useExisting: AccessGuard },
+    { provide: APP_GUARD, useClass: QueryGuard },
+    { provide: APP_GUARD, useClass: BodyGuard },
+    { provide: APP_INTERCEPTOR, useClass: ApiVersionInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: WorkspaceReads },
+    { provide: APP_PIPE, useClass: RequestValidationPipe },
+    { provide: APP_FILTER, useClass: ErrorFilter },
     Drain,
     PublicUrl,
-    Overload,
-    RequestContextMiddleware,
-    FallbackRoutes,
     DocsDemo,
-    ErrorFilter,
-    { provide: APP_FILTER, useExisting: ErrorFilter },
-    { provide: APP_INTERCEPTOR, useClass: ApiVersionInterceptor },
   ],
-  exports: [Drain, PublicUrl, DocsDemo, ErrorFilter, RequestContextMiddleware],
+  exports: [Drain, PublicUrl, DocsDemo],
 })
-export class HttpModule {
-  constructor(readiness: Readiness, drain: Drain) {
+export class HttpModule implements OnModuleInit {
+  constructor(
+    readiness: Readiness,
+    drain: Drain,
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+    private readonly host: HttpAdapterHost,
+  ) {
     // Not ready from the moment the process received the signal to stop.
     const check = async () => (drain.stopping ? { ok: false, detail: 'stopping' } : { ok: true });
     readiness.register('accepting', check, false);
+  }
+
+  /** @throws Error naming the routes that say neither who may call them nor that they are public. */
+  onModuleInit(): void {
+    const open = routesWithoutPolicy(this.discovery, this.scanner);
+    if (open.length > 0) throw new Error(`these routes have neither @RequireScope nor @Public: ${open.join(', ')}`);
+    // Behind the routes of the controllers, which Nest has registered by now. A command has no HTTP.
+    const adapter = this.host.httpAdapter as HttpAdapterHost['httpAdapter'] | null;
+    adapter?.use(routeNotFound(adapter.getInstance<Express>()));
   }
 }

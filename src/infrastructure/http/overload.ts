@@ -1,11 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type NestMiddleware, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { NextFunction, Response } from 'express';
 import { commonErrors } from '../../common/common.errors.js';
 import type { AppError } from '../../common/app-error.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
 import { Metrics } from '../operations/metrics/metrics.js';
+import type { HeraldRequest } from './herald-request.js';
 
 const LOOK_MS = 50;
 const RESOLUTION_MS = 10;
@@ -22,9 +24,9 @@ const NOTIFICATIONS = '/platform/';
  * reads first, then writes, then the platform's notifications (which it repeats), and never health and metrics.
  */
 @Injectable()
-export class Overload implements OnModuleInit, OnModuleDestroy {
+export class Overload implements NestMiddleware<HeraldRequest, Response>, OnModuleInit, OnModuleDestroy {
   /** 0 while nothing is refused: all that a usual request has to look at. */
-  shedding: Shedding = SHEDDING.none;
+  private shedding: Shedding = SHEDDING.none;
   private readonly logger = new Logger(Overload.name);
   private readonly pressure: Pressure;
   private readonly delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -56,8 +58,15 @@ export class Overload implements OnModuleInit, OnModuleDestroy {
     this.delays.disable();
   }
 
-  /** The refusal of this request, or null where it may pass. Ask only while `shedding` is not 0. */
-  refusal(method: string, url: string): AppError | null {
+  /** @throws SERVICE_UNAVAILABLE (503). */
+  use(req: HeraldRequest, _res: Response, next: NextFunction): void {
+    if (this.shedding === SHEDDING.none) return next();
+    const refusal = this.refusal(req.method, req.url);
+    if (refusal !== null) throw refusal;
+    next();
+  }
+
+  private refusal(method: string, url: string): AppError | null {
     const kind = kindOf(method, url);
     if (kind === null || this.shedding < SHEDDING[kind]) return null;
     this.counters.increment(`requests_shed_${kind}`);

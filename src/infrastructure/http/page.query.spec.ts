@@ -1,16 +1,16 @@
 import type { AppError, ErrorDetail } from '../../common/app-error.js';
 import { cursorOf, PageQuery } from './page.query.js';
-import { ValidatedRequestPipe } from './validated-request.pipe.js';
+import { RequestValidationPipe } from './validation.pipe.js';
 
 const ID = '01936F70-4D5E-7A41-8B2C-6C7D8E9F0A1B';
 
-function read(query: Record<string, string>): PageQuery {
-  return new ValidatedRequestPipe().transform(query, { type: 'query', metatype: PageQuery }) as PageQuery;
+async function read(query: Record<string, string>): Promise<PageQuery> {
+  return (await new RequestValidationPipe().transform(query, { type: 'query', metatype: PageQuery })) as PageQuery;
 }
 
-function violations(query: Record<string, string>): string[] {
+async function violations(query: Record<string, string>): Promise<string[]> {
   try {
-    read(query);
+    await read(query);
     return [];
   } catch (error) {
     return ((error as AppError).extra.details as ErrorDetail[]).map(({ field, rule }) => `${field}: ${rule}`);
@@ -18,13 +18,15 @@ function violations(query: Record<string, string>): string[] {
 }
 
 describe('the page of a list', () => {
-  it('begins behind a time, or behind a time with an id', () => {
-    expect(cursorOf(read({}))).toEqual({ before: null, beforeId: null });
-    expect(cursorOf(read({ before: '2026-11-21T08:00:00.125Z', before_id: ID }))).toEqual({
+  it('begins behind a time, or behind a time with an id', async () => {
+    expect(cursorOf(await read({}))).toEqual({ before: null, beforeId: null });
+    expect(cursorOf(await read({ before: '2026-11-21T08:00:00.125Z', before_id: ID }))).toEqual({
       before: new Date('2026-11-21T08:00:00.125Z'),
       beforeId: ID.toLowerCase(),
     });
-    expect(cursorOf(read({ before: '2026-11-21T10:00:00+02:00' })).before).toEqual(new Date('2026-11-21T08:00:00Z'));
+    expect(cursorOf(await read({ before: '2026-11-21T10:00:00+02:00' })).before).toEqual(
+      new Date('2026-11-21T08:00:00Z'),
+    );
   });
 
   it.each([
@@ -39,12 +41,12 @@ describe('the page of a list', () => {
       { before: 'now', before_id: 'x', limit: '0' },
       ['limit: range', 'before: format', 'before_id: format'],
     ],
-  ])('is refused: %s', (_what, given, expected) => {
-    expect(violations(given).sort()).toEqual([...expected].sort());
+  ])('is refused: %s', async (_what, given, expected) => {
+    expect((await violations(given)).sort()).toEqual([...expected].sort());
   });
 
-  it('says how to write the zone where a + was read as a space', () => {
-    expect(() => read({ before: '2026-11-21T10:00:00 02:00' })).toThrow(
+  it('says how to write the zone where a + was read as a space', async () => {
+    await expect(read({ before: '2026-11-21T10:00:00 02:00' })).rejects.toEqual(
       expect.objectContaining({
         extra: { details: [expect.objectContaining({ message: expect.stringContaining('%2B') as string })] },
       }),

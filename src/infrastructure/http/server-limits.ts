@@ -25,7 +25,7 @@ export function limitServer(server: Server, publicUrl: () => string, connections
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxConnections: MAX_CONNECTIONS,
-    // RequestContextMiddleware answers a missing Host. Missing in the server's type, as is the next one.
+    // AddressMiddleware answers a missing Host. Missing in the server's type, as is the next one.
     requireHostHeader: false,
     connectionsCheckingInterval: CHECK_EVERY_MS,
   });
@@ -165,7 +165,7 @@ const LOOK_MS = 100;
  */
 export function drainUnreadBody(req: HeraldRequest): void {
   const { socket } = req;
-  if (req.complete || req.bodyTaken === true || socket.destroyed) return;
+  if (req.complete || socket.destroyed) return;
   const readBefore = socket.bytesRead;
   const startedAt = performance.now();
   const { bytes: limitBytes, ms: limitMs } = req.drainUpTo ?? { bytes: DRAIN_LIMIT_BYTES, ms: DRAIN_TIMEOUT_MS };

@@ -16,33 +16,6 @@ export function detailsOf(errors: readonly ValidationError[], parent = '', detai
   return details;
 }
 
-/**
- * Nested objects that are missing. The library lets `@ValidateNested()` pass where nothing is there, unlike its other
- * rules; here a property without `@IsOptional()` is required, whatever its rules.
- */
-export function missingObjects(instance: object, parent = ''): ErrorDetail[] {
-  const rules = rulesOf(instance.constructor);
-  const optional = new Set(rules.filter((rule) => rule.type === CONDITIONAL).map((rule) => rule.propertyName));
-  const nested = new Set(rules.filter((rule) => rule.type === NESTED).map((rule) => rule.propertyName));
-  return [...nested].flatMap((name) => {
-    const value = (instance as Record<string, unknown>)[name];
-    const field = fieldPath(parent, name);
-    if (value === undefined && !optional.has(name)) {
-      const othersSaySo = rules.some((rule) => rule.propertyName === name && rule.type !== NESTED);
-      return othersSaySo ? [] : [{ field, rule: 'required', message: `${field} is missing.` }];
-    }
-    const items = Array.isArray(value) ? value : [value];
-    return items.flatMap((item: unknown, index) =>
-      typeof item === 'object' && item !== null
-        ? missingObjects(item, Array.isArray(value) ? fieldPath(field, index) : field)
-        : [],
-    );
-  });
-}
-
-const NESTED = 'nestedValidation';
-const CONDITIONAL = 'conditionalValidation';
-
 /** Of several broken rules the most basic one: for a number in place of a text its length does not matter. */
 function describe(error: ValidationError, field: string): ErrorDetail {
   const { constraints = {}, property, target, value } = error;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
-import { isIP, type Socket } from 'node:net';
-import { Inject, Injectable, type LoggerService, type OnApplicationShutdown } from '@nestjs/common';
+import { isIP } from 'node:net';
+import { Inject, Injectable, type LoggerService } from '@nestjs/common';
 import pino, { type DestinationStream, type Logger as Pino } from 'pino';
 import pinoPretty from 'pino-pretty';
 import { Config } from '../config/config.js';
@@ -21,10 +21,6 @@ const STEPS = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'Route
 /** Routes of balancers and monitoring. */
 const PROBES = new Set(['/health/live', '/health/ready', '/metrics']);
 
-/** How long and how many characters of access lines are gathered. */
-const GATHER_MS = 50;
-const MOST_GATHERED = 16_384;
-
 /** Where lines go, one or several at once; anything with `write`. Default: standard output. */
 export type LogDestination = Pick<DestinationStream, 'write'>;
 
@@ -36,13 +32,8 @@ export class HeraldLogger implements LoggerService {
   private readonly pino: Pino;
   /** The level of one line an answered request: on a terminal it would drown everything else. */
   readonly accessLevel: 'info' | 'debug';
-  private accessLines = '';
-  private flushing: NodeJS.Timeout | null = null;
 
-  constructor(
-    settings: LogSettings,
-    private readonly destination: LogDestination = standardOutput(settings.logFormat),
-  ) {
+  constructor(settings: LogSettings, destination: LogDestination = standardOutput(settings.logFormat)) {
     this.accessLevel = settings.logFormat === 'json' ? 'info' : 'debug';
     this.pino = pino(
       {
@@ -79,24 +70,9 @@ export class HeraldLogger implements LoggerService {
     return this.pino.isLevelEnabled('debug');
   }
 
-  /**
-   * A line about an answered request, as JSON. It is written with those of the next moment, because a write each is dear: a
-   * process that is killed loses them. Never give it a body, a token or a phone number.
-   */
-  access(line: string): void {
-    if (!this.logsAccess) return;
-    this.accessLines += line;
-    if (this.accessLines.length >= MOST_GATHERED) this.flushAccess();
-    else this.flushing ??= setTimeout(() => this.flushAccess(), GATHER_MS);
-  }
-
-  /** Writes the lines of `access` that are not written yet. */
-  flushAccess(): void {
-    if (this.flushing !== null) clearTimeout(this.flushing);
-    this.flushing = null;
-    const lines = this.accessLines;
-    this.accessLines = '';
-    if (lines !== '') this.destination.write(lines);
+  /** A line about an answered request. Never give it a body, a token or a phone number. */
+  access(fields: Readonly<Record<string, unknown>>): void {
+    this.pino[this.accessLevel](fields, 'request');
   }
 
   private at(level: pino.Level) {
@@ -142,66 +118,38 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(value instanceof Error);
 }
 
-/**
- * One line an answered request: never its body, its query, a token or a number, so the route and not the path. The line
- * is put together without pino, because every request passes here; nothing in it but the caller's own id needs a mask.
- */
+/** One line an answered request: never its body, its query, a token or a number, so the route and not the path. */
 @Injectable()
-export class AccessLog implements OnApplicationShutdown {
+export class AccessLog {
   /** True while Herald makes its own demo, whose requests are not to be read before the welcome. */
   paused = false;
-  private readonly addresses = new WeakMap<Socket, { forwarded: unknown; address: string | undefined }>();
-  private timeText = '';
-  private timeMs = 0;
 
   constructor(
     @Inject(HeraldLogger) private readonly logger: HeraldLogger,
     private readonly config: Config,
   ) {}
 
-  onApplicationShutdown(): void {
-    this.logger.flushAccess();
-  }
-
   write(req: HeraldRequest, res: ServerResponse): void {
     if (this.paused || !this.logger.logsAccess) return;
-    const { apiKeyId, organizationId, span } = req;
     const route = pathOfRoute(req);
     // Probes ask every few seconds: only what goes wrong is of interest.
     if (PROBES.has(route ?? '') && res.statusCode < 400 && !this.logger.logsProbes) return;
-    const id = req.headers['x-request-id'] === req.id ? maskSecrets(req.id) : req.id;
-    const address = this.config.process.logsAddress ? this.addressOf(req) : undefined;
-    let line = `{"level":"${this.logger.accessLevel}","time":"${this.time()}","request_id":"${id}"`;
-    if (span !== undefined) line += `,"trace_id":"${span.spanContext().traceId}"`;
-    if (address !== undefined) line += `,"address":"${address}"`;
-    // Node's parser knows its methods, and routes come from our own code: neither holds a quote.
-    line += `,"method":"${req.method}","route":${route === undefined ? 'null' : `"${route}"`}`;
-    line += `,"status":${res.statusCode},"ms":${Math.round((performance.now() - req.startedAt) * 10) / 10}`;
-    if (apiKeyId !== undefined) line += `,"key_id":"${apiKeyId}"`;
-    if (organizationId !== undefined) line += `,"organization_id":"${organizationId}"`;
-    if (!res.writableFinished) line += ',"aborted":true';
-    this.logger.access(`${line},"msg":"request"}\n`);
+    this.logger.access({
+      request_id: req.id,
+      trace_id: req.span?.spanContext().traceId,
+      address: this.config.process.logsAddress ? addressOf(req) : undefined,
+      method: req.method,
+      route: route ?? null,
+      status: res.statusCode,
+      ms: Math.round((performance.now() - req.startedAt) * 10) / 10,
+      key_id: req.apiKeyId,
+      organization_id: req.organizationId,
+      aborted: res.writableFinished ? undefined : true,
+    });
   }
+}
 
-  /** What Express tells from the connection and X-Forwarded-For each time that it is asked: found once while they are the same. */
-  private addressOf(req: HeraldRequest): string | undefined {
-    const forwarded = req.headers['x-forwarded-for'];
-    const known = this.addresses.get(req.socket);
-    if (known !== undefined && known.forwarded === forwarded) return known.address;
-    const { ip = '' } = req;
-    // What a proxy hands on may be anything; only an address is logged.
-    const address = isIP(ip) === 0 ? undefined : ip;
-    this.addresses.set(req.socket, { forwarded, address });
-    return address;
-  }
-
-  /** As `toISOString`, made once a millisecond. */
-  private time(): string {
-    const now = Date.now();
-    if (now !== this.timeMs) {
-      this.timeMs = now;
-      this.timeText = new Date(now).toISOString();
-    }
-    return this.timeText;
-  }
+/** What a proxy hands on may be anything; only an address is logged. */
+function addressOf({ ip = '' }: HeraldRequest): string | undefined {
+  return isIP(ip) === 0 ? undefined : ip;
 }

@@ -16,11 +16,6 @@ export class BillingService {
     this.isOff = config.limits.billing === 'off';
   }
 
-  /** Whether the caller's key said, at most two seconds ago, that the API is paid for now; false says nothing. */
-  hasKnownApiTime(knownUntil: Date | null): boolean {
-    return this.isOff || (knownUntil !== null && knownUntil.getTime() > Date.now());
-  }
-
   /**
    * Passes where the workspace has paid access now.
    *
@@ -28,7 +23,7 @@ export class BillingService {
    * @throws SUBSCRIPTION_REQUIRED (402).
    */
   async requireApiTime(organizationId: string, knownUntil: Date | null): Promise<void> {
-    if (this.hasKnownApiTime(knownUntil)) return;
+    if (this.isOff || (knownUntil !== null && knownUntil.getTime() > Date.now())) return;
     if (!(await this.billing.hasApiTime(organizationId))) throw billingErrors.SUBSCRIPTION_REQUIRED();
   }
 }

@@ -98,13 +98,6 @@ export class ConnectionsService {
     return found;
   }
 
-  /** The connection where it is known to be able to send, without a query; null means unknown. At most two seconds old. */
-  peekReady(organizationId: string, id: string): Connection | null {
-    const connection = this.peek(id)?.connection;
-    if (connection === undefined) return null;
-    return connection.organizationId === organizationId && canSend(connection.status) ? connection : null;
-  }
-
   /**
    * The connection, if it can send. A refusal is confirmed in the database: it must not rest on a cached answer.
    *

@@ -1,6 +1,17 @@
-import { Body, Controller, Get, Headers, HttpCode, Post, Query, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  createParamDecorator,
+  type ExecutionContext,
+  Get,
+  Headers,
+  HttpCode,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import {
   EXAMPLE_FAILED_MESSAGE_ID,
   EXAMPLE_MESSAGE_ID,
@@ -9,11 +20,9 @@ import {
 } from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
-import { DirectRoutes } from '../../infrastructure/access/direct-routes.js';
 import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
-import { API_PREFIX } from '../../infrastructure/http/api-version.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import {
@@ -31,6 +40,7 @@ import {
   responseOf,
   SingleMessageResponse,
 } from './dto/message.response.js';
+import { MESSAGE_BODY, type MessageInput } from './accept/message-input.js';
 import { CheckMessageService } from './check/check-message.service.js';
 import type { CheckMessageResponse } from './dto/check-message.js';
 import { SendBatchService } from './accept/send-batch.service.js';
@@ -51,6 +61,11 @@ const MessageId = (example = EXAMPLE_MESSAGE_ID): ParameterDecorator =>
     example,
   });
 
+/** The key of a send. Nest takes headers before it validates bodies, so a missing key is the first thing that is said. */
+const IdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext): string =>
+  requiredKey(context.switchToHttp().getRequest<Request>().headers['idempotency-key'] as string | undefined),
+);
+
 const REPLAYED = 'Idempotency-Replayed';
 
 @ApiTags('Messages')
@@ -63,17 +78,7 @@ export class MessagesController {
     private readonly receipts: ReadReceiptsService,
     private readonly limiter: RateLimiter,
     private readonly timelines: TimelineService,
-    direct: DirectRoutes,
-  ) {
-    direct.add({
-      controller: MessagesController,
-      method: 'send',
-      address: `POST ${API_PREFIX}/messages`,
-      status: 202,
-      answer: ({ caller, headers, body }, response) =>
-        this.send(caller, headers['idempotency-key'] as string | undefined, body, response),
-    });
-  }
+  ) {}
 
   /**
    * Queue a message
@@ -100,11 +105,11 @@ export class MessagesController {
   @SendMessageDocs()
   async send(
     @CurrentCaller() caller: Caller,
-    @Headers('idempotency-key') key: string | undefined,
-    @Body() body: unknown,
+    @IdempotencyKey() key: string,
+    @Body({ schema: MESSAGE_BODY }) input: MessageInput,
     @Res({ passthrough: true }) response: Response,
   ): Promise<QueuedMessageResponse> {
-    const { messageId, replayed } = await this.messages.send(caller, requiredKey(key), body);
+    const { messageId, replayed } = await this.messages.send(caller, key, input);
     if (replayed) response.setHeader(REPLAYED, 'true');
     return { data: { id: messageId, status: 'queued' } };
   }
@@ -160,8 +165,11 @@ export class MessagesController {
   @RequireScope('messages:write')
   @BodyAs({ unprocessable: true })
   @CheckMessageDocs()
-  async check(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<CheckMessageResponse> {
-    return { data: await this.checks.check(caller, body) };
+  async check(
+    @CurrentCaller() caller: Caller,
+    @Body({ schema: MESSAGE_BODY }) input: MessageInput,
+  ): Promise<CheckMessageResponse> {
+    return { data: await this.checks.check(caller, input) };
   }
 
   /**

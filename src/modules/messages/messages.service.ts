@@ -9,7 +9,7 @@ import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
 import { BacklogGuard, type Reservation } from './accept/backlog-guard.js';
 import type { JournalFilter } from './dto/list-messages.query.js';
 import type { JournalPlace } from './journal/journal-page.js';
-import { fingerprintOf, readMessageInput } from './accept/message-input.js';
+import { fingerprintOf, type MessageInput } from './accept/message-input.js';
 import { requireTimeAhead } from './accept/schedule.js';
 import { statesThatTake } from './message-state.js';
 import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
@@ -58,18 +58,16 @@ export class MessagesService {
    * Takes a message: durable and queued when this resolves.
    *
    * @param idempotencyKey a UUID; one key makes one message and never expires.
-   * @throws VALIDATION_FAILED (422) for a malformed body, IDEMPOTENCY_KEY_REUSED (409), and where the key is still free
-   * BACKLOG_LIMIT_REACHED (429) and what `SendPreparation.prepare` refuses.
+   * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED (429) and what `SendPreparation.prepare` refuses.
    */
-  async send(sender: Sender, idempotencyKey: string, body: unknown): Promise<SendResult> {
-    const input = readMessageInput(body);
+  async send(sender: Sender, idempotencyKey: string, input: MessageInput): Promise<SendResult> {
     const fingerprint = fingerprintOf(input);
     const key = idempotencyKey.toLowerCase();
     let prepared: PreparedSend;
     let reserved: Reservation;
     try {
       requireTimeAhead(input.sendAt);
-      prepared = this.preparation.fromMemory(sender, input) ?? (await this.preparation.prepare(sender, input));
+      prepared = await this.preparation.prepare(sender, input);
       reserved = this.backlog.check(sender.organizationId, input.sendAt === undefined ? 'queued' : 'scheduled');
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

@@ -2,6 +2,7 @@ import type { ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { isObject } from '../../common/json.js';
 import { array, integer, object, oneOf, string, type Shape } from '../../common/shape.js';
+import { bodySchema } from '../../infrastructure/http/body-schema.js';
 import { checkTemplate, COMPONENT_TYPES } from './form/check-template.js';
 import { violation } from './form/check-text.js';
 import { PARAMETER_FORMATS, TEMPLATE_CATEGORIES, type TemplateDraft, type TemplateEdit } from './templates.types.js';
@@ -135,7 +136,7 @@ interface CreateBody extends Pick<TemplateDraft, 'name' | 'category'>, Omit<Edit
  *
  * @throws INVALID_REQUEST (400) naming each field, also for what the platform is known to refuse.
  */
-export function readCreateInput(received: unknown): TemplateDraft {
+function readCreateInput(received: unknown): TemplateDraft {
   const input = checked<CreateBody>(CREATE_SHAPE, received);
   refuseOtherSpelling(input.language);
   const { name, language: code, category, message_send_ttl_seconds: messageSendTtlSeconds } = input;
@@ -147,7 +148,7 @@ export function readCreateInput(received: unknown): TemplateDraft {
 }
 
 /** @throws INVALID_REQUEST (400). */
-export function readEditInput(received: unknown): TemplateEdit {
+function readEditInput(received: unknown): TemplateEdit {
   const { message_send_ttl_seconds: messageSendTtlSeconds, ...edit } = checked<EditBody>(EDIT_SHAPE, received);
   return { ...edit, messageSendTtlSeconds };
 }
@@ -155,12 +156,16 @@ export function readEditInput(received: unknown): TemplateEdit {
 /**
  * @throws INVALID_REQUEST (400) naming each field; VALIDATION_FAILED (422) where both `components` and `parameters` are there.
  */
-export function readPreviewInput(received: unknown): PreviewInput {
+function readPreviewInput(received: unknown): PreviewInput {
   const input = checked<PreviewInput>(PREVIEW_SHAPE, received);
   if (input.components === undefined || input.parameters === undefined) return input;
   const must = 'and components exclude each other; send one of them.';
   throw commonErrors.VALIDATION_FAILED({ details: [violation('parameters', 'exclusive', must)] });
 }
+
+export const CREATE_BODY = bodySchema(readCreateInput);
+export const EDIT_BODY = bodySchema(readEditInput);
+export const PREVIEW_BODY = bodySchema(readPreviewInput);
 
 type Form = Pick<TemplateDraft, 'components' | 'parameterFormat'>;
 

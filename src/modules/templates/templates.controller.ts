@@ -17,10 +17,10 @@ import {
 } from './dto/templates.response.js';
 import type { TemplateEntity } from './entities/template.entity.js';
 import { variablesOf } from './form/components.js';
-import { readCreateInput, readEditInput, readPreviewInput } from './template-input.js';
+import { CREATE_BODY, EDIT_BODY, PREVIEW_BODY, type PreviewInput } from './template-input.js';
 import { TemplateWriter } from './template-writer.js';
 import { TemplatesService } from './templates.service.js';
-import type { TemplateCategory } from './templates.types.js';
+import type { TemplateCategory, TemplateDraft, TemplateEdit } from './templates.types.js';
 
 const ConnectionId = (): ParameterDecorator =>
   UuidParam('id', { description: 'Connection ID, from GET /connections.', example: EXAMPLE_CONNECTION_ID });
@@ -89,9 +89,9 @@ export class TemplatesController {
   async create(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
-    @Body() body: unknown,
+    @Body({ schema: CREATE_BODY }) input: TemplateDraft,
   ): Promise<SingleTemplateResponse> {
-    const { template, syncedAt } = await this.writer.create(organizationId, id, readCreateInput(body));
+    const { template, syncedAt } = await this.writer.create(organizationId, id, input);
     return { data: responseOf(template, id, syncedAt) };
   }
 
@@ -111,9 +111,9 @@ export class TemplatesController {
   async preview(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
-    @Body() body: unknown,
+    @Body({ schema: PREVIEW_BODY }) input: PreviewInput,
   ): Promise<PreviewResponse> {
-    return { data: await this.templates.preview(organizationId, id, readPreviewInput(body)) };
+    return { data: await this.templates.preview(organizationId, id, input) };
   }
 
   /**
@@ -154,9 +154,9 @@ export class TemplatesController {
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
     @Param('name') name: string,
-    @Body() body: unknown,
+    @Body({ schema: EDIT_BODY }) input: TemplateEdit,
   ): Promise<SingleTemplateResponse> {
-    const { template, syncedAt } = await this.writer.edit(organizationId, id, name, readEditInput(body));
+    const { template, syncedAt } = await this.writer.edit(organizationId, id, name, input);
     return { data: responseOf(template, id, syncedAt) };
   }
 

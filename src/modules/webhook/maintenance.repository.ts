@@ -9,6 +9,7 @@ import {
   type Subject,
 } from '../../infrastructure/erasure/erasure.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
+import { QUIET_STARTS_ANEW_AFTER_MS } from './dispatch/endpoint-health.js';
 
 /** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
 export const HELD_DAYS = 3;
@@ -73,11 +74,13 @@ export class MaintenanceRepository {
     return this.database.row<Backlog>(BACKLOG);
   }
 
-  /** Active endpoints of which each attempt has failed for a minute or longer. */
+  /** Active endpoints of which each attempt has failed for a minute or longer; none that had no attempt for so long that its failing starts anew. */
   endpointsFailing(): Promise<number> {
     return this.database.count(
       `select count(*)::integer as count from webhook_endpoint
-       where active and deleted_at is null and failing_since < clock_timestamp() - interval '1 minute'`,
+       where active and deleted_at is null and failing_since < clock_timestamp() - interval '1 minute'
+         and last_failure_at > clock_timestamp() - $1 * interval '1 millisecond'`,
+      [QUIET_STARTS_ANEW_AFTER_MS],
     );
   }
 

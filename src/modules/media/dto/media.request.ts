@@ -1,10 +1,10 @@
 import { ApiOperation, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { Allow, IsIn, IsOptional, Matches } from 'class-validator';
 import { invalidField } from '../../../common/common.errors.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { UUID_PATTERN } from '../../../common/ids.js';
 import { cursorOf, isUuidText, PageQuery } from '../../../infrastructure/http/page.query.js';
-import { ValidatedRequestPipe } from '../../../infrastructure/http/validated-request.pipe.js';
+import { RequestValidationPipe } from '../../../infrastructure/http/validation.pipe.js';
 import { propertiesOf } from '../../../infrastructure/http/validation-details.js';
 import {
   MEDIA_DIRECTIONS,
@@ -25,6 +25,8 @@ export class UploadMediaRequest {
 
   /** The bytes, as a part with a file name. */
   @ApiProperty({ type: 'string', format: 'binary' })
+  // Of the description only: a property without any rule is refused.
+  @Allow()
   file!: never;
 
   /** What it is to be sent as. Without it: what its bytes say. */
@@ -40,22 +42,23 @@ export class UploadMediaRequest {
   voice?: boolean;
 }
 
-const FIELDS = [...propertiesOf(UploadMediaRequest)];
-const VALIDATION = new ValidatedRequestPipe();
+const FIELDS = [...propertiesOf(UploadMediaRequest)].filter((name) => name !== 'file');
+const VALIDATION = new RequestValidationPipe();
 
 /**
  * Reads the fields that have come so far; which of them are required is known at the end of the form.
  *
  * @throws INVALID_REQUEST (400) naming each invalid one.
  */
-export function readFields(form: Readonly<Record<string, unknown>>): UploadMediaRequest {
+export async function readFields(form: Readonly<Record<string, unknown>>): Promise<UploadMediaRequest> {
   for (const name of Object.keys(form)) {
     if (name === 'file') throw invalidField('file', 'type', 'file must be sent as a file, with a file name.');
     if (FIELDS.includes(name)) continue;
     const message = `This field is not known here; allowed: file, ${FIELDS.join(', ')}.`;
     throw invalidField(name.slice(0, 64), 'unknown_field', message);
   }
-  const fields = VALIDATION.transform(form, { type: 'query', metatype: UploadMediaRequest }) as UploadMediaRequest;
+  const metadata = { type: 'query', metatype: UploadMediaRequest } as const;
+  const fields = (await VALIDATION.transform(form, metadata)) as UploadMediaRequest;
   fields.connection_id = fields.connection_id?.toLowerCase();
   return fields;
 }

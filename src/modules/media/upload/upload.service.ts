@@ -23,7 +23,7 @@ import { cleanFileName } from '../file-name.js';
 import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';
 import { MediaMaintenance } from '../media.maintenance.js';
-import type { ListedMedia, MediaObject, MediaType } from '../media.types.js';
+import { type ListedMedia, MEDIA_TYPES, type MediaObject, type MediaType } from '../media.types.js';
 import { NotTakenError } from '../sniff/byte-reader.js';
 import { agrees, type Format, FORMATS, MAX_UPLOAD_BYTES, mimeTypesOf, plainType } from '../sniff/formats.js';
 import { type Family, firstLook, HEAD_BYTES, recognise, TEXT, TextScan } from '../sniff/recognise.js';
@@ -112,7 +112,7 @@ export class UploadService {
       (arriving = this.take(caller, part, lengthsOf(req), over.signal));
     try {
       const form = await readForm(req, res, take, over);
-      return await this.keep(caller, readFields(form), await arriving);
+      return await this.keep(caller, await readFields(form), await arriving);
     } finally {
       unwatch();
       over.abort(new Error('the upload is over'));
@@ -125,13 +125,13 @@ export class UploadService {
   private async take(caller: Caller, part: FilePart, known: NewFile, over: AbortSignal): Promise<Arrived> {
     over.throwIfAborted();
     over.addEventListener('abort', () => part.bytes.destroy(over.reason as Error));
-    const early = readFields(part.fieldsSoFar);
+    const early = await readFields(part.fieldsSoFar);
     if (early.connection_id !== undefined) {
       await this.connections.getById(caller.organizationId, early.connection_id);
     }
     const file = await this.files.create(known);
     try {
-      const reception = new FileReception(file, () => readFields(part.fieldsSoFar).type ?? null);
+      const reception = new FileReception(file, () => typeOf(part.fieldsSoFar));
       // A refusal must not destroy the stream: the parser would take that for the form's end, and say so first.
       const chunks = part.bytes.iterator({ destroyOnReturn: false });
       for await (const chunk of chunks) await reception.push(chunk as Buffer);
@@ -346,6 +346,11 @@ function lengthsOf(req: HeraldRequest): NewFile {
 function tooMuchAround(cause: FileLengthError): Error {
   const message = 'The form has more than 64 KiB around its file; leave out what does not belong to it.';
   return invalidField('', 'multipart', message, cause);
+}
+
+/** The caller's `type` as far as the form has come; one that is none is refused at its end. */
+function typeOf({ type }: FilePart['fieldsSoFar']): MediaType | null {
+  return MEDIA_TYPES.find((known) => known === type) ?? null;
 }
 
 function requireForm(req: HeraldRequest): void {

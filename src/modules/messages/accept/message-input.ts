@@ -3,6 +3,7 @@ import type { ErrorDetail } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import { canonicalJson, isObject } from '../../../common/json.js';
 import { violation } from '../../../common/shape.js';
+import { bodySchema } from '../../../infrastructure/http/body-schema.js';
 import { MESSAGE_VARIANTS } from './variants/message-variants.js';
 import type { MessageContent, MessageVariant } from './variants/variant.js';
 
@@ -45,6 +46,9 @@ export function readMessageInput(body: unknown, violations: ErrorDetail[] = []):
     ...(valid.ttl_seconds !== undefined && { ttlSeconds: valid.ttl_seconds }),
   };
 }
+
+/** The body of POST /messages, for `@Body()`. */
+export const MESSAGE_BODY = bodySchema((body) => readMessageInput(body));
 
 /**
  * SHA-256 (hexadecimal) of what a request means. Two bodies that differ only in the order of keys, white space,

@@ -98,7 +98,7 @@ export class SendBatchService {
     const { input } = entry.request;
     try {
       requireTimeAhead(input.sendAt);
-      entry.prepared = this.preparation.fromMemory(sender, input) ?? (await this.preparation.prepare(sender, input));
+      entry.prepared = await this.preparation.prepare(sender, input);
     } catch (error) {
       refuse(entry, error);
     }

@@ -81,19 +81,6 @@ export class SendPreparation {
   ) {}
 
   /**
-   * What `prepare` would find, where all of it is known from the last seconds; null where something must be asked or may
-   * be refused. Without a promise: the usual message to a known number waits for nothing but its own commit.
-   */
-  fromMemory(sender: Sender, input: MessageInput): PreparedSend | null {
-    if (input.replyToMessageId !== null || !this.contents.isPlain(input)) return null;
-    if (!this.billing.hasKnownApiTime(sender.apiPaidUntil)) return null;
-    const connection = this.connections.peekReady(sender.organizationId, input.connectionId);
-    if (connection === null) return null;
-    const open = this.recipients.peekOpen(connection.id, input.recipient);
-    return open === null ? null : { connection, conversationId: open.conversationId, message: input };
-  }
-
-  /**
    * @throws SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND, SERVICE_WINDOW_CLOSED,
    * TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED, TEMPLATE_PARAMETERS_MISMATCH, RECIPIENT_NEEDS_PHONE, MEDIA_NOT_FOUND,
    * MEDIA_TYPE_MISMATCH, REPLY_TARGET_NOT_FOUND, VALIDATION_FAILED (422).

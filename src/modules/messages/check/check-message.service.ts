@@ -9,7 +9,7 @@ import type { Connection } from '../../connections/connections.types.js';
 import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
 import { BacklogGuard } from '../accept/backlog-guard.js';
 import { ContentPreparation } from '../accept/content-preparation.js';
-import { type MessageInput, readMessageInput } from '../accept/message-input.js';
+import type { MessageInput } from '../accept/message-input.js';
 import { isUserId } from '../accept/recipient.js';
 import { requireTimeAhead } from '../accept/schedule.js';
 import { SendPreparation, type Sender } from '../accept/send-preparation.js';
@@ -50,11 +50,9 @@ export class CheckMessageService {
   ) {}
 
   /**
-   * @throws VALIDATION_FAILED (422) for a malformed body; where the account's templates could never be read though its
-   * number can send, PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
+   * @throws where the account's templates could never be read though its number can send, PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
    */
-  async check(sender: CheckingCaller, body: unknown): Promise<CheckedMessageResponse> {
-    const input = readMessageInput(body);
+  async check(sender: CheckingCaller, input: MessageInput): Promise<CheckedMessageResponse> {
     const { organizationId } = sender;
     const problems: AppError[] = [];
     const passes = async <T>(step: () => T | Promise<T>): Promise<T | null> => {

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean } from 'class-validator';
 import { EXAMPLE_RECEIVED_MESSAGE_ID } from '../../../common/example-ids.js';
-import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
+import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 
 /** Body of POST /messages/{id}/read; it may be left out. */
 export class ReadMessageRequest {

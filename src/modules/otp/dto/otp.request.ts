@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, IsUUID, Matches, Max, MaxLength, Min } from 'class-validator';
-import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
+import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { EXAMPLE_OTP_CODE, EXAMPLE_OTP_ID } from '../../../common/example-ids.js';
 
 export class SendOtpRequest {

@@ -11,7 +11,7 @@ import {
   MaxLength,
   ValidateBy,
 } from 'class-validator';
-import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
+import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 
 /** Branches of business that the platform knows (Cloud API, business profiles). */
 const VERTICALS = [

@@ -13,7 +13,7 @@ import {
 } from 'class-validator';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
 import { PageQuery } from '../../../infrastructure/http/page.query.js';
-import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
+import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import type { WebhookEndpointEntity } from '../entities/webhook-endpoint.entity.js';
 import { HEADER_NAME, LONGEST_VALUE, MOST_HEADERS } from '../webhook-secrets.js';
 import {

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, ValidateBy } from 'class-validator';
 import { isDateTime } from '../../../common/date-time.js';
 import { EXAMPLE_REPLAY_ID } from '../../../common/example-ids.js';
-import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
+import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { EVENT_TYPES, type EventType } from '../webhook.types.js';
 
 const CHOICES = ['failed', 'all'] as const;

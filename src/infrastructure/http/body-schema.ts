@@ -1,0 +1,48 @@
+import { AppError, type ErrorDetail, fieldPath } from '../../common/app-error.js';
+import { commonErrors } from '../../common/common.errors.js';
+
+/** As much of the Standard Schema interface (standardschema.dev) as Nest's `@Body({ schema })` calls. */
+export interface BodySchema<T> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    validate(body: unknown): { value: T; issues?: undefined } | { issues: readonly Issue[] };
+  };
+}
+
+export interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  /** Of a body of ours: the whole refusal, with the names of the rules. */
+  readonly refusal?: AppError;
+}
+
+/**
+ * A body in forms that no class describes, for `@Body({ schema })`. The API description has it from the shapes instead:
+ * Swagger's own conversion is for OpenAPI 3.0 and rewrites what 3.1 has (`const`, `examples`).
+ *
+ * @param read returns the body as the route works with it, or throws the refusal
+ */
+export function bodySchema<T>(read: (body: unknown) => T): BodySchema<T> {
+  const validate: BodySchema<T>['~standard']['validate'] = (body) => {
+    try {
+      return { value: read(body) };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return { issues: [{ message: error.message, refusal: error }] };
+    }
+  };
+  return { '~standard': { version: 1, vendor: 'herald', validate } };
+}
+
+/** The answer to issues, also to those of schemas that are not ours. */
+export function refusalOf(issues: readonly Issue[]): AppError {
+  const own = issues.find(({ refusal }) => refusal !== undefined)?.refusal;
+  return own ?? commonErrors.INVALID_REQUEST({ details: issues.map(detailOf) });
+}
+
+function detailOf({ message, path = [] }: Issue): ErrorDetail {
+  const keys = path.map((part) => (typeof part === 'object' ? part.key : part));
+  const field = keys.reduce<string>((at, key) => fieldPath(at, typeof key === 'number' ? key : String(key)), '');
+  return { field, rule: 'schema', message };
+}
