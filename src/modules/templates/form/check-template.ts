@@ -28,7 +28,6 @@ const BODY_TEXT: TextRules = { part: 'body', longest: 1_024, inside: true };
 const CARD_TEXT: TextRules = { part: 'body', longest: 160 };
 
 const MEDIA_FORMATS = ['IMAGE', 'VIDEO', 'DOCUMENT', 'GIF'];
-const HEADER_FORMATS = ['TEXT', ...MEDIA_FORMATS, 'LOCATION', 'PRODUCT'];
 const CARD_HEADER_FORMATS = [...MEDIA_FORMATS, 'PRODUCT'];
 
 /** The components of a template, at most one of each. */
@@ -45,7 +44,7 @@ export const COMPONENT_TYPES = Object.keys(COMPONENTS);
 
 /** The components of a carousel's card; each card has a header and buttons. */
 const CARD_COMPONENTS: Readonly<Record<string, Check>> = {
-  HEADER: (header, field) => checkMediaHeader(header, field, CARD_HEADER_FORMATS),
+  HEADER: checkCardHeader,
   BODY: (body, field, { parameterFormat }) => checkText(body, field, parameterFormat, CARD_TEXT),
   BUTTONS: checkCardButtons,
 };
@@ -79,7 +78,6 @@ const MAX_BUTTONS = 10;
 const MIN_CARDS = 2;
 const MAX_CARDS = 10;
 
-const OTP_TYPES = ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'];
 const MAX_APPS = 5;
 const HASH_LENGTH = 11;
 const MAX_MINUTES = 90;
@@ -90,7 +88,7 @@ const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
 /**
  * What the platform is known to refuse for its form, each violation naming its field; empty where nothing is known to be
  * wrong. Whatever the platform's documents leave open is left to the platform, since a false refusal is worse than a
- * missed one. Never throws, whatever the components hold; at most 20 violations.
+ * missed one; and so are values of enumerations and flags, of which the platform names the field and what it takes. Never throws, whatever the components hold; at most 20 violations.
  */
 export function checkTemplate(draft: TemplateDraft): ErrorDetail[] {
   const details: ErrorDetail[] = [];
@@ -160,7 +158,7 @@ function* checkHeader(header: JsonObject, field: string, { category, parameterFo
   if (format === 'LOCATION' && category === 'AUTHENTICATION') {
     yield violation(`${field}.format`, 'one_of', 'LOCATION is for UTILITY and MARKETING templates only.');
   } else if (format !== 'TEXT') {
-    yield* checkMediaHeader(header, field, HEADER_FORMATS);
+    yield* checkMediaHeader(header, field);
   } else {
     yield* checkText(header, field, parameterFormat, HEADER_TEXT);
     // What is too long is refused already; within the limit the search is short. Names of variables hold underscores
@@ -172,13 +170,18 @@ function* checkHeader(header: JsonObject, field: string, { category, parameterFo
   }
 }
 
-/** One of the formats, and a sample where it is media. */
-function* checkMediaHeader(header: JsonObject, field: string, formats: readonly string[]): Violations {
+function* checkCardHeader(header: JsonObject, field: string): Violations {
   const format = ownWord(header, 'format');
-  if (!formats.includes(format)) {
-    const rule = own(header, 'format') === undefined ? 'required' : 'one_of';
-    yield violation(`${field}.format`, rule, `must be ${formats.join(', ')}.`);
+  if (format !== '' && !CARD_HEADER_FORMATS.includes(format)) {
+    yield violation(`${field}.format`, 'one_of', `must be ${CARD_HEADER_FORMATS.join(', ')}.`);
   }
+  yield* checkMediaHeader(header, field);
+}
+
+/** A format, and a sample where it is media. */
+function* checkMediaHeader(header: JsonObject, field: string): Violations {
+  const format = ownWord(header, 'format');
+  if (format === '') yield violation(`${field}.format`, 'required', 'is missing.');
   if (!MEDIA_FORMATS.includes(format)) return;
   const example = own(header, 'example');
   const handle = asText(ownArray(example, 'header_handle')[0]) ?? ownText(example, 'header_handle') ?? '';
@@ -206,19 +209,12 @@ function* checkFooter(footer: JsonObject, field: string, { category, isOffer }: 
 /** The body of a template for codes: WhatsApp writes the sentence, the template only asks for the advice after it. */
 function* checkCodeBody(body: JsonObject, field: string): Violations {
   yield* checkNoText(body, field, 'add_security_recommendation');
-  yield* checkFlag(body, field, 'add_security_recommendation');
 }
 
 function* checkNoText(component: JsonObject, field: string, instead: string): Violations {
   if ((own(component, 'text') ?? null) === null) return;
   const must = `is not for AUTHENTICATION templates, whose words are fixed: use ${instead}.`;
   yield violation(`${field}.text`, 'not_allowed', must);
-}
-
-function* checkFlag(component: JsonObject, field: string, key: string): Violations {
-  if (typeof (own(component, key) ?? true) !== 'boolean') {
-    yield violation(`${field}.${key}`, 'type', 'must be true or false.');
-  }
 }
 
 function* checkOffer(component: JsonObject, field: string): Violations {
@@ -229,7 +225,6 @@ function* checkOffer(component: JsonObject, field: string): Violations {
     return;
   }
   yield* textOf(own(offer, 'text'), `${at}.text`, MAX_LENGTH.offer);
-  yield* checkFlag(offer, at, 'has_expiration');
 }
 
 /** Checks a carousel: 2 to 10 cards, each well-formed, all of one shape. */
@@ -348,9 +343,6 @@ function* checkUrl(button: JsonObject, field: string): Violations {
 }
 
 function* checkOtpButton(button: JsonObject, field: string): Violations {
-  if (!OTP_TYPES.includes(ownWord(button, 'otp_type'))) {
-    yield violation(`${field}.otp_type`, 'one_of', `must be ${OTP_TYPES.join(', ')}.`);
-  }
   const at = `${field}.supported_apps`;
   const apps = yield* objectsIn(own(button, 'supported_apps') ?? [], at);
   const { length } = ownArray(button, 'supported_apps');
