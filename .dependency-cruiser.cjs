@@ -23,9 +23,9 @@ const FACE = [
 const PACKAGES = {
   typeorm: '^(src/infrastructure/database/|migrations/|.*/entities/|.*\\.repository\\.ts$)',
   '@nestjs/typeorm': '^(src/infrastructure/database/|src/.*\\.module\\.ts$)',
-  bullmq: '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$)',
+  bullmq: '^(src/infrastructure/(lanes|queue)/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$)',
   '@nestjs/bullmq':
-    '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
+    '^(src/infrastructure/(lanes|queue)/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
   ioredis: '^src/infrastructure/lanes/',
   '@aws-sdk/client-s3': '^src/infrastructure/storage/s3-',
   undici: '^src/(infrastructure/whatsapp|modules/webhook)/',

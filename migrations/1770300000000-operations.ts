@@ -15,8 +15,7 @@ export class Operations1770300000000 implements MigrationInterface {
 
 const UP = `
 -- Which process drains a lane, until when, and how far its pace is used up. All times are the database's.
--- low_at: no row that is due since it was accepted is before it; no waiting row of those has a lower seq than low_seq.
--- seen_*: a value of the sequence, and a time at which it had been reached.
+-- low_at: no due row of the lane is before it.
 create table lane (
   key text primary key,
   owner uuid,
@@ -25,10 +24,7 @@ create table lane (
   pause_count integer not null default 0,
   pause_reason text,
   next_slot_at timestamptz not null default '-infinity',
-  low_at timestamptz not null default '-infinity',
-  low_seq bigint not null default 0,
-  seen_seq bigint not null default 0,
-  seen_at timestamptz not null default 'infinity'
+  low_at timestamptz not null default '-infinity'
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
 
 -- Last success of what runs again and again, and the seconds between two rounds. The age is part of readiness.

@@ -1,6 +1,7 @@
 // Writes the generated files, or with --check says which of them are out of date.
 import 'reflect-metadata';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { format, resolveConfig } from 'prettier';
@@ -40,7 +41,8 @@ async function describeApi() {
 
 async function describeSchema() {
   const { migrate } = await built('infrastructure/database/data-source.js');
-  const server = await startTestPostgres();
+  const folder = mkdtempSync(join(tmpdir(), 'herald-schema-'));
+  const server = await startTestPostgres(folder);
   const client = new pg.Client({ connectionString: server.url });
   try {
     await migrate(server.url);
@@ -49,6 +51,7 @@ async function describeSchema() {
   } finally {
     await client.end();
     await server.stop();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

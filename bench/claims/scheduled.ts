@@ -1,12 +1,7 @@
 import type pg from 'pg';
 import { FIRST_ID, newId } from '../../src/common/ids.js';
 import { DUE as DUE_LANES, CLAIM } from '../../src/modules/messages/send/claim-sql.js';
-import {
-  claimParams,
-  EXPIRE_LEASES,
-  EXPIRE_QUEUED,
-  EXPIRE_TIMED,
-} from '../../src/modules/messages/send/send.repository.js';
+import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED } from '../../src/modules/messages/send/send.repository.js';
 import { DUE, dueExists } from '../../src/modules/messages/schedule/schedule.repository.js';
 import { inTurn, type Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
@@ -36,13 +31,12 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
     const request = { laneKey, owner: FIRST_ID, limit: 64, pace, inHandSeconds: 1 };
     return {
       text: CLAIM.text,
-      values: claimParams([{ request, claimId: newId(), from: '', leaseMs: 20_000, ttlHours: 24 }]),
+      values: claimParams([{ request, claimId: newId(), leaseMs: 20_000 }]),
     };
   },
   'the sweep for due lanes': () => ({ text: DUE_LANES, values: [2_000, FIRST_ID] }),
   'the sweep for leases': () => ({ text: EXPIRE_LEASES, values: [1_000, null] }),
-  'the sweep for what waited too long': () => ({ text: EXPIRE_QUEUED, values: [24, 1_000] }),
-  'the sweep for messages with a time of their own': () => ({ text: EXPIRE_TIMED, values: [1_000, null] }),
+  'the sweep for what waited too long': () => ({ text: EXPIRE_QUEUED, values: [1_000, null] }),
   'whether a scheduled message is due': () => ({ text: `select ${dueExists(`'-infinity'`)}`, values: [] }),
   'the sweep for scheduled messages that are due': () => ({ text: DUE, values: [FIRST_ID, 500, 24, null] }),
 };

@@ -66,7 +66,7 @@ const QUEUE_ROW = 'q.message_id = m.id';
 const CLAIM = `
 with claimed as (
   update message_queue q set attempt_id = $2, attempt_number = q.attempt_number + 1, claimed_at = clock_timestamp(),
-    lease_until = clock_timestamp() + interval '20 seconds', next_attempt_at = null
+    lease_until = clock_timestamp() + interval '20 seconds', due_at = null
   from message m where m.id = $1 and ${QUEUE_ROW} and q.attempt_id is null
   returning q.connection_id, q.recipient, m.id, m.type
 )

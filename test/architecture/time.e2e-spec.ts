@@ -2,8 +2,6 @@ import { filesUnder, readProjectFile } from '../support/project-files.js';
 
 /** Specs that sleep or compare elapsed time for a reason that no event, clock or `bench/` can serve. Sorted by path. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  'src/infrastructure/lanes/lane-runner.spec.ts':
-    'a pace is a rate by the clock of the database: no more rows may go than the time that passed allows, however much that was',
   'src/modules/media/transfer/fetch.repository.spec.ts':
     'a distance by the clock of the database is compared with what it was set to, less the time that passed, however much',
   'src/modules/messages/reports/message-event-sql.spec.ts':

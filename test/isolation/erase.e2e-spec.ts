@@ -230,7 +230,7 @@ describe('erasure of a phone number', () => {
       // As the record of an outcome that puts it off, and as the release of a scheduled message.
       await test.database.execute(
         `update message_queue set attempt_id = null, claimed_at = null, lease_until = null,
-           next_attempt_at = clock_timestamp() + interval '1 hour' where message_id = $1`,
+           due_at = clock_timestamp() + interval '1 hour' where message_id = $1`,
         [id],
       );
       return withdrawn;

@@ -267,9 +267,6 @@ describe('ttl_seconds', () => {
     ]);
     const failed = await workspace.reaches(short as string, 'failed');
     expect(failed).toMatchObject({ failure_category: 'expired', error: { code: 'EXPIRED' } });
-    await test.database.execute('update message_queue set next_attempt_at = clock_timestamp() where message_id = $1', [
-      next,
-    ]);
     await workspace.reaches(next as string, 'read');
     expect(taken(to)).toEqual([next]);
   });
@@ -278,10 +275,10 @@ describe('ttl_seconds', () => {
     const to = await workspace.contact();
     const [long, usual] = await queuedOf(to, [{ ttl_seconds: 2_592_000 }, {}]);
     await test.database.execute(
-      `update message_queue set queued_at = queued_at - interval '29 days', created_at = created_at - interval '29 days',
-         next_attempt_at = created_at - interval '29 days', expires_at = expires_at - interval '29 days'
-       where message_id = any($1)`,
-      [[long, usual]],
+      `update message_queue set queued_at = queued_at - age, created_at = created_at - age, due_at = due_at - age,
+         expires_at = expires_at - age
+       from (values ($1::uuid, interval '29 days'), ($2, interval '1 day')) as aged (id, age) where message_id = aged.id`,
+      [long, usual],
     );
     await workspace.reaches(long as string, 'read');
     await test.app.get(Sweeps, { strict: false }).runNow('send_expiry');
@@ -320,9 +317,9 @@ describe('ttl_seconds', () => {
       await test.database.execute(
         `with gone as (delete from message_schedule where message_id = $1 returning *)
          insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-           queued_at, next_attempt_at, expires_at)
+           queued_at, due_at, expires_at)
          select connection_id, created_at, message_id, organization_id, conversation_id, recipient, created_at,
-           created_at + interval '1 hour', created_at + make_interval(secs => $2)
+           created_at + interval '1 hour', created_at + make_interval(secs => coalesce($2, 86400))
          from gone`,
         [id, body.ttl_seconds ?? null],
       );

@@ -265,11 +265,10 @@ describe('the explanation', () => {
     expect(waiting.explanation.summary).toContain('cannot send');
 
     await test.database.execute(
-      `update message_queue set queued_at = queued_at - interval '25 hours', created_at = created_at - interval '25 hours'
-       where message_id = $1`,
+      `update message_queue set expires_at = expires_at - interval '25 hours' where message_id = $1`,
       [id],
     );
-    await test.app.get(SendRepository, { strict: false }).expireQueued(24, 100);
+    await test.app.get(SendRepository, { strict: false }).expireQueued(100);
     const expired = await told(id);
     expect(movesOf(expired).at(-1)).toEqual(['expired', 'failed', undefined, 'herald']);
     expect(expired.explanation).toMatchObject({ responsible: 'operator', retry: { advised: true, not_before: null } });

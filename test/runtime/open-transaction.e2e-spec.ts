@@ -4,8 +4,11 @@ import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
 import { fetchLaneOf, FetchRepository } from '../../src/modules/media/transfer/fetch.repository.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
+import { MaintenanceRepository } from '../../src/modules/messages/maintenance/maintenance.repository.js';
+import { MessagesRepository } from '../../src/modules/messages/messages.repository.js';
 import { ScheduleRepository } from '../../src/modules/messages/schedule/schedule.repository.js';
 import { CLAIM, type ClaimRow } from '../../src/modules/messages/send/claim-sql.js';
+import { QueueEstimates } from '../../src/modules/messages/send/queue-estimate.js';
 import { RECORD as RECORD_SEND } from '../../src/modules/messages/send/outcome.repository.js';
 import { claimParams, SendRepository } from '../../src/modules/messages/send/send.repository.js';
 import { NotificationsRepository } from '../../src/modules/notifications/notifications.repository.js';
@@ -19,6 +22,7 @@ import { claimRequest } from '../support/claim-request.js';
 import type { ConnectionRow } from '../support/factories.js';
 import { costOf, type Cost } from '../support/rows-read.js';
 import { holdTransaction } from '../support/open-transaction.js';
+import { newMessage } from '../support/new-message.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** Rows of each queue that are done with; the bounds below do not depend on it. In full: 100000. */
@@ -68,40 +72,47 @@ const JOURNAL = `made as (
     returning *
   )`;
 
-const queued = (nextAttemptAt: string): string => `with ${JOURNAL}
+const queued = (dueAt: string): string => `with ${JOURNAL}
   insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
-    next_attempt_at, expires_at)
-  select connection_id, created_at, id, organization_id, recipient, created_at, ${nextAttemptAt},
+    due_at, expires_at)
+  select connection_id, created_at, id, organization_id, recipient, created_at, ${dueAt},
     created_at + interval '1 day' from made`;
 
 function messageWork(test: TestApp, { connection }: Lane): Record<string, () => Promise<unknown>> {
-  const { database } = test;
-  const sends = test.app.get(SendRepository);
+  const { app, database } = test;
+  const sends = app.get(SendRepository);
+  const messages = app.get(MessagesRepository);
+  const maintenance = app.get(MaintenanceRepository);
   const claim = async () => {
     const request = claimRequest(connection.id, OWNER, CLAIMED);
-    const asked = { request, claimId: newId(), from: '', leaseMs: 20_000, ttlHours: 24 };
-    const rows = await database.query<ClaimRow>(CLAIM, claimParams([asked]));
-    return rows.flatMap((row) => (row.kind === 'claimed' ? [row] : []));
+    const asked = { request, claimId: newId(), leaseMs: 20_000 };
+    const rows = await database.byIndex(() => database.query<ClaimRow>(CLAIM, claimParams([asked])));
+    return rows.flatMap((row) => (row.id === null ? [] : [row]));
   };
   let claimed: Awaited<ReturnType<typeof claim>> = [];
   return {
     claim: async () => (claimed = await claim()),
     outcome: () =>
-      database.query(RECORD_SEND, [
-        JSON.stringify(
-          claimed.map(({ id, attemptId }) => ({
-            attemptId,
-            messageId: id,
-            status: 'accepted',
-            attemptStatus: 'accepted',
-          })),
-        ),
-      ]),
+      database.byIndex(() =>
+        database.query(RECORD_SEND, [
+          JSON.stringify(
+            claimed.map(({ id, attemptId }) => ({
+              attemptId,
+              messageId: id,
+              status: 'accepted',
+              attemptStatus: 'accepted',
+            })),
+          ),
+        ]),
+      ),
     'due lanes': () => sends.dueConnections(2_000, null),
     'lost leases': () => sends.expireLeases(1_000),
-    'expiry by their own time': () => sends.expireTimed(1_000),
-    'expiry by the time of all': () => sends.expireQueued(24, 1_000),
+    expiry: () => sends.expireQueued(1_000),
     marks: () => sends.moveMarks(),
+    'count of what waits': () => messages.countQueued(connection.organizationId, 500),
+    'oldest due': () => maintenance.oldestDueSeconds(),
+    cancel: () => app.get(ScheduleRepository).cancel(connection.organizationId, newId()),
+    estimate: () => app.get(QueueEstimates).ofNew({ ...newMessage(connection, '4915'), recipientUserId: null }),
   };
 }
 
@@ -109,9 +120,7 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
 async function mark({ database, app }: TestApp, key: string): Promise<void> {
   await app.get(LaneRepository).ensure(key);
   await database.execute(
-    `update lane set low_at = clock_timestamp() - interval '90 seconds', next_slot_at = clock_timestamp(),
-       low_seq = coalesce((select min(seq) from message_queue), 0)
-     where key = $1`,
+    `update lane set low_at = clock_timestamp() - interval '90 seconds', next_slot_at = clock_timestamp() where key = $1`,
     [key],
   );
 }
@@ -120,13 +129,13 @@ async function settleMessages(test: TestApp, { connection }: Lane): Promise<void
   await mark(test, connection.id);
   const sends = test.app.get(SendRepository);
   await sends.expireLeases(1_000);
-  await sends.expireTimed(1_000);
+  await sends.expireQueued(1_000);
   await sends.moveMarks();
 }
 
 const FINISH_MESSAGES = [
   `update message_queue set attempt_id = uuid_v7(), claimed_at = queued_at, lease_until = queued_at + interval '20 seconds',
-     next_attempt_at = null`,
+     due_at = null`,
   'delete from message_queue',
 ];
 
@@ -138,7 +147,7 @@ const QUEUES: Record<string, Queue> = {
     settle: settleMessages,
     work: messageWork,
   },
-  'deferred messages': {
+  'messages that were put off': {
     table: 'message_queue',
     insert: queued('created_at'),
     finish: FINISH_MESSAGES,

@@ -52,7 +52,6 @@ describe('a second start on the same database', () => {
     expect(columns.map(({ table, column }) => `${table}.${column}`).sort()).toEqual([
       'lane.low_at',
       'lane.next_slot_at',
-      'lane.seen_at',
       'template.touched_at',
       'template_account.changed_at',
     ]);

@@ -1,6 +1,20 @@
 import type { HoldRequest } from '../../src/infrastructure/lanes/lane-hold.js';
+import type { Claim } from '../../src/infrastructure/queue/queue-loop.js';
+import type { ClaimedMessage } from '../../src/modules/messages/send/claim-sql.js';
+import type { ClaimLimits, SendRepository } from '../../src/modules/messages/send/send.repository.js';
 
 /** A claim of a process that has all the pace which it may have in hand. The lane's row must exist. */
 export function claimRequest(laneKey: string, owner: string, limit: number): HoldRequest {
   return { laneKey, owner, limit, pace: { ratePerSecond: 100_000, burstSeconds: 1 }, inHandSeconds: 1 };
+}
+
+/** The claim of one lane alone. */
+export async function claimLane(
+  sends: SendRepository,
+  request: HoldRequest,
+  limits: ClaimLimits,
+): Promise<Claim<ClaimedMessage>> {
+  const [claim] = await sends.claim([request], limits);
+  if (claim === undefined) throw new Error('a request without an answer');
+  return claim;
 }

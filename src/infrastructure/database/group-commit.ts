@@ -1,7 +1,7 @@
 import { commonErrors } from '../../common/common.errors.js';
 import { codeOf } from '../../common/describe-error.js';
 import type { Span, Tracing } from '../operations/tracing.js';
-import type { Database, Statements } from './database.js';
+import { BY_INDEX, type Database, type Statements } from './database.js';
 import { isExhausted, isLocked, isOutOfTime, isTransientConflict, isUnreachable } from './database-faults.js';
 
 interface GroupCommitSettings<I, O> extends Partial<typeof DEFAULTS> {
@@ -12,6 +12,8 @@ interface GroupCommitSettings<I, O> extends Partial<typeof DEFAULTS> {
    */
   commit(items: I[], statements: Statements): Promise<O[]>;
   transactional?: boolean;
+  /** The statements are about a queue: see `Database.byIndex`. */
+  byIndex?: boolean;
   /** Default 1: the bound of a batch is `maxBatch` alone. */
   sizeOf?(item: I): number;
   /** Most of that in one batch; a larger item has a batch of its own. */
@@ -335,6 +337,7 @@ export class GroupCommit<I, O> {
       settings.transactional === false && !careful
         ? settings.commit(items, database)
         : database.transaction(async () => {
+            if (settings.byIndex === true) await database.execute(BY_INDEX);
             if (careful) await database.execute(CAREFUL);
             return settings.commit(items, database);
           }),

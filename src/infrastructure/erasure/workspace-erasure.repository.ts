@@ -47,11 +47,14 @@ export class WorkspaceErasureRepository {
     const to = from + (table.isParent ? BLOCKS.parent : BLOCKS.leaf);
     const values = [organizationId, `(${from},0)`, `(${to},0)`];
     const own = 'organization_id = $1 and ctid >= $2::tid and ctid < $3::tid';
-    const [row] = await this.database.query<{ found: number; blocks: number }>(
-      erase
-        ? `with gone as (delete from ${table.name} where ${own} returning *)${PARTS[table.name] ?? ''} ${COUNTED('gone', table.name)}`
-        : `with here as (select 1 from ${table.name} where ${own}) ${COUNTED('here', table.name)}`,
-      values,
+    // A transaction is tried again where rows of the queue are deleted by another one at the same time.
+    const [row] = await this.database.transaction(() =>
+      this.database.query<{ found: number; blocks: number }>(
+        erase
+          ? `with gone as (delete from ${table.name} where ${own} returning *)${PARTS[table.name] ?? ''} ${COUNTED('gone', table.name)}`
+          : `with here as (select 1 from ${table.name} where ${own}) ${COUNTED('here', table.name)}`,
+        values,
+      ),
     );
     return { found: { [table.name]: row?.found ?? 0 }, cursor: to < (row?.blocks ?? 0) ? String(to) : null };
   }

@@ -70,7 +70,7 @@ export class ClockSteps implements OnModuleInit {
          order by ${column} fetch first ${BATCH} rows with ties
        ), corrected as (
          update ${table} t set ${column} = found.at - make_interval(secs => $1)
-         from found where t.tableoid = found.part and t.ctid = found.place
+         from found where t.tableoid = found.part and t.ctid = found.place and t.${column} = found.at
        )
        select count(*)::integer as rows, max(at)::text as last from found`,
       [seconds],

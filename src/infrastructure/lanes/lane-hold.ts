@@ -84,7 +84,7 @@ export const ASKED_LANES = `select * from unnest((select $1::text[]), $2::uuid[]
 interface LaneHoldOptions {
   /** Default: one lane, by `holdParams`. No lane may be asked for twice. */
   asked?: string;
-  /** More columns of `hold` (alias `l`): `, l.low_seq`. */
+  /** More columns of `hold` (alias `l`): `, l.low_at`. */
   returning?: string;
   /** The work can be done twice without harm: it goes on while lanes are held. Default: false. */
   evenWhereHeld?: boolean;

@@ -6,7 +6,7 @@ const MAX_KEYS = 100_000;
 const MAX_PAUSE_SECONDS = 60;
 
 /** SET list: the lane has no low-water mark, and all of it is looked at. */
-export const NO_MARK = `low_at = '-infinity', low_seq = 0, seen_seq = 0, seen_at = 'infinity'`;
+export const NO_MARK = `low_at = '-infinity'`;
 
 /** The table `lane`: who drains, its pace and its pauses, all by the database's clock. */
 @Injectable()

@@ -1,31 +1,16 @@
 import { Global, Module } from '@nestjs/common';
-import { Slots } from '../../common/slots.js';
-import { Config } from '../config/config.js';
 import { ClockSteps } from './clock-steps.js';
 import { LaneRepository } from './lane.repository.js';
-import { LaneParts, PLATFORM_SLOTS } from './lane-processor.js';
+import { QueueParts } from '../queue/queue-processor.js';
 import { Restoration } from './restoration.js';
 import { Retention } from './retention.js';
 import { Sweeps } from './sweeps.js';
 import { VacuumWatch } from './vacuum-watch.js';
 
-/** Lanes for every module that works later: holds, pauses, sweeps, and the bound on requests in flight. */
+/** Lanes for every module that works later: holds, pauses, sweeps. */
 @Global()
 @Module({
-  providers: [
-    LaneRepository,
-    Sweeps,
-    Restoration,
-    Retention,
-    ClockSteps,
-    VacuumWatch,
-    LaneParts,
-    {
-      provide: PLATFORM_SLOTS,
-      inject: [Config],
-      useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 32, patienceMs: 4 }),
-    },
-  ],
-  exports: [LaneRepository, LaneParts, Sweeps, Restoration, Retention, PLATFORM_SLOTS],
+  providers: [LaneRepository, Sweeps, Restoration, Retention, ClockSteps, VacuumWatch, QueueParts],
+  exports: [LaneRepository, QueueParts, Sweeps, Restoration, Retention],
 })
 export class LanesModule {}

@@ -24,7 +24,7 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as "metaMessageId",
   case when m.direction = 'inbound' then m.sent_at else s.sent_at end as "sentAt",
   coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as "attemptCount",
-  case when q.attempt_id is null then coalesce(q.next_attempt_at, q.queued_at, t.scheduled_for) end as "nextAttemptAt",
+  case when q.attempt_id is null then coalesce(q.due_at, q.queued_at, t.scheduled_for) end as "nextAttemptAt",
   t.scheduled_for as "scheduledFor",
   coalesce(q.expires_at, t.scheduled_for + make_interval(secs => m.ttl_seconds)) as "expiresAt",
   coalesce(q.queued_at, t.created_at, s.queued_at) as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",

@@ -1,8 +1,9 @@
+import { LIMITED } from '../../../test/support/limits.js';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { attemptRow } from '../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
-import { claimRequest } from '../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
@@ -38,8 +39,8 @@ interface Made extends Reported {
 const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
   claimed: async () => {
     await new LaneRepository(opened.database).ensure(connection.id);
-    const limits = { ttlHours: 24, leaseMs: 60_000 };
-    await new SendRepository(opened.database).claim(claimRequest(connection.id, newId(), 8), limits);
+    const limits = { leaseMs: 60_000 };
+    await claimLane(new SendRepository(opened.database), claimRequest(connection.id, newId(), 8), limits);
   },
   outcome_accepted: answered('accepted', 'accepted'),
   outcome_refused: answered('failed', 'rejected'),
@@ -53,7 +54,10 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
     );
     await new SendRepository(opened.database).expireLeases(100);
   },
-  expired: () => new SendRepository(opened.database).expireQueued(0, 100),
+  expired: async ({ id }) => {
+    await opened.database.execute('update message_queue set expires_at = queued_at where message_id = $1', [id]);
+    return new SendRepository(opened.database).expireQueued(100);
+  },
   retry: retried('retry'),
   retry_confirmed: retried('retry_confirmed'),
   restored: () => {
@@ -96,7 +100,7 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
 
 function answered(status: OutcomeRecord['status'], attemptStatus: OutcomeRecord['attemptStatus']) {
   return ({ id, attemptId, metaMessageId }: Made) =>
-    new OutcomeRepository(opened.database).record({
+    new OutcomeRepository(opened.database, LIMITED).record({
       ...putBack({ id, attemptId: attemptId === '' ? newId() : attemptId }),
       status,
       attemptStatus,
@@ -107,7 +111,7 @@ function answered(status: OutcomeRecord['status'], attemptStatus: OutcomeRecord[
 function retried(event: 'retry' | 'retry_confirmed') {
   return ({ id }: Made) => {
     const { organizationId } = connection;
-    return new MessagesRepository(opened.database).retry(organizationId, id, statesThatTake(event), null);
+    return new MessagesRepository(opened.database, LIMITED).retry(organizationId, id, statesThatTake(event), null);
   };
 }
 

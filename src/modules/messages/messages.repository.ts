@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
+import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { BY_TIME, READY } from './send/claim-sql.js';
+import { BY_TIME } from './send/claim-sql.js';
 import {
   type JournalPlace,
   type JournalQuery,
@@ -52,7 +53,10 @@ export interface LastFailure {
 /** Reads of messages and of the journal, and the retry. */
 @Injectable()
 export class MessagesRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly config: Config,
+  ) {}
 
   async findById(organizationId: string, id: string): Promise<Message | null> {
     const row = await this.database.find<MessageRow>(
@@ -142,7 +146,8 @@ export class MessagesRepository {
     from: readonly OutboundStatus[],
     body: string | null,
   ): Promise<boolean> {
-    return (await this.database.query(RETRY, [organizationId, messageId, from, body])).length > 0;
+    const { messageTtlHours } = this.config.limits;
+    return (await this.database.query(RETRY, [organizationId, messageId, from, body, messageTtlHours])).length > 0;
   }
 
   /** The message that a retry's key stands for; null where the key is free. */
@@ -184,20 +189,9 @@ export class MessagesRepository {
     return readAt;
   }
 
-  // The order of an index: without it the planner may read what all other workspaces have.
   /** Counts a workspace's queued messages, up to `limit`. */
   countQueued(organizationId: string, limit: number): Promise<number> {
-    return this.database.count(
-      `select count(*)::integer as count from (
-         select 1 from connection k left join lane l on l.key = k.id::text cross join lateral (
-           (select 1 from message_queue q where q.connection_id = k.id and ${READY}
-              and q.created_at >= coalesce(l.low_at, '-infinity') order by q.connection_id, q.created_at limit $2)
-           union all
-           (select 1 from message_queue q where q.connection_id = k.id and q.next_attempt_at >= coalesce(l.low_at, '-infinity')
-            order by q.connection_id, q.next_attempt_at limit $2)) as one
-         where k.organization_id = $1 limit $2) as queued`,
-      [organizationId, limit],
-    );
+    return this.database.byIndex(() => this.database.count(COUNT_QUEUED, [organizationId, limit]));
   }
 
   /** Counts a workspace's scheduled messages, up to `limit`. */
@@ -240,6 +234,27 @@ export class MessagesRepository {
   }
 }
 
+// From the recipients whose turn it is, or that have one on the wire, to what waits behind: so removed rows are not read.
+const COUNT_QUEUED = `
+with on_wire as materialized (
+  select q.connection_id, q.recipient from message_queue q
+  where q.lease_until is not null and q.lease_until > statement_timestamp() order by q.lease_until limit $2
+)
+select count(*)::integer as count from (
+  select 1 from connection k left join lane l on l.key = k.id::text cross join lateral (
+    select recipient from (
+      (select q.recipient from message_queue q
+       where q.connection_id = k.id and q.due_at >= coalesce(l.low_at, '-infinity')
+       order by q.connection_id, q.due_at limit $2)
+      union all
+      select w.recipient from on_wire w where w.connection_id = k.id) as every
+    group by recipient limit $2) as turn
+  cross join lateral (
+    select 1 from message_queue q
+    where q.connection_id = k.id and q.recipient = turn.recipient and (q.attempt_id is null)
+    order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit $2) as one
+  where k.organization_id = $1 limit $2) as queued`;
+
 // The attempt of before a retry goes where those stand that are over. One of before the queue had a table of its own is
 // there already. The row that was the message's state keeps its place in time, and gets a new one in its recipient's
 // order. A scheduled message may fail before any attempt, and nothing but `retried` distinguishes its retry from its
@@ -261,10 +276,10 @@ with gone as (
   where m.id = gone.message_id and m.organization_id = gone.organization_id and m.send_at is not null
 )
 insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-  queued_at, next_attempt_at, attempt_number, event_count, expires_at)
+  queued_at, due_at, attempt_number, event_count, expires_at)
 select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
   ${laneRecipient('m')}, now.at, now.at, coalesce(gone.attempt_count, gone.attempt_number),
-  gone.event_count, now.at + make_interval(secs => m.ttl_seconds)
+  gone.event_count, now.at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $5))
 from gone join message m on m.id = gone.message_id and m.organization_id = gone.organization_id
 cross join (select clock_timestamp() as at) as now
 returning message_id`;

@@ -1,8 +1,9 @@
+import { LIMITED } from '../../../test/support/limits.js';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.js';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
-import { claimRequest } from '../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
@@ -17,7 +18,7 @@ import { SendRepository } from './send/send.repository.js';
 import { applyStatusReports } from './reports/status-reports.repository.js';
 
 const OWNER = newId();
-const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
+const LIMITS = { leaseMs: 3_600_000 };
 const MESSAGES = 6;
 const RETRYABLE = [...new Set([...statesThatTake('retry'), ...statesThatTake('retry_confirmed')])];
 
@@ -33,10 +34,10 @@ beforeAll(async () => {
   opened = await openTestDatabase(8);
   factories = new Factories(opened.database);
   sends = new SendRepository(opened.database);
-  messages = new MessagesRepository(opened.database);
+  messages = new MessagesRepository(opened.database, LIMITED);
   schedule = new ScheduleRepository(opened.database);
   // As two processes have them: their statements overlap.
-  outcomes = [new OutcomeRepository(opened.database), new OutcomeRepository(opened.database)];
+  outcomes = [new OutcomeRepository(opened.database, LIMITED), new OutcomeRepository(opened.database, LIMITED)];
 });
 afterAll(() => opened.close());
 
@@ -110,7 +111,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
         const run = async (now: Step): Promise<void> => {
           switch (now.do) {
             case 'claim': {
-              const { items } = await sends.claim(claimRequest(connection.id, OWNER, 4), LIMITS);
+              const { items } = await claimLane(sends, claimRequest(connection.id, OWNER, 4), LIMITS);
               claimed.push(...items);
               break;
             }
@@ -123,11 +124,11 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
               break;
             case 'expiry':
               await opened.database.execute(
-                `update message_queue set queued_at = queued_at - interval '2 days', created_at = created_at - interval '2 days'
+                `update message_queue set expires_at = expires_at - interval '2 days'
                where message_id = (select min(message_id::text)::uuid from message_queue where connection_id = $1 and attempt_id is null)`,
                 [connection.id],
               );
-              await sends.expireQueued(24, 100);
+              await sends.expireQueued(100);
               break;
             case 'retry': {
               const messageId = ids[now.which % ids.length] ?? '';

@@ -1,5 +1,6 @@
+import { LIMITED } from '../../../test/support/limits.js';
 import { runs } from '../../../test/support/runs.js';
-import { claimRequest } from '../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import fc from 'fast-check';
 import pg from 'pg';
 import { newId } from '../../common/ids.js';
@@ -39,10 +40,10 @@ beforeAll(async () => {
   opened = await openTestDatabase(8);
   const { database } = opened;
   statuses = new StatusBatches(database);
-  outcomes = new OutcomeRepository(database);
+  outcomes = new OutcomeRepository(database, LIMITED);
   sends = new SendRepository(database);
   lanes = new LaneRepository(database);
-  messages = new MessagesRepository(database);
+  messages = new MessagesRepository(database, LIMITED);
   factories = new Factories(database);
   connection = await factories.connection({ organizationId: (await factories.workspace()).id });
 });
@@ -93,7 +94,7 @@ class Flow {
   async claim(): Promise<boolean> {
     const { id } = connection;
     await lanes.ensure(id);
-    const { items } = await sends.claim(claimRequest(id, OWNER, 64), { ttlHours: 24, leaseMs: 3_600_000 });
+    const { items } = await claimLane(sends, claimRequest(id, OWNER, 64), { leaseMs: 3_600_000 });
     const mine = items.find((message) => message.id === this.messageId);
     if (mine !== undefined)
       this.attempts.push({ id: mine.attemptId, metaMessageId: `wamid.${mine.attemptId}`, failed: false });

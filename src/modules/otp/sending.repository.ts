@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database, hasRow } from '../../infrastructure/database/database.js';
-import type { Claim } from '../../infrastructure/lanes/lane-runner.js';
+import type { Claim } from '../../infrastructure/queue/queue-loop.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,

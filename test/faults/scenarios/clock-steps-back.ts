@@ -73,7 +73,7 @@ async function stepBack(pool: Pool): Promise<void> {
          next_slot_at = next_slot_at + interval '${STEP}'`,
     );
     await client.query(
-      `update message_queue set next_attempt_at = next_attempt_at + interval '${STEP}',
+      `update message_queue set due_at = due_at + interval '${STEP}',
          lease_until = lease_until + interval '${STEP}'`,
     );
     await client.query(`update rate_bucket set refilled_at = refilled_at + interval '${STEP}'`);

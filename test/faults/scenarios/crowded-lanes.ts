@@ -119,12 +119,13 @@ async function seed({ stage }: FaultStage, connection: SeededConnection, crowd: 
          insert into message_content (message_id, body, content) select id, 'Hello', '{"body":"Hello"}' from made
        )
        insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
-         next_attempt_at)
-       select connection_id, created_at, id, organization_id, recipient, ${queuedAt}, ${nextAttemptAt} from made`,
+         due_at, expires_at)
+       select connection_id, created_at, id, organization_id, recipient, ${queuedAt}, ${nextAttemptAt},
+         ${queuedAt} + interval '1 day' from made`,
       [connection.organizationId, connection.id, CROWD, connection.phoneNumber],
     );
   await insert(crowd.queuedAt, crowd.nextAttemptAt);
   if (crowd.followed) await insert(NOW, NOW);
   // A row that was accepted long ago is before the mark from which lanes look.
-  await stage.database.pool.query(`update lane set low_at = '-infinity', low_seq = 0 where key = $1`, [connection.id]);
+  await stage.database.pool.query(`update lane set low_at = '-infinity' where key = $1`, [connection.id]);
 }

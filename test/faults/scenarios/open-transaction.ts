@@ -124,10 +124,10 @@ async function leaveRows({ stage, workspace }: FaultStage): Promise<void> {
     await client.query('begin');
     await client.query(
       `insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
-         attempt_id, claimed_at, lease_until)
+         attempt_id, claimed_at, lease_until, expires_at)
        select ($1::uuid[])[1 + n % cardinality($1)], now() - interval '3 minutes', uuid_v7(), $2,
          '4' || floor(random() * 1000000), now() - interval '3 minutes', uuid_v7(), now() - interval '3 minutes',
-         now() - interval '2 minutes'
+         now() - interval '2 minutes', now() + interval '1 day'
        from generate_series(1, $3::integer) n`,
       [ids, organizationId, EACH],
     );

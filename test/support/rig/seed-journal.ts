@@ -77,10 +77,11 @@ with made as (
   from made where direction = 'outbound'
 ), waiting as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    queued_at, next_attempt_at, claimed_at, lease_until, attempt_id, attempt_number)
+    queued_at, due_at, claimed_at, lease_until, attempt_id, attempt_number, expires_at)
   select connection_id, created_at, id, organization_id, conversation_id, recipient, created_at,
     case when status = 'queued' then now() + interval '1 day' end, case when status = 'processing' then created_at end,
-    case when status = 'processing' then now() + interval '1 day' end, case when status = 'processing' then id end, 0
+    case when status = 'processing' then now() + interval '1 day' end, case when status = 'processing' then id end, 0,
+    now() + interval '2 days'
   from known where status in ('queued', 'processing')
 )
 insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status, event_count,

@@ -48,8 +48,9 @@ export async function seedQueued(
      ), contents as (
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
      )
-     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at)
-     select connection_id, created_at, id, organization_id, recipient, clock_timestamp() from made`,
+     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, expires_at)
+     select connection_id, created_at, id, organization_id, recipient, clock_timestamp(),
+       clock_timestamp() + interval '1 day' from made`,
     [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT],
   );
 }

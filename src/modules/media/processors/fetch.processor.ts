@@ -5,15 +5,14 @@ import type { Queue } from 'bullmq';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
-import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
-import type { Claim, LaneHandler } from '../../../infrastructure/lanes/lane-runner.js';
 import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
-import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
-import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
+import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
+import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { findPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
 import {
@@ -51,10 +50,10 @@ export type FetchTask = ClaimedFile & { claimedAt: number };
 
 /** Fetches customers' files from the platform into the storage. */
 @Injectable()
-export class MediaFetcher implements LaneHandler<FetchTask> {
+export class MediaFetcher implements QueueKind<FetchTask> {
   readonly name = FETCH_QUEUE;
   /** One slow file leaves places for others. */
-  readonly maxInFlightPerLane = 16;
+  readonly maxPerLane = 16;
   private readonly logger = new Logger(MediaFetcher.name);
   private readonly running = new Set<AbortController>();
   private stopping = false;
@@ -84,13 +83,17 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     return null;
   }
 
-  async claim(request: HoldRequest): Promise<Claim<FetchTask>> {
+  claim(requests: readonly HoldRequest[]): Promise<(Claim<FetchTask> | Error)[]> {
+    return claimEach(requests, (request) => this.claimLane(request));
+  }
+
+  private async claimLane(request: HoldRequest): Promise<Claim<FetchTask>> {
     const claimedAt = performance.now();
     const { hold, items } = await this.fetches.claim(request);
     return { hold, items: items.map((file) => ({ ...file, claimedAt })) };
   }
 
-  async work(file: FetchTask): Promise<boolean> {
+  async work(file: FetchTask): Promise<void> {
     const abort = new AbortController();
     this.running.add(abort);
     let lost = false;
@@ -123,7 +126,6 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     } else if (!lost) {
       await this.record(file, problem);
     }
-    return false;
   }
 
   /** Null where the file is stored, or was deleted meanwhile. */
@@ -265,18 +267,18 @@ const SWEEP_BATCH = 1_000;
  * If the process dies, the claim runs out, the file is due again, and the storage removes what was left half-written.
  * A stop breaks off the files on their way and puts them back.
  */
-@Processor(FETCH_QUEUE, LANE_WORKER_OPTIONS)
-export class FetchProcessor extends LaneProcessor<FetchTask> {
+@Processor(FETCH_QUEUE, QUEUE_WORKER_OPTIONS)
+export class FetchProcessor extends QueueProcessor<FetchTask> {
   constructor(
     fetches: FetchRepository,
     fetcher: MediaFetcher,
     @InjectQueue(FETCH_QUEUE) queue: Queue<DrainJob>,
-    parts: LaneParts,
+    parts: QueueParts,
   ) {
     super(
       {
-        handler: fetcher,
-        slots: new Slots(MAX_IN_FLIGHT),
+        kind: fetcher,
+        maxInFlight: MAX_IN_FLIGHT,
         queue,
         // Lost leases are due files too: see FetchRepository.
         dueLanes: fetches.dueLanes,

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
-import { dueConnectionLanes, type DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
+import { dueConnectionLanes, type DueLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
-import type { Claim } from '../../../infrastructure/lanes/lane-runner.js';
+import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,

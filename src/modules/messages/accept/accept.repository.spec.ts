@@ -1,3 +1,4 @@
+import { LIMITED } from '../../../../test/support/limits.js';
 import pg from 'pg';
 import { newId } from '../../../common/ids.js';
 import { ContactBook } from '../../../../test/support/contact-book.js';
@@ -17,7 +18,7 @@ let connection: ConnectionRow;
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   factories = new Factories(opened.database);
-  accepts = new AcceptRepository(opened.database, Tracing.OFF);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
 });
 
 afterAll(() => opened.close());
@@ -48,7 +49,7 @@ async function contacts(): Promise<unknown[]> {
 
 describe('a message to a contact', () => {
   it('makes one conversation, however many are accepted at once, in one process and in several', async () => {
-    const processes = Array.from({ length: 4 }, () => new AcceptRepository(opened.database, Tracing.OFF));
+    const processes = Array.from({ length: 4 }, () => new AcceptRepository(opened.database, Tracing.OFF, LIMITED));
     for (let round = 1; round <= 10; round++) {
       const phone = testPhone();
       const results = await Promise.all(
@@ -141,7 +142,7 @@ describe('messages of which some are to go later', () => {
     try {
       await other.query(`begin`);
       const keep = (message: NewMessage): Promise<unknown> =>
-        other.query(INSERT_MESSAGES.text, [JSON.stringify([{ ...message, newConversationId: newId() }])]);
+        other.query(INSERT_MESSAGES.text, [JSON.stringify([{ ...message, newConversationId: newId() }]), 24]);
       await keep(make(first));
       const accepted = accepts.acceptTogether([make(first, sendAt), make(second)], false);
       await waitFor(

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { commonErrors } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
+import { Config } from '../../../infrastructure/config/config.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
@@ -88,6 +89,7 @@ export class AcceptRepository {
   constructor(
     private readonly database: Database,
     private readonly tracing: Tracing,
+    private readonly config: Config,
   ) {
     this.batches = new GroupCommit(database, {
       name: 'accept',
@@ -194,7 +196,10 @@ export class AcceptRepository {
   private insert(rows: NewMessage[], statements: Statements): Promise<StoredRow[]> {
     // One statement for both kinds: two would take the keys of a batch in another order than the batch beside it.
     const statement = rows.some(({ sendAt }) => sendAt !== undefined) ? INSERT_SCHEDULED : INSERT_MESSAGES;
-    return statements.query<StoredRow>(statement, [JSON.stringify(withNewConversations(rows))]);
+    return statements.query<StoredRow>(statement, [
+      JSON.stringify(withNewConversations(rows)),
+      this.config.limits.messageTtlHours,
+    ]);
   }
 
   /** A statement of its own: the INSERT's snapshot does not show the row that it conflicted with. */
@@ -257,9 +262,9 @@ const FOUND = `case when i."recipientUserId" is null then coalesce(
   else (select c.id from conversation c where c.connection_id = i."connectionId" and c.user_id = i."recipientUserId") end`;
 
 /**
- * One parameter: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to
- * be made. Conversations are made before messages, both in the order of their indexes: batches never deadlock. The
- * place in the recipient's order is taken after the time, on which the low-water marks of the lanes depend.
+ * $1: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to be made. $2:
+ * hours to live of messages without a time of their own. Conversations are made before messages, both in the order of
+ * their indexes: batches never deadlock.
  */
 const insertInto = (places: string): string => `
 with given as materialized (
@@ -309,7 +314,7 @@ const queued = (condition: string): string => `waiting as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
     expires_at)
   select "connectionId", created_at, id, "organizationId", conversation_id, lane, at,
-    at + make_interval(secs => "ttlSeconds") from accepted join fresh using (id) ${condition}
+    at + coalesce(make_interval(secs => "ttlSeconds"), make_interval(hours => $2::integer)) from accepted join fresh using (id) ${condition}
   order by id
 )`;
 

@@ -23,6 +23,7 @@ export interface Adoption {
 type KnownConversation = Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>;
 
 const UNIQUE_VIOLATION = '23505';
+const JOIN_ROUNDS = 5;
 const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
 /** Nothing waits for it, and many make one transaction. */
 const GATHER = { quietMs: 100, atMostMs: 300 };
@@ -174,7 +175,22 @@ async function writeIdentities(changes: BookChanges, statements: Statements): Pr
   if (changes.identified.length > 0) await statements.query(IDENTIFY, [JSON.stringify(changes.identified)]);
   if (changes.created.length > 0) await statements.query(CREATE, [JSON.stringify(changes.created)]);
   const known = changes.identified.filter(({ userId, phone, waId }) => userId !== null && (phone ?? waId) !== null);
-  if (known.length > 0) await statements.query(JOIN_LANES, [known.map(({ id }) => id)]);
+  if (known.length > 0)
+    await joinLanes(
+      known.map(({ id }) => id),
+      statements,
+    );
+}
+
+/**
+ * What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact. A
+ * message that was accepted meanwhile is only seen by a statement that begins after its commit, so we look until none is
+ * left.
+ */
+async function joinLanes(ids: readonly string[], statements: Statements): Promise<void> {
+  for (let round = 0; round < JOIN_ROUNDS; round++) {
+    if ((await statements.query(JOIN_LANES, [ids])).length === 0) return;
+  }
 }
 
 /** Has the code of a serialization failure, so that the transaction runs again and finds the row that is there. */
@@ -288,18 +304,26 @@ select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId"
 from json_to_recordset($1) as r ${RECORD}
 order by r."connectionId", r.phone`;
 
-// What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact.
+// Rows leave the one lane and enter the other, so that the triggers of the queue pass on the turn of each.
 const JOIN_LANES = `
-with waiting as (
+with waiting as materialized (
   select q.message_id, coalesce(c.phone, c.wa_id) as recipient
   from conversation c join message_queue q on q.organization_id = c.organization_id and q.connection_id = c.connection_id
     and q.recipient = any(array[c.user_id, c.wa_id, c.phone])
   join message m on m.id = q.message_id
   where c.id = any($1) and m.recipient_user_id is not null and q.recipient <> coalesce(c.phone, c.wa_id)
-  order by q.message_id for no key update of q
+  order by q.message_id for update of q
+), gone as (
+  delete from message_queue where message_id = any(array(select message_id from waiting)) returning *
 )
-update message_queue q set recipient = waiting.recipient from waiting
-where q.message_id = waiting.message_id`;
+insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, seq,
+  queued_at, due_at, claimed_at, lease_until, attempt_id, attempt_number, tries, event_count, expires_at)
+select g.connection_id, g.created_at, g.message_id, g.organization_id, g.conversation_id, waiting.recipient, g.seq,
+  g.queued_at, case when g.attempt_id is null then greatest(g.due_at, clock_timestamp()) end, g.claimed_at,
+  g.lease_until, g.attempt_id, g.attempt_number, g.tries, g.event_count, g.expires_at
+from gone g join waiting using (message_id)
+order by (g.attempt_id is null), g.seq
+returning message_id`;
 
 const TOUCH = `
 with locked as (

@@ -1,3 +1,4 @@
+import { LIMITED } from '../../../../test/support/limits.js';
 import { newId } from '../../../common/ids.js';
 import { Factories } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
@@ -13,7 +14,7 @@ let journal: MessagesRepository;
 beforeAll(async () => {
   test = await openTestDatabase();
   factories = new Factories(test.database);
-  journal = new MessagesRepository(test.database);
+  journal = new MessagesRepository(test.database, LIMITED);
 });
 
 afterAll(() => test.close());
@@ -50,9 +51,10 @@ async function fill(
        from given
      ), waiting as (
        insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-         queued_at, claimed_at, lease_until, attempt_id, attempt_number)
+         queued_at, claimed_at, lease_until, attempt_id, attempt_number, expires_at)
        select $2, created_at, id, $1, $3, '4915100', created_at, case when status = 'processing' then created_at end,
-         case when status = 'processing' then created_at end, case when status = 'processing' then id end, 0
+         case when status = 'processing' then created_at end, case when status = 'processing' then id end, 0,
+         now() + interval '1 day'
        from given where status in ('queued', 'processing')
      )
      insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status,

@@ -9,7 +9,7 @@ import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js'
 import { queueTakes, scheduleTakes } from '../message-state.js';
 import type { LaneStatus } from '../messages.types.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
-import { BY_RECIPIENT, READY } from '../send/claim-sql.js';
+import { BY_RECIPIENT } from '../send/claim-sql.js';
 
 /** One contact's messages on one page of the workspace's journal. */
 export interface MessagePage {
@@ -85,16 +85,15 @@ export class MaintenanceRepository {
   /** Messages of the workspace that are on the wire. */
   countBeingSent(organizationId: string): Promise<number> {
     return this.database.count(
-      `select count(*)::integer as count from connection c join message_queue q on q.connection_id = c.id
-       where c.organization_id = $1 and q.organization_id = $1 and q.attempt_id is not null`,
+      `select count(*)::integer as count from message_queue where lease_until is not null and organization_id = $1`,
       [organizationId],
     );
   }
 
   /** Ends messages that wait for the contact, contents and all; their events name no contact. Returns how many. */
   async withdraw(subject: Subject): Promise<number> {
-    const rows = await this.database.query(WITHDRAW, [subject.organizationId, lanesOf(subject), WITHDRAW_BATCH]);
-    return rows.length;
+    const params = [subject.organizationId, lanesOf(subject), WITHDRAW_BATCH];
+    return (await this.database.byIndex(() => this.database.query(WITHDRAW, params))).length;
   }
 
   /** The next page of the journal, oldest first, with what of it is the contact's. */
@@ -366,21 +365,17 @@ const MARK = [
   ),
 ];
 
-// Number by number: the oldest of those that are due since they were accepted, from the lane's low-water mark on, and of
-// those that were put off; and of those that are scheduled, which are due where they were not released.
+// Number by number the oldest of those that are due, from the lane's low-water mark on; and of those that are scheduled,
+// which are due where they were not released.
 const OLDEST_DUE = `
-select greatest(max(extract(epoch from clock_timestamp() - least(fresh.due_at, later.due_at))),
+select greatest(max(extract(epoch from clock_timestamp() - due.due_at)),
   (select extract(epoch from clock_timestamp() - release_at) from message_schedule order by release_at limit 1),
   0)::float8 as seconds
 from (select id from connection where status in ('connected', 'restricted')) as c
 left join lane on lane.key = c.id::text
 left join lateral (
-  select queued_at as due_at from message_queue q
-  where q.connection_id = c.id and q.created_at >= coalesce(lane.low_at, '-infinity') and ${READY}
-  order by q.connection_id, q.created_at limit 1) as fresh on true
-left join lateral (
-  select next_attempt_at as due_at from message_queue
-  where connection_id = c.id and next_attempt_at >= coalesce(lane.low_at, '-infinity') order by next_attempt_at limit 1) as later on true`;
+  select q.due_at from message_queue q where q.connection_id = c.id and q.due_at >= coalesce(lane.low_at, '-infinity')
+  order by q.connection_id, q.due_at limit 1) as due on true`;
 
 const UNKNOWN = `
 select coalesce(sum(counted.messages), 0)::integer as count
@@ -399,7 +394,7 @@ with later as (
     min(due_at) filter (where due_at <= clock_timestamp()) as oldest,
     count(*) filter (where attempt_id is not null)::integer as in_flight
   from (
-    select connection_id, attempt_id, case when attempt_id is null then coalesce(next_attempt_at, queued_at) end as due_at
+    select connection_id, attempt_id, case when attempt_id is null then coalesce(due_at, queued_at) end as due_at
     from message_queue) as q
   group by connection_id
 ), waiting as (

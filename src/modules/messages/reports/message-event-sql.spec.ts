@@ -1,3 +1,4 @@
+import { LIMITED } from '../../../../test/support/limits.js';
 import fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -24,7 +25,7 @@ let connection: ConnectionRow;
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   statuses = new StatusBatches(opened.database);
-  outcomes = new OutcomeRepository(opened.database);
+  outcomes = new OutcomeRepository(opened.database, LIMITED);
   sends = new SendRepository(opened.database);
   factories = new Factories(opened.database);
   connection = await listeningConnection();
@@ -228,7 +229,7 @@ describe('a sweep', () => {
 
   it('reports a message that waited for too long', async () => {
     const made = await make('queued', connection, 26 * 3_600);
-    await sends.expireQueued(24, 100);
+    await sends.expireQueued(100);
     const [event] = await eventsOf(opened.database, made.id);
     expect(event?.data).toMatchObject({
       status: 'failed',

@@ -1,3 +1,4 @@
+import { LIMITED } from '../../../../test/support/limits.js';
 import fc from 'fast-check';
 import pg from 'pg';
 import { runs } from '../../../../test/support/runs.js';
@@ -21,7 +22,7 @@ let connection: ConnectionRow;
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   statuses = new StatusBatches(opened.database);
-  outcomes = new OutcomeRepository(opened.database);
+  outcomes = new OutcomeRepository(opened.database, LIMITED);
   factories = new Factories(opened.database);
   const workspace = await factories.workspace();
   connection = await factories.connection({ organizationId: workspace.id });
@@ -53,10 +54,11 @@ async function queueAgain(made: Reported, claimedBy: string | null = null): Prom
          attempt_finished_at from gone
      )
      insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
-       next_attempt_at, attempt_id, attempt_number, claimed_at, lease_until)
+       due_at, attempt_id, attempt_number, claimed_at, lease_until, expires_at)
      select g.connection_id, g.created_at, g.message_id, g.organization_id, m.recipient, now.at,
        case when $2::uuid is null then now.at end, $2, g.attempt_number + ($2 is not null)::integer,
-       case when $2 is not null then now.at end, case when $2 is not null then now.at + interval '20 s' end
+       case when $2 is not null then now.at end, case when $2 is not null then now.at + interval '20 s' end,
+       now.at + interval '1 day'
      from gone g join message m on m.id = g.message_id
      cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
      returning queued_at`,

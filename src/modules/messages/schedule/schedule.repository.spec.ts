@@ -1,6 +1,7 @@
+import { LIMITED } from '../../../../test/support/limits.js';
 import pg from 'pg';
 import { seedScheduled } from '../../../../test/support/rig/seed-messages.js';
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
@@ -17,7 +18,7 @@ import { ScheduleRepository, type Decision } from './schedule.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
-const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
+const LIMITS = { leaseMs: 3_600_000 };
 const MANY = 20_000;
 
 let opened: OpenTestDatabase;
@@ -46,7 +47,7 @@ async function newConnection(): Promise<ConnectionRow> {
 
 /** A message that has been due for so long. */
 async function due(of = connection, values: { recipient?: string; secondsAgo?: number } = {}): Promise<string> {
-  const accepts = new AcceptRepository(opened.database, Tracing.OFF);
+  const accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
   const { messageId } = await accepts.accept(
     newMessage(of, values.recipient ?? testPhone(), { sendAt: new Date(Date.now() + 3_600_000).toISOString() }),
   );
@@ -61,7 +62,7 @@ async function due(of = connection, values: { recipient?: string; secondsAgo?: n
 const queued = (messageId: string): Decision => ({ messageId, refusal: null, body: 'hello' });
 
 async function claim(of = connection, limit = 64): Promise<ClaimedMessage[]> {
-  return (await sends.claim(claimRequest(of.id, OWNER, limit), LIMITS)).items;
+  return (await claimLane(sends, claimRequest(of.id, OWNER, limit), LIMITS)).items;
 }
 
 async function placesOf(id: string): Promise<string[]> {
@@ -81,18 +82,17 @@ describe('what is scheduled for later', () => {
     const other = await newConnection();
     const overdue = await due(other);
     const maintenance = new MaintenanceRepository(opened.database);
-    const messages = new MessagesRepository(opened.database);
+    const messages = new MessagesRepository(opened.database, LIMITED);
     for (const each of [connection, other]) await factories.message({ connection: each, recipient: testPhone() });
     const work: Record<string, () => Promise<unknown>> = {
       claim: () => {
         const request = claimRequest(connection.id, OWNER, 64);
-        const asked = { request, claimId: newId(), from: '', leaseMs: 3_600_000, ttlHours: 24 };
+        const asked = { request, claimId: newId(), leaseMs: 3_600_000 };
         return opened.database.query(CLAIM, claimParams([asked]));
       },
       'due lanes': () => sends.dueConnections(2_000, null),
       'leases that ran out': () => sends.expireLeases(1_000),
-      'what waited too long': () => sends.expireQueued(24, 1_000),
-      'times of their own': () => sends.expireTimed(1_000),
+      'what waited too long': () => sends.expireQueued(1_000),
       'low-water marks': () => sends.moveMarks(),
       'whether one is due': () => opened.database.query(`select ${schedule.hasDue()}`),
       'the release': async () => {
@@ -121,7 +121,9 @@ describe('what is scheduled for later', () => {
     await due(other);
     await opened.database.execute('analyze message_schedule');
     const read = await rowsRead(opened.database, 'message_schedule', async () => {
-      expect(await new MessagesRepository(opened.database).countScheduled(other.organizationId, 10_000)).toBe(1);
+      expect(await new MessagesRepository(opened.database, LIMITED).countScheduled(other.organizationId, 10_000)).toBe(
+        1,
+      );
     });
     expect(read).toBeLessThan(10);
   });
@@ -248,7 +250,7 @@ describe('a cancel beside a claim and a release', () => {
       await holder.query('begin');
       await holder.query(
         `update message_queue set attempt_id = gen_random_uuid(), claimed_at = clock_timestamp(),
-           lease_until = clock_timestamp() + interval '1 hour' where message_id = $1`,
+           lease_until = clock_timestamp() + interval '1 hour', due_at = null where message_id = $1`,
         [id],
       );
       const canceling = schedule.cancel(connection.organizationId, id);
@@ -332,7 +334,7 @@ describe('scheduled messages elsewhere', () => {
 
   it('are counted apart, for the workspace, its numbers and the gauges', async () => {
     await seedScheduled(opened.database, connection, { count: 30 });
-    const messages = new MessagesRepository(opened.database);
+    const messages = new MessagesRepository(opened.database, LIMITED);
     const { organizationId } = connection;
     expect([
       await messages.countScheduled(organizationId, 20),

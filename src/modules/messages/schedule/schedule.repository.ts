@@ -94,7 +94,8 @@ export class ScheduleRepository {
    * lanes are held only what is not due yet was surely not sent. False where it does not wait (any more).
    */
   async cancel(organizationId: string, messageId: string): Promise<boolean> {
-    return (await this.database.query(CANCEL, [organizationId, messageId])).length > 0;
+    const canceled = await this.database.byIndex(() => this.database.query(CANCEL, [organizationId, messageId]));
+    return canceled.length > 0;
   }
 }
 
@@ -129,7 +130,6 @@ select found.*, statement_timestamp()::text as "lookedAt" from (values (1)) as l
 order by found."releaseAt", found.id`;
 
 // $1 the decisions, $2 ttl hours. A message gets its place in its recipient's order now.
-// It was due since its time: next_attempt_at is how it is found, for created_at is from before the lane's low-water mark.
 const RELEASE = `
 with decided as materialized (
   select * from json_to_recordset($1) as d ("messageId" uuid, body text, category text, code text, message text)
@@ -143,7 +143,7 @@ with decided as materialized (
   select gone.*, d.body, d.category, d.code, d.message from gone join decided d on d."messageId" = gone.message_id
 ), released as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    queued_at, next_attempt_at, expires_at)
+    queued_at, due_at, expires_at)
   select due.connection_id, due.created_at, due.message_id, due.organization_id, due.conversation_id,
     ${laneRecipient('m')}, now.at, now.at,
     due.scheduled_for + make_interval(secs => coalesce(m.ttl_seconds, $2::integer * 3600))

@@ -1,3 +1,4 @@
+import { LIMITED } from '../../../../test/support/limits.js';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
@@ -69,7 +70,7 @@ it.each([
 ] as const)(
   'a locked row of message_%s keeps no other outcome waiting, and its own is recorded when the lock is released',
   async (table, status) => {
-    const outcomes = new OutcomeRepository(opened.database);
+    const outcomes = new OutcomeRepository(opened.database, LIMITED);
     const made = await messages(status);
     await foreign.query(`select 1 from message_${table} where message_id = $1 for update`, [guiltyOf(made).id]);
     const writes = made.map((attempt) => outcomes.record(putBack(attempt)));
@@ -99,7 +100,7 @@ it('a locked message keeps no report of another one waiting, nor do more reports
 });
 
 it('a key that another transaction is about to use keeps no other message from being accepted', async () => {
-  const accepts = new AcceptRepository(opened.database, Tracing.OFF);
+  const accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
   const { organizationId } = connection;
   const batch = Array.from({ length: SIZE }, (): NewMessage => ({
     id: newId(),

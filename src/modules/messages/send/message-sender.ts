@@ -1,7 +1,7 @@
 import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { retry } from '../../../common/retry.js';
-import type { Claim, LaneHandler } from '../../../infrastructure/lanes/lane-runner.js';
+import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
@@ -20,7 +20,7 @@ import { ConversationsRepository } from '../contacts/conversations.repository.js
 import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../accept/file-references.js';
 import { putBack, recordOf, refusal } from './outcome-record.js';
-import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord, type Recorded } from './outcome.repository.js';
+import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from './outcome.repository.js';
 import type { ClaimedMessage } from './claim-sql.js';
 import { SendRepository } from './send.repository.js';
 
@@ -42,24 +42,17 @@ interface Later {
   delayMs: number;
 }
 
-/** The claims of a lane: those under way, and all that this process ever began. */
-interface LaneClaims {
-  underWay: number;
-  begun: number;
-}
-
 // Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
 
 /** Sends claimed messages to the platform and records the outcome of each. */
 @Injectable()
-export class MessageSender implements LaneHandler<SendTask> {
+export class MessageSender implements QueueKind<SendTask> {
   readonly name = 'send';
-  readonly maxInFlightPerLane = 64;
+  readonly maxPerLane = 64;
   private readonly logger = new Logger(MessageSender.name);
   private stopping = false;
-  private readonly claims = new Map<string, LaneClaims>();
 
   constructor(
     private readonly sends: SendRepository,
@@ -88,46 +81,42 @@ export class MessageSender implements LaneHandler<SendTask> {
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  async claim(request: HoldRequest): Promise<Claim<SendTask>> {
-    const { messageTtlHours, sendLeaseMs: leaseMs } = this.config.limits;
+  async claim(requests: readonly HoldRequest[]): Promise<Claim<SendTask>[]> {
+    const { sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
     const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
     const startedAt = Date.now();
-    const claims = this.claimsOf(request.laneKey);
-    claims.underWay++;
-    claims.begun++;
-    const claiming = this.sends.claim(request, { ttlHours: messageTtlHours, leaseMs });
-    const claimed = await claiming
-      .catch((error: unknown) => {
-        if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);
-        throw error;
-      })
-      .finally(() => claims.underWay--);
-    const { items } = claimed;
+    const claims = await this.sends.claim(requests, { leaseMs }).catch((error: unknown) => {
+      if (error instanceof LostClaimError) {
+        const connectionIds = requests.map(({ laneKey }) => laneKey);
+        void this.takeBack(connectionIds, error, leaseMs);
+      }
+      throw error;
+    });
     const claim = this.tracing.on
       ? this.tracing.together(
           'claim messages',
-          items.map(({ traceContext }) => traceContext),
+          claims.flatMap(({ items }) => items.map(({ traceContext }) => traceContext)),
           startedAt,
         )
       : undefined;
     this.tracing.end(claim);
     const times: ClaimTimes = { claimedAt, notAfter, claim };
-    return { ...claimed, items: items.map((message) => ({ message, times })) };
+    return claims.map(({ hold, items }) => ({ hold, items: items.map((message) => ({ message, times })) }));
   }
 
-  /** Beside the lane, which goes on meanwhile. */
-  private async takeBack(connectionId: string, lost: LostClaimError, forMs: number): Promise<void> {
+  /** Beside the lanes, which go on meanwhile. */
+  private async takeBack(connectionIds: readonly string[], lost: LostClaimError, forMs: number): Promise<void> {
     const count = await takeBack(lost, {
-      find: (attemptIds) => this.sends.findAttempts(connectionId, attemptIds),
+      find: (attemptIds) => this.sends.findAttempts(connectionIds, attemptIds),
       putBack: (attempt) => this.outcomes.record(putBack(attempt)),
       forMs,
     });
     this.counters.increment('claims_taken_back', count);
   }
 
-  work(task: SendTask): Promise<boolean> {
+  work(task: SendTask): Promise<void> {
     const { id, attemptId, attemptNumber, organizationId, connectionId, type, traceContext } = task.message;
     if (!this.tracing.on || traceContext === null) return this.workOn(task);
     const span = this.tracing.start('send message', {
@@ -145,7 +134,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     return this.workOn(task, span).finally(() => this.tracing.end(span));
   }
 
-  private async workOn(task: SendTask, span?: Span): Promise<boolean> {
+  private async workOn(task: SendTask, span?: Span): Promise<void> {
     const { message } = task;
     const connection = this.stopping ? null : await this.connectionOf(message);
     if (connection === null || !canSend(connection.status)) return this.record(message, putBack(message));
@@ -154,23 +143,14 @@ export class MessageSender implements LaneHandler<SendTask> {
     const category = sent.kind === 'accepted' ? 'none' : sent.category;
     this.counters.increment(`send_${sent.kind}`);
     this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
-    const next = await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
+    await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
     const after = sent.kind === 'accepted' ? this.afterAccepted(task, sent) : this.afterRefusal(connection, sent);
     if (after !== null) await after;
-    return next;
   }
 
   /** Without a promise where it is known: a worker sends thousands of messages a second of few numbers. */
   private connectionOf({ connectionId }: ClaimedMessage): SendingConnection | null | Promise<SendingConnection | null> {
     return this.connections.peekSending(connectionId) ?? this.connections.forSending(connectionId).catch(() => null);
-  }
-
-  private claimsOf(connectionId: string): LaneClaims {
-    const known = this.claims.get(connectionId);
-    if (known !== undefined) return known;
-    const claims = { underWay: 0, begun: 0 };
-    this.claims.set(connectionId, claims);
-    return claims;
   }
 
   private send(
@@ -267,33 +247,23 @@ export class MessageSender implements LaneHandler<SendTask> {
     return this.quietly(this.conversations.adopt({ conversationId, waId, userId }));
   }
 
-  /**
-   * An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides.
-   *
-   * @returns whether the recipient may have another message that could not be claimed until now.
-   */
+  /** An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides. */
   private async record(
     message: ClaimedMessage,
     record: OutcomeRecord,
     pause: NotAcceptedOutcome | null = null,
-  ): Promise<boolean> {
-    const settle = (): Promise<Recorded> => this.outcomes.settle(record);
+  ): Promise<void> {
+    const settle = (): Promise<boolean> => this.outcomes.record(record);
     // Before the message is due again: the very next claim would take it.
     const write = pause === null ? settle : () => this.pause(message.connectionId, pause).then(settle);
-    const claims = this.claimsOf(message.connectionId);
-    const begun = claims.underWay > 0 ? null : claims.begun;
     try {
-      const { moved, next } = await retry(write, {
+      const moved = await retry(write, {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('outcome_record_failed'),
       });
       if (moved && record.status !== 'queued') this.webhook.wake([message.organizationId]);
-      // A claim beside the record may have met a message that was accepted too late for the record to see it, and passed
-      // it over for this one.
-      return next || begun !== claims.begun;
     } catch (error) {
       this.logger.error(`message ${message.id}: its outcome could not be stored: ${describeError(error)}`);
-      return true;
     }
   }
 

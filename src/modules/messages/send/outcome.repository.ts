@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../../infrastructure/config/config.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
@@ -26,14 +27,6 @@ export interface OutcomeRecord {
   tries?: number;
 }
 
-/** What the record of an outcome brought. */
-export interface Recorded {
-  /** It moved the message. */
-  moved: boolean;
-  /** A message to the same recipient may be due that could not be claimed as long as this one was under way. */
-  next: boolean;
-}
-
 /** How long recording an outcome is retried; after that the lease decides. */
 export const RECORD_FOR_MS = 60_000;
 
@@ -44,15 +37,18 @@ const ROUNDS = 3;
 /** Records outcomes of attempts with their events, many in one statement. */
 @Injectable()
 export class OutcomeRepository {
-  private readonly batches: GroupCommit<OutcomeRecord, Recorded>;
+  private readonly batches: GroupCommit<OutcomeRecord, boolean>;
 
-  constructor(database: Database) {
+  constructor(
+    database: Database,
+    private readonly config: Config,
+  ) {
     this.batches = new GroupCommit(database, {
       name: 'outcome',
       maxBatch: 250,
       // Outcomes are bounded by the requests in flight; none may be refused.
       maxWaiting: 100_000,
-      transactional: false,
+      byIndex: true,
       lockedForMs: RECORD_FOR_MS,
       gather: { quietMs: 10, apartMs: APART_MS, atMostMs: APART_MS, enough: 64 },
       commit: (records, statements) => this.commit(records, statements),
@@ -61,34 +57,33 @@ export class OutcomeRepository {
 
   /**
    * Records an outcome. Fenced by the attempt, not by the lease: the platform's own answer is the best evidence,
-   * however late. The attempt is closed in any case.
+   * however late. The attempt is closed in any case. Resolves with true where it moved the message.
    */
-  settle(record: OutcomeRecord): Promise<Recorded> {
+  record(record: OutcomeRecord): Promise<boolean> {
     return this.batches.submit(record, true);
-  }
-
-  /** As `settle`; resolves with true where it moved the message. */
-  async record(record: OutcomeRecord): Promise<boolean> {
-    return (await this.settle(record)).moved;
   }
 
   idle(): Promise<void> {
     return this.batches.idle();
   }
 
-  private async commit(records: OutcomeRecord[], statements: Statements): Promise<Recorded[]> {
-    const recorded = new Map<string, Recorded>();
+  private async commit(records: OutcomeRecord[], statements: Statements): Promise<boolean[]> {
+    const { messageTtlHours } = this.config.limits;
+    const recorded = new Map<string, boolean>();
     let open = records;
     // A message that another transaction moved meanwhile is not visible to a statement that began before.
     for (let round = 0; round < ROUNDS && open.length > 0; round++) {
-      for (const statement of [RECORD, SETTLE]) {
-        const rows = await statements.query<Recorded & { attempt_id: string }>(statement, [JSON.stringify(open)]);
-        for (const { attempt_id, moved, next } of rows) recorded.set(attempt_id, { moved, next });
+      for (const [statement, ...params] of [[RECORD], [SETTLE, messageTtlHours]] as const) {
+        const rows = await statements.query<{ attempt_id: string; moved: boolean }>(statement, [
+          JSON.stringify(open),
+          ...params,
+        ]);
+        for (const { attempt_id, moved } of rows) recorded.set(attempt_id, moved);
         open = open.filter(({ attemptId }) => !recorded.has(attemptId));
         if (open.length === 0) break;
       }
     }
-    return records.map(({ attemptId }) => recorded.get(attemptId) ?? { moved: false, next: true });
+    return records.map(({ attemptId }) => recorded.get(attemptId) ?? false);
   }
 }
 
@@ -99,7 +94,6 @@ const OUTCOME = `outcome as materialized (
 )`;
 
 // The attempt under way is the message's row in the queue. One that is put back leaves a row of its own behind.
-// "next" is what a claim would find now: the recipient's next message, if it is due.
 export const RECORD: Prepared = {
   name: 'message_outcome',
   text: `
@@ -126,7 +120,7 @@ with ${OUTCOME}, place as materialized (
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, s.attempt_finished_at as occurred_at
 ), back as (
   update message_queue q set attempt_id = null, claimed_at = null, lease_until = null,
-    next_attempt_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
+    due_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
     tries = greatest(q.tries, o.tries)
   from place p join outcome o on o."attemptId" = p.attempt_id
   where q.ctid = p.place and o.status = 'queued'
@@ -141,11 +135,7 @@ with ${OUTCOME}, place as materialized (
 ), announced as (
   ${insertStatusEvents('moved')}
 )
-select attempt_id, true as moved, coalesce((
-  select n.next_attempt_at is null or n.next_attempt_at <= clock_timestamp() from message_queue n
-  where n.connection_id = gone.connection_id and n.recipient = gone.recipient and n.attempt_id is null
-  order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1), false) as next
-from gone union all select "attemptId", true, "delayMs" = 0 from back`,
+select attempt_id, true as moved from gone union all select "attemptId", true from back`,
 };
 
 /** What a report has said of the attempt before its own answer was recorded stays. */
@@ -156,6 +146,7 @@ const reported = (row: string, status: string, column: string, answered: string)
 const closes = (status: string): string =>
   `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
 
+// $2: hours to live of messages without a time of their own.
 // Where the message advanced without the answer: the attempt's columns are closed, and an unknown outcome is resolved.
 const SETTLE: Prepared = {
   name: 'message_settle',
@@ -194,10 +185,10 @@ with ${OUTCOME}, place as materialized (
   returning s.*, o.*
 ), back as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    queued_at, next_attempt_at, attempt_number, tries, event_count, expires_at)
+    queued_at, due_at, attempt_number, tries, event_count, expires_at)
   select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
     ${laneRecipient('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
-    gone.attempt_number, gone.tries, gone.event_count, gone.queued_at + make_interval(secs => m.ttl_seconds)
+    gone.attempt_number, gone.tries, gone.event_count, gone.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
   from gone join message m on m.id = gone.message_id
 ), history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})
@@ -219,7 +210,7 @@ with ${OUTCOME}, place as materialized (
 ), announced as (
   ${insertStatusEvents('settled', 'c.doubted and c.status <> c.previous_status')}
 )
-select attempt_id, doubted as moved, true as next from place
-union all select a.id, false, true from outcome o join message_attempt a on a.id = o."attemptId"
+select attempt_id, doubted as moved from place
+union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
 where not exists (select 1 from place p where p.attempt_id = a.id)`,
 };

@@ -5,7 +5,6 @@ import { LANES_HELD, isHeld } from '../../../infrastructure/lanes/lane-hold.js';
 import { laneRecipient } from '../contacts/conversations.repository.js';
 import { queueTakes } from '../message-state.js';
 import type { ClaimedMessage } from './claim-sql.js';
-import { SendRepository, type MovedMessage } from './send.repository.js';
 
 /** Why a queued message has not left yet. */
 export const WAITING_REASONS = [
@@ -53,10 +52,9 @@ const PAIR_LIMIT = 131056;
 const NOT_DRAINED_MS = 30_000;
 
 /**
- * Says of a message that waits why, and when it would leave: in the order in which claims go through a lane. They walk
- * from recipient to recipient, one message of each, and begin again behind the last; so a message leaves in the round
- * that its place among its recipient's messages gives it. Where the walk stands is read from what is on the wire, or is
- * known to this process.
+ * Says of a message that waits why, and when it would leave: in the order in which claims go through a lane. They take what
+ * has been due for longest, and a recipient's next message is due once the one before it has left; so a message leaves in
+ * the round that its place among its recipient's messages gives it.
  *
  * The estimate takes the queue as it stands and the pace of the number: what is accepted later for recipients in front of
  * this one leaves earlier, and answers of the platform that take long slow the lane down.
@@ -65,15 +63,14 @@ const NOT_DRAINED_MS = 30_000;
 export class QueueEstimates {
   constructor(
     private readonly database: Database,
-    private readonly sends: SendRepository,
     private readonly config: Config,
   ) {}
 
   /** Null where the message is not queued (any more). */
-  async ofMessage({ id, organizationId, connectionId }: MovedMessage & { id: string }): Promise<Waiting | null> {
+  async ofMessage({ id, organizationId }: Pick<ClaimedMessage, 'id' | 'organizationId'>): Promise<Waiting | null> {
     const { messageTtlHours } = this.config.limits;
-    const row = await this.database.find<LaneRow>(OF_MESSAGE, [this.sends.cursorOf(connectionId), id, organizationId]);
-    if (row !== null) return waitingOf(row, messageTtlHours);
+    const row = await this.database.byIndex(() => this.database.find<LaneRow>(OF_MESSAGE, [id, organizationId]));
+    if (row !== null) return waitingOf(row);
     const scheduled = await this.database.find<ScheduledRow>(OF_SCHEDULED, [id, organizationId, messageTtlHours]);
     if (scheduled === null) return null;
     const { until, now, allHeld, expiresAt } = scheduled;
@@ -91,9 +88,8 @@ export class QueueEstimates {
   /** Of a message that would be queued at this moment; null where the workspace has no such number. */
   async ofNew(message: NewInQueue): Promise<QueueEstimate | null> {
     const { organizationId, connectionId, recipient, recipientUserId, conversationId } = message;
-    const cursor = this.sends.cursorOf(connectionId);
-    const params = [cursor, organizationId, connectionId, recipient, recipientUserId, conversationId];
-    const row = await this.database.find<LaneRow>(OF_NEW, params);
+    const params = [organizationId, connectionId, recipient, recipientUserId, conversationId];
+    const row = await this.database.byIndex(() => this.database.find<LaneRow>(OF_NEW, params));
     return row && estimateOf(row);
   }
 }
@@ -110,16 +106,14 @@ interface LaneRow {
   /** Every lane rests: the database is another one than the one that was confirmed. */
   allHeld: boolean;
   queuedAt: Date;
-  /** Null where the time to live is the one of all messages. */
-  expiresAt: Date | null;
-  nextAttemptAt: Date | null;
+  expiresAt: Date;
+  /** Null behind another message to the recipient. */
+  dueAt: Date | null;
   lastCode: number | null;
   /** Messages to the same recipient that leave first, and when the first of them is due; on the wire it is null. */
   earlier: number;
   earlierDueAt: Date | null;
   others: number;
-  /** Not all that may be ahead was read. */
-  isCut: boolean;
 }
 
 type ScheduledRow = Record<'until' | 'now' | 'expiresAt', Date> & { allHeld: boolean };
@@ -130,27 +124,26 @@ const future = (time: Date | null, now: Date): Date | null => (time !== null && 
 function estimateOf(row: LaneRow): QueueEstimate {
   const { now } = row;
   const ahead = Math.min(MOST_AHEAD, row.earlier + row.others);
-  const dueSince = later(row.queuedAt, row.nextAttemptAt);
+  const dueSince = later(row.queuedAt, row.dueAt);
   const isStalled = !row.isDrained && row.pausedUntil === null && now.getTime() - dueSince.getTime() > NOT_DRAINED_MS;
-  if (!row.canSend || row.allHeld || row.isCut || ahead === MOST_AHEAD || isStalled) {
+  if (!row.canSend || row.allHeld || ahead === MOST_AHEAD || isStalled) {
     return { ahead, estimatedSendAt: null };
   }
   const from = later(later(now, row.pausedUntil), row.nextSlotAt);
   const byPace = new Date(from.getTime() + (ahead / row.ratePerSecond) * 1_000);
-  return { ahead, estimatedSendAt: later(later(byPace, row.nextAttemptAt), row.earlierDueAt) };
+  return { ahead, estimatedSendAt: later(later(byPace, row.dueAt), row.earlierDueAt) };
 }
 
-function waitingOf(row: LaneRow, ttlHours: number): Waiting {
+function waitingOf(row: LaneRow): Waiting {
   const estimate = estimateOf(row);
-  const expiresAt = row.expiresAt ?? new Date(row.queuedAt.getTime() + ttlHours * 3_600_000);
-  return { ...estimate, ...reasonOf(row, estimate), expiresAt, pauseReason: row.pauseReason };
+  return { ...estimate, ...reasonOf(row, estimate), expiresAt: row.expiresAt, pauseReason: row.pauseReason };
 }
 
 function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick<Waiting, 'reason' | 'until'> {
   const { now, pausedUntil } = row;
   if (!row.canSend) return { reason: 'number_disconnected', until: null };
   if (row.allHeld) return { reason: 'number_paused', until: null };
-  const ownTurn = future(row.nextAttemptAt, now);
+  const ownTurn = future(row.dueAt, now);
   if (pausedUntil !== null && (ownTurn === null || pausedUntil > ownTurn)) {
     return { reason: 'number_paused', until: pausedUntil };
   }
@@ -160,77 +153,74 @@ function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick
   return { reason: 'due', until: null };
 }
 
-/** Behind every recipient: digits, or a user id that begins with the two letters of a country. */
-const LAST_RECIPIENT = 'zzz';
-/** Messages on the wire, of all numbers, of which the last of this number says where the walk stands. */
+/** Messages on the wire, of all numbers, behind which others of their recipients wait. */
 const MOST_ON_WIRE = 1_000;
 
-// Every part reads a bounded number of rows. "arc": the parts of the circle of recipients that the walk passes before
-// it comes to this one, in its round, and how many messages of each recipient leave by then. $1 where this process
-// believes the walk to stand.
+// Every part reads a bounded number of rows. Recipients take turns in the order in which their first messages became due,
+// so before the message leave of each recipient that is due earlier one more than stand before it to its own recipient,
+// and of each that is due later as many. What is on the wire, or put off, is behind all that is due now.
 const estimateSql = (subject: string): string => `
 with subject as materialized (${subject}), lane_now as materialized (
   select c.id, c.status in ('connected', 'restricted') as can_send, c.throughput_per_second, l.next_slot_at,
-    coalesce(l.low_seq, 0) as low_seq, coalesce(${isHeld('l')}, false) as is_drained,
+    coalesce(l.low_at, '-infinity') as low_at, coalesce(${isHeld('l')}, false) as is_drained,
     case when l.paused_until > clock_timestamp() then l.paused_until end as paused_until,
     case when l.paused_until > clock_timestamp() then l.pause_reason end as pause_reason
   from subject s join connection c on c.id = s.connection_id and c.organization_id = s.organization_id
   left join lane l on l.key = c.id::text
 ), earlier as materialized (
   select e.* from subject s cross join lateral (
-    select q.attempt_id, q.next_attempt_at from message_queue q
+    select q.attempt_id, q.due_at from message_queue q
     where q.connection_id = s.connection_id and q.recipient = s.recipient and (q.attempt_id is not null or q.seq < s.seq)
     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit ${MOST_AHEAD}) as e
-), on_wire as materialized (
-  select connection_id, recipient, lease_until from message_queue
-  where lease_until is not null and lease_until > statement_timestamp() order by lease_until desc limit ${MOST_ON_WIRE}
 ), turn as materialized (
-  select s.connection_id, s.recipient, (select count(*) from earlier) as earlier, coalesce(
-    (select w.recipient from on_wire w where w.connection_id = s.connection_id order by w.lease_until desc limit 1),
-    $1::text, '') as cursor
-  from subject s
-), arc as materialized (
-  select t.connection_id, t.recipient as own, a.* from turn t cross join lateral (values
-    (t.cursor, case when t.recipient > t.cursor then t.recipient else '${LAST_RECIPIENT}' end, t.earlier + 1),
-    ('', case when t.recipient > t.cursor then '' else t.recipient end, t.earlier + 1),
-    (t.recipient, case when t.recipient > t.cursor then '${LAST_RECIPIENT}' else t.cursor end, t.earlier),
-    ('', case when t.recipient > t.cursor then t.cursor else '' end, t.earlier)) as a (low, high, most)
-  where a.most > 0 and a.low < a.high
+  select s.connection_id, s.recipient, l.low_at, (select count(*) from earlier) as earlier,
+    coalesce((select e.due_at from earlier e limit 1),
+      case when not exists (select from earlier) then s.due_at end, 'infinity') as due_at
+  from subject s cross join lane_now l
+), other as materialized (
+  select found.recipient, found.is_due, case when found.due_at < t.due_at then t.earlier + 1 else t.earlier end as most
+  from turn t cross join lateral (
+    (select q.recipient, true as is_due, q.due_at from message_queue q
+     where q.connection_id = t.connection_id and q.due_at >= t.low_at and q.due_at <= statement_timestamp()
+     order by q.connection_id, q.due_at limit ${MOST_AHEAD})
+    union all
+    select w.recipient, false, 'infinity' from (
+      select q.connection_id, q.recipient from message_queue q
+      where q.lease_until is not null and q.lease_until > statement_timestamp()
+      order by q.lease_until limit ${MOST_ON_WIRE}) as w
+    where w.connection_id = t.connection_id) as found
+  where found.recipient <> t.recipient
 ), passed as materialized (
-  select count(*) filter (where ranked.is_due and ranked.n <= arc.most) as messages,
-    count(*) >= ${MOST_AHEAD} as is_cut
-  from arc cross join lateral (
-    select found.is_due, row_number() over (partition by found.recipient order by found.seq) as n from (
-      select q.recipient, q.seq, (q.next_attempt_at is null or q.next_attempt_at <= statement_timestamp()) as is_due
-      from message_queue q
-      where q.connection_id = arc.connection_id and q.recipient > arc.low and q.recipient <= arc.high
-        and q.recipient <> arc.own and (q.attempt_id is null) and q.seq >= (select low_seq from lane_now)
-      order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit ${MOST_AHEAD}) as found) as ranked
-  group by arc.low, arc.high
+  select from turn t join other o on o.most > 0 cross join lateral (
+    select where o.is_due and o.most = 1
+    union all
+    (select from message_queue q
+     where q.connection_id = t.connection_id and q.recipient = o.recipient and (q.attempt_id is null)
+       and not (o.is_due and o.most = 1)
+     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit o.most)) as gone
+  limit ${MOST_AHEAD}
 )
 select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_second as "ratePerSecond",
   l.paused_until as "pausedUntil", l.pause_reason as "pauseReason", l.next_slot_at as "nextSlotAt", l.is_drained as "isDrained",
   ${LANES_HELD} as "allHeld", s.queued_at as "queuedAt",
-  s.expires_at as "expiresAt", s.next_attempt_at as "nextAttemptAt", s.last_code as "lastCode",
-  t.earlier::integer as earlier, (select next_attempt_at from earlier limit 1) as "earlierDueAt",
-  coalesce((select sum(messages) from passed), 0)::integer as others,
-  coalesce((select bool_or(is_cut) from passed), false) as "isCut"
+  s.expires_at as "expiresAt", s.due_at as "dueAt", s.last_code as "lastCode",
+  t.earlier::integer as earlier, (select due_at from earlier limit 1) as "earlierDueAt",
+  (select count(*) from passed)::integer as others
 from subject s cross join turn t join lane_now l on true`;
 
-// $2 message, $3 workspace.
+// $1 message, $2 workspace.
 const OF_MESSAGE = estimateSql(`
-  select q.organization_id, q.connection_id, q.recipient, q.seq, q.queued_at, q.next_attempt_at, q.expires_at, (
+  select q.organization_id, q.connection_id, q.recipient, q.seq, q.queued_at, q.due_at, q.expires_at, (
     select a.platform_code from message_attempt a where a.message_id = q.message_id order by a.number desc limit 1)
     as last_code
-  from message_queue q where q.message_id = $2 and q.organization_id = $3 and ${queueTakes('claimed')}`);
+  from message_queue q where q.message_id = $1 and q.organization_id = $2 and ${queueTakes('claimed')}`);
 
-// $2 workspace, $3 connection, $4 recipient, $5 user id, $6 conversation.
+// $1 workspace, $2 connection, $3 recipient, $4 user id, $5 conversation.
 const OF_NEW = estimateSql(`
   select g.organization_id, g.connection_id, ${laneRecipient('g')} as recipient, 9223372036854775807 as seq,
-    clock_timestamp() as queued_at, null::timestamptz as next_attempt_at,
-    null::timestamptz as expires_at, null::integer as last_code
-  from (select $2::uuid as organization_id, $3::uuid as connection_id, $4::text as recipient,
-    $5::text as recipient_user_id, $6::uuid as conversation_id) as g`);
+    clock_timestamp() as queued_at, clock_timestamp() as due_at, clock_timestamp() as expires_at, null::integer as last_code
+  from (select $1::uuid as organization_id, $2::uuid as connection_id, $3::text as recipient,
+    $4::text as recipient_user_id, $5::uuid as conversation_id) as g`);
 
 // $1 message, $2 workspace, $3 hours to live of messages without a time of their own. A release may take several looks.
 const OF_SCHEDULED = `

@@ -1,5 +1,6 @@
+import { LIMITED } from '../../../../test/support/limits.js';
 import { jest } from '@jest/globals';
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { holdLane } from '../../../../test/support/hold-lane.js';
 import { newId } from '../../../common/ids.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
@@ -20,7 +21,7 @@ import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
 // So long that no lease of one test runs out in another, however slow the machine.
-const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
+const LIMITS = { leaseMs: 3_600_000 };
 
 let opened: OpenTestDatabase;
 let sends: SendRepository;
@@ -32,8 +33,8 @@ beforeAll(async () => {
   opened = await openTestDatabase(4);
   sends = new SendRepository(opened.database);
   lanes = new LaneRepository(opened.database);
-  accepts = new AcceptRepository(opened.database, Tracing.OFF);
-  outcomes = new OutcomeRepository(opened.database);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
+  outcomes = new OutcomeRepository(opened.database, LIMITED);
 });
 
 afterAll(() => opened.close());
@@ -84,8 +85,9 @@ async function crowd(connectionId: string, heads: Heads): Promise<void> {
          select gen_random_uuid(), $1, $1, 'outbound', 'text', '1' || lpad(n::text, 8, '0'), ${queuedAt}
          from generate_series(1, $2::integer) as n, generate_series(1, $3::integer)
          returning *)
-       insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, next_attempt_at)
-       select connection_id, created_at, id, organization_id, recipient, created_at, ${nextAttemptAt} from made`,
+       insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, due_at, expires_at)
+       select connection_id, created_at, id, organization_id, recipient, created_at, ${nextAttemptAt},
+         created_at + interval '1 day' from made`,
       [connectionId, heads.recipients, copies],
     );
   await insert(heads.queuedAt, heads.nextAttemptAt ?? 'null', 1);
@@ -98,20 +100,21 @@ async function age(id: string, hours: number): Promise<void> {
   const earlier = (column: string) => `${column} = ${column} - make_interval(hours => $2)`;
   await opened.database.execute(`update message set ${earlier('created_at')} where id = $1`, [id, hours]);
   await opened.database.execute(
-    `update message_queue set ${earlier('created_at')}, ${earlier('queued_at')} where message_id = $1`,
+    `update message_queue set ${earlier('created_at')}, ${earlier('queued_at')}, ${earlier('due_at')},
+       ${earlier('expires_at')} where message_id = $1`,
     [id, hours],
   );
 }
 
 async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
   await lanes.ensure(connectionId);
-  return (await sends.claim(claimRequest(connectionId, owner, limit), LIMITS)).items;
+  return (await claimLane(sends, claimRequest(connectionId, owner, limit), LIMITS)).items;
 }
 
 /** The statement of a claim, which others may share, in the ambient transaction. */
 function claimAlone(lane: string, limit: number): Promise<unknown> {
-  const claim = { ...LIMITS, request: claimRequest(lane, OWNER, limit), claimId: newId(), from: '' };
-  return opened.database.query(CLAIM, claimParams([claim]));
+  const claim = { ...LIMITS, request: claimRequest(lane, OWNER, limit), claimId: newId() };
+  return opened.database.byIndex(() => opened.database.query(CLAIM, claimParams([claim])));
 }
 
 function outcome(claimed: ClaimedMessage, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
@@ -192,7 +195,9 @@ describe('claiming', () => {
     await queue(lane, ...Array.from({ length: 40 }, (_unused, index) => `9${String(index).padStart(3, '0')}`));
     await holdLane(opened.database, claimRequest(lane, OWNER, 1));
     const rounds = await Promise.all(
-      Array.from({ length: 8 }, () => new SendRepository(opened.database).claim(claimRequest(lane, OWNER, 10), LIMITS)),
+      Array.from({ length: 8 }, () =>
+        claimLane(new SendRepository(opened.database), claimRequest(lane, OWNER, 10), LIMITS),
+      ),
     );
     const ids = rounds.flatMap(({ items }) => items).map((row) => row.id);
     expect(new Set(ids).size).toBe(ids.length);
@@ -222,29 +227,12 @@ describe('claiming', () => {
     expect(await rowOf(a.id)).toMatchObject({ status: 'queued', tries: 1 });
   });
 
-  it('hears from the record of an outcome whether the recipient has a message that is due', async () => {
-    const lane = newId();
-    await queue(lane, '111', '111', '222');
-    const [first, other] = (await claim(lane)).sort((a, b) => a.recipient.localeCompare(b.recipient));
-    if (first === undefined || other === undefined) throw new Error('not both heads were claimed');
-    expect(await outcomes.settle(outcome(first))).toEqual({ moved: true, next: true });
-    expect(await outcomes.settle(outcome(other))).toEqual({ moved: true, next: false });
-    const later = { status: 'queued', attemptStatus: 'deferred' } as const;
-    const [second] = await claim(lane);
-    if (second === undefined) throw new Error('nothing was claimed');
-    await queue(lane, '111');
-    expect(await outcomes.settle(outcome(second, { ...later, delayMs: 0 }))).toEqual({ moved: true, next: true });
-    const [again] = await claim(lane);
-    if (again === undefined) throw new Error('nothing was claimed');
-    expect(await outcomes.settle(outcome(again, { ...later, delayMs: 60_000 }))).toEqual({ moved: true, next: false });
-  });
-
   it('leaves what is too old to the expiry, which fails it', async () => {
     const lane = await newConnection('disconnected');
     const [id = ''] = await queue(lane, '111');
     await age(id, 25);
     expect(await claim(lane)).toEqual([]);
-    expect(await sends.expireQueued(24, 100)).toEqual([{ organizationId: lane, connectionId: lane }]);
+    expect(await sends.expireQueued(100)).toEqual([{ organizationId: lane, connectionId: lane }]);
     expect(await rowOf(id)).toMatchObject({ status: 'failed', failure_category: 'expired' });
   });
 
@@ -256,12 +244,12 @@ describe('claiming', () => {
     await identity(`'1/00000001/1'`);
     try {
       expect(await claim(lane)).toEqual([]);
-      expect(await sends.expireQueued(24, 100)).toEqual([]);
+      expect(await sends.expireQueued(100)).toEqual([]);
     } finally {
       await identity('identity_of_database()');
     }
     expect((await claim(lane)).map(({ id }) => id)).toEqual([fresh]);
-    expect(await sends.expireQueued(24, 100)).toHaveLength(1);
+    expect(await new SendRepository(opened.database).expireQueued(100)).toHaveLength(1);
   });
 
   it('reads a few rows of 20,000 messages to one recipient, in flight or not', async () => {
@@ -272,7 +260,7 @@ describe('claiming', () => {
     const claimAgain = () => claimAlone(lane, 32);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
     const failed = JSON.stringify([outcome(head, { status: 'failed', attemptStatus: 'rejected' })]);
-    const settle = () => opened.database.query(RECORD, [failed]);
+    const settle = () => opened.database.byIndex(() => opened.database.query(RECORD, [failed]));
     expect(await rowsRead(opened.database, 'message_queue', settle)).toBeLessThan(200);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
   });
@@ -288,7 +276,10 @@ describe('claims that share a statement', () => {
     const all = [first, second, held, empty];
     await Promise.all(all.map((lane) => lanes.ensure(lane)));
     const used = jest.spyOn(opened.database, 'query');
-    const answers = await Promise.all(all.map((lane) => sends.claim(claimRequest(lane, OWNER, 2), LIMITS)));
+    const answers = await sends.claim(
+      all.map((lane) => claimRequest(lane, OWNER, 2)),
+      LIMITS,
+    );
     expect(used.mock.calls.map(([statement]) => statement)).toEqual([CLAIM]);
     used.mockRestore();
     expect(answers.map(({ items }) => items.map((row) => row.recipient).sort())).toEqual([
@@ -298,12 +289,7 @@ describe('claims that share a statement', () => {
       [],
     ]);
     expect(answers.map(({ items }) => items.every((row) => row.attemptNumber === 1))).toEqual([true, true, true, true]);
-    expect(answers.map(({ hold, more }) => [hold?.slots, more])).toEqual([
-      [2, true],
-      [2, false],
-      [undefined, undefined],
-      [2, false],
-    ]);
+    expect(answers.map(({ hold }) => hold?.slots)).toEqual([2, 2, undefined, 2]);
     const ids = answers.flatMap(({ items }) => items.map((row) => row.attemptId));
     expect(new Set(ids).size).toBe(3);
   });
@@ -385,7 +371,9 @@ describe('outcomes', () => {
     const [old] = await claim(lane);
     if (old === undefined) throw new Error('nothing was claimed');
     await runOut(id);
-    expect(await new MessagesRepository(opened.database).retry(lane, id, ['outcome_unknown'], null)).toBe(true);
+    expect(await new MessagesRepository(opened.database, LIMITED).retry(lane, id, ['outcome_unknown'], null)).toBe(
+      true,
+    );
     const [current] = await claim(lane);
     if (current === undefined) throw new Error('nothing was claimed');
     expect(await outcomes.record(outcome(old))).toBe(false);
@@ -442,7 +430,7 @@ describe('outcomes', () => {
     const claimed: ClaimedMessage[] = [];
     for (let round = 0; round < 5; round++) claimed.push(...(await claim(lane, 64)));
     expect(claimed).toHaveLength(200);
-    const other = new OutcomeRepository(opened.database);
+    const other = new OutcomeRepository(opened.database, LIMITED);
     const results = await Promise.all(
       claimed.flatMap((row, index) => [
         outcomes.record(outcome(row)),
@@ -457,7 +445,7 @@ describe('accepting', () => {
   it('makes one message of a hundred concurrent requests with one key', async () => {
     const lane = newId();
     const message = messageOf(lane, '111');
-    const other = new AcceptRepository(opened.database, Tracing.OFF);
+    const other = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
     const results = await Promise.all(
       Array.from({ length: 100 }, (_unused, index) =>
         (index % 2 === 0 ? accepts : other).accept({ ...message, id: newId() }),
@@ -505,7 +493,7 @@ describe('due connections', () => {
     await queue(due, '111', '222');
     const [id = ''] = await queue(later, '111');
     await opened.database.execute(
-      `update message_queue set next_attempt_at = clock_timestamp() + interval '1 hour' where message_id = $1`,
+      `update message_queue set due_at = clock_timestamp() + interval '1 hour' where message_id = $1`,
       [id],
     );
     const keys = await dueKeys(1_000);

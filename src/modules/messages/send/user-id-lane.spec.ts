@@ -1,4 +1,5 @@
-import { claimRequest } from '../../../../test/support/claim-request.js';
+import { LIMITED } from '../../../../test/support/limits.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
@@ -25,7 +26,7 @@ let connection: { id: string; organizationId: string };
 
 beforeAll(async () => {
   opened = await openTestDatabase(4);
-  accepts = new AcceptRepository(opened.database, Tracing.OFF);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
   conversations = new ConversationsRepository(opened.database);
   book = new ContactBook(opened.database);
 });
@@ -49,12 +50,14 @@ async function claim(): Promise<ClaimedMessage[]> {
   await new LaneRepository(opened.database).ensure(connection.id);
   const limits = { ttlHours: 24, leaseMs: 3_600_000 };
   const request = claimRequest(connection.id, OWNER, 10);
-  return (await new SendRepository(opened.database).claim(request, limits)).items;
+  return (await claimLane(new SendRepository(opened.database), request, limits)).items;
 }
 
 async function finish(claimed: ClaimedMessage): Promise<void> {
   const outcome = { kind: 'accepted', httpStatus: 200, metaMessageId: `wamid.${claimed.id}` } as const;
-  await new OutcomeRepository(opened.database).record(recordOf(claimed, { ...outcome, waId: null, userId: null }));
+  await new OutcomeRepository(opened.database, LIMITED).record(
+    recordOf(claimed, { ...outcome, waId: null, userId: null }),
+  );
 }
 
 /** The order in which everything goes, one after the other; two at once fail. */

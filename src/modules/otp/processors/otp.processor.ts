@@ -4,17 +4,16 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
-import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import type { DuePage } from '../../../infrastructure/lanes/due-lanes.js';
-import type { Claim, LaneHandler } from '../../../infrastructure/lanes/lane-runner.js';
 import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
-import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
-import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
 import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
+import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
+import type { DuePage } from '../../../infrastructure/queue/due-lanes.js';
+import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { SecretBox } from '../../../infrastructure/secrets/secret-box.js';
 import { platformUrl } from '../../../infrastructure/whatsapp/connect-options.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
@@ -33,6 +32,8 @@ const PLACES = 64;
 // Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
+/** A code's user is waiting. */
+const LOOK_EVERY_MS = 8;
 /** How long a code that was definitely not taken is tried again; its user is waiting. */
 const TRY_FOR_MS = 5_000;
 const FIRST_WAIT_MS = 100;
@@ -46,9 +47,9 @@ export type CodeTask = ClaimedCode & { notAfter: number };
  * has taken all the others delays none.
  */
 @Injectable()
-export class OtpDispatcher implements LaneHandler<CodeTask>, OnApplicationShutdown {
+export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown {
   readonly name = 'otp';
-  readonly maxInFlightPerLane = PLACES;
+  readonly maxPerLane = PLACES;
   private readonly logger = new Logger(OtpDispatcher.name);
   private readonly client: CloudApiClient;
   private stopping = false;
@@ -87,7 +88,11 @@ export class OtpDispatcher implements LaneHandler<CodeTask>, OnApplicationShutdo
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  async claim(request: HoldRequest): Promise<Claim<CodeTask>> {
+  claim(requests: readonly HoldRequest[]): Promise<(Claim<CodeTask> | Error)[]> {
+    return claimEach(requests, (request) => this.claimLane(request));
+  }
+
+  private async claimLane(request: HoldRequest): Promise<Claim<CodeTask>> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const notAfter = performance.now() + LEASE_MS - LEASE_MARGIN_MS;
     const { hold, items } = await this.sending.claim(request, this.lastProjectId).catch((error: unknown) => {
@@ -108,12 +113,11 @@ export class OtpDispatcher implements LaneHandler<CodeTask>, OnApplicationShutdo
     this.counters.increment('claims_taken_back', count);
   }
 
-  async work(task: CodeTask): Promise<boolean> {
+  async work(task: CodeTask): Promise<void> {
     const outcome = await this.send(task);
     await this.persist(task, () =>
       outcome === null ? this.putBack(task.attemptId) : this.record(task.attemptId, outcome),
     );
-    return false;
   }
 
   /** A code that was not written to the wire waits again; where its lease was over first, it was not sent all the same. */
@@ -195,20 +199,21 @@ function mayBeTriedAgain({ kind, category }: NotAcceptedOutcome): boolean {
  * Sends codes, as the send processor does messages, but through a queue, a lane, places and sockets of their own: no
  * campaign delays a code. A code whose outcome is not known is never sent again.
  */
-@Processor(OTP_QUEUE, LANE_WORKER_OPTIONS)
-export class OtpProcessor extends LaneProcessor<CodeTask> {
+@Processor(OTP_QUEUE, QUEUE_WORKER_OPTIONS)
+export class OtpProcessor extends QueueProcessor<CodeTask> {
   constructor(
     private readonly sending: SendingRepository,
     private readonly packages: OtpPackagesService,
     dispatcher: OtpDispatcher,
     private readonly database: Database,
     @InjectQueue(OTP_QUEUE) queue: Queue<DrainJob>,
-    parts: LaneParts,
+    parts: QueueParts,
   ) {
     super(
       {
-        handler: dispatcher,
-        slots: new Slots(PLACES, { batch: 1, patienceMs: 0 }),
+        kind: dispatcher,
+        maxInFlight: PLACES,
+        lookEveryMs: LOOK_EVERY_MS,
         queue,
         dueLanes: Object.assign(() => this.dueLanes(), { hasWork: () => HAS_WAITING }),
         // A queued code is due at once; a number's next code is not, nor its next guesses.

@@ -1,7 +1,7 @@
 import { FIRST_ID } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
-import { isHeld } from './lane-hold.js';
-import type { AwaitedTime, Sweep } from './sweeps.js';
+import { isHeld } from '../lanes/lane-hold.js';
+import type { AwaitedTime, Sweep } from '../lanes/sweeps.js';
 
 export interface DueLane {
   key: string;
@@ -25,35 +25,29 @@ export interface DueLanes {
   readonly hasWork: (limit: number) => string;
 }
 
-/** What the sweep does to a lane with due rows; see `LaneProcessor`. */
-export interface SweptLanes {
+/** What the sweep does to a lane with due rows that nobody holds; see `QueueProcessor`. */
+export interface SweptQueue {
   readonly isAlone: boolean;
-  wake(laneKey: string): void;
-  rescue(laneKey: string): void;
-  tellHolder(laneKey: string): void;
+  wakeAny(laneKey: string): void;
 }
 
-/** Woken and still due after this long: the queue works off no jobs, or its workers have no time. */
-const RESCUE_AFTER_MS = 2_000;
 const EVERY_MS = 1_000;
 /** Lanes that one round looks at: what an idle second costs has a bound, however many there are. */
 const PAGE = 2_000;
 
 /**
- * Wakes every lane that has due rows, page by page: a round looks at one page, the next round goes on behind it. This alone
- * keeps the promise that nothing is lost with the queue or a signal: without them the lanes are drained from here.
+ * Wakes every lane that has due rows and is held by no process, page by page: a round looks at one page, the next round
+ * goes on behind it. This alone keeps the promise that nothing is lost with the queue: without it the lanes are drained
+ * from here. Who holds a lane looks at it by himself.
  */
 export function dueSweep(
   name: string,
   database: Database,
-  swept: SweptLanes,
+  swept: SweptQueue,
   dueLanes: DueLanes,
   waitsFor: readonly AwaitedTime[] = [],
 ): Sweep {
   let after: string | null = null;
-  let pages = 1;
-  /** For how long a lane that was woken at the last turn has been due at the least. */
-  let turnMs = 0;
   return {
     name,
     everyMs: EVERY_MS,
@@ -62,35 +56,26 @@ export function dueSweep(
     get hasWork() {
       return after === null ? dueLanes.hasWork(PAGE) : 'true';
     },
-    /** No hint reaches the other workers: each looks for itself. */
+    /** No job reaches the other workers: each looks for itself. */
     get everywhere() {
       return swept.isAlone;
     },
     async run() {
       const { lanes, next } = await dueLanes(PAGE, after);
-      const keys = lanes.map((lane) => lane.key);
-      const rows = keys.length === 0 ? [] : await database.query<{ key: string; state: string }>(STATES, [keys]);
-      const states = new Map(rows.map(({ key, state }) => [key, state]));
-      let touched = 0;
-      for (const { key, dueForMs } of lanes) {
-        const state = states.get(key);
-        if (state === 'rests') continue;
-        if (state === 'held') swept.tellHolder(key);
-        else if (dueForMs > RESCUE_AFTER_MS + turnMs) swept.rescue(key);
-        else swept.wake(key);
-        touched++;
-      }
       after = next;
-      if (next === null) turnMs = (pages - 1) * EVERY_MS;
-      pages = next === null ? 1 : pages + 1;
-      return touched;
+      const keys = lanes.map((lane) => lane.key);
+      if (keys.length === 0) return 0;
+      const busy = new Set((await database.query<{ key: string }>(BUSY, [keys])).map(({ key }) => key));
+      const free = keys.filter((key) => !busy.has(key));
+      for (const key of free) swept.wakeAny(key);
+      return free.length;
     },
   };
 }
 
-const STATES = `
-select key, case when paused_until > clock_timestamp() then 'rests' else 'held' end as state
-from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`;
+/** Lanes that are held, or that rest. */
+const BUSY = `
+select key from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`;
 
 /** Lanes of connections, whose rows wait in a table of their own. */
 export interface ConnectionLanes {
@@ -111,7 +96,9 @@ export function dueConnectionLanes(database: Database, lanes: ConnectionLanes): 
   const sql = dueSql(lanes, '$1', '$2');
   const page = async (limit: number, after: string | null): Promise<DuePage> => {
     const params = [limit, after === null ? FIRST_ID : after.slice(prefix.length)];
-    const rows = await database.query<{ id: string; due_for_ms: number | null; is_last: boolean }>(sql, params);
+    const rows = await database.byIndex(() =>
+      database.query<{ id: string; due_for_ms: number | null; is_last: boolean }>(sql, params),
+    );
     const last = rows.find((row) => row.is_last);
     return {
       lanes: rows.flatMap(({ id, due_for_ms: dueForMs }) =>

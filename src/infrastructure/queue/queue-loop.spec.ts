@@ -1,0 +1,394 @@
+import { newId } from '../../common/ids.js';
+import { claimRequest } from '../../../test/support/claim-request.js';
+import { holdLane } from '../../../test/support/hold-lane.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import type { HoldRequest, LanePace } from '../lanes/lane-hold.js';
+import { LaneRepository } from '../lanes/lane.repository.js';
+import { claimEach, QueueLoop, type Claim, type QueueKind, type QueueLoopOptions } from './queue-loop.js';
+
+let opened: OpenTestDatabase;
+let lanes: LaneRepository;
+const loops: QueueLoop<number>[] = [];
+
+beforeAll(async () => {
+  opened = await openTestDatabase();
+  lanes = new LaneRepository(opened.database);
+});
+afterEach(() => Promise.all(loops.splice(0).map((loop) => loop.stop(5_000))));
+afterAll(() => opened.close());
+
+/** Rows in memory; the lane itself is a real row. */
+class ListKind implements QueueKind<number> {
+  readonly name = 'list';
+  maxPerLane = 100;
+  readonly rows = new Map<string, number[]>();
+  readonly done: number[] = [];
+  readonly doneOf = new Map<string, number>();
+  lanePace: LanePace | null = { ratePerSecond: 1_000_000, burstSeconds: 1 };
+  /** The lanes of each claim. */
+  readonly claims: string[][] = [];
+  failing = false;
+  inFlight = 0;
+  most = 0;
+  /** Work goes on until it resolves. */
+  gate: Promise<void> | null = null;
+  /** Claims go on until it resolves. */
+  claimGate: Promise<void> | null = null;
+  stopped = false;
+
+  pace(): Promise<LanePace | null> {
+    return Promise.resolve(this.lanePace);
+  }
+
+  async claim(requests: readonly HoldRequest[]): Promise<(Claim<number> | Error)[]> {
+    this.claims.push(requests.map(({ laneKey }) => laneKey));
+    await this.claimGate;
+    if (this.failing) throw new Error('the database is away');
+    return claimEach(requests, async (request) => {
+      const hold = await holdLane(opened.database, request);
+      return { hold, items: (this.rows.get(request.laneKey) ?? []).splice(0, hold?.slots ?? 0) };
+    });
+  }
+
+  async work(item: number): Promise<void> {
+    this.inFlight++;
+    this.most = Math.max(this.most, this.inFlight);
+    if (item < 0) throw new Error('outside its own handling');
+    await this.gate;
+    this.inFlight--;
+    this.done.push(item);
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  fill(lane: string, count: number): void {
+    this.rows.set(
+      lane,
+      Array.from({ length: count }, (_unused, index) => index),
+    );
+  }
+}
+
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const isOpen = new Promise<void>((resolve) => (open = resolve));
+  return { opened: isOpen, open };
+}
+
+function loopFor(kind: ListKind, change: Partial<QueueLoopOptions<number>> = {}) {
+  const errors: string[] = [];
+  const handedOver: string[] = [];
+  const loop = new QueueLoop({
+    kind,
+    lanes,
+    owner: newId(),
+    maxInFlight: 256,
+    handOver: (laneKey) => handedOver.push(laneKey) > 0,
+    onError: (message) => errors.push(message),
+    ...change,
+  });
+  loops.push(loop);
+  return { loop, errors, handedOver };
+}
+
+/** Changes with each write of the lane's row. */
+async function versionOf(lane: string): Promise<unknown> {
+  return (await opened.database.query('select xmin, ctid from lane where key = $1', [lane]))[0];
+}
+
+const isFree = (lane: string): Promise<boolean> =>
+  opened.database.query('select from lane where key = $1 and owner is null', [lane]).then((rows) => rows.length === 1);
+
+describe('a lane that was woken', () => {
+  it('is worked off, and kept by this process until it stops', async () => {
+    const kind = new ListKind();
+    const lane = newId();
+    kind.fill(lane, 500);
+    const { loop, errors } = loopFor(kind);
+    loop.wake(lane);
+    await waitFor(() => kind.done.length === 500);
+    expect([errors, await isFree(lane)]).toEqual([[], false]);
+    const other = new ListKind();
+    other.fill(lane, 1);
+    const { loop: second } = loopFor(other);
+    second.wake(lane);
+    await waitFor(() => other.claims.length > 0);
+    expect(other.done).toEqual([]);
+    await loop.stop(5_000);
+    // The other one keeps asking.
+    second.wake(lane);
+    await waitFor(() => other.done.length === 1);
+  });
+
+  it('shares the claim with all others that were woken meanwhile', async () => {
+    const kind = new ListKind();
+    const { opened: mayAnswer, open } = gate();
+    kind.claimGate = mayAnswer;
+    const { loop } = loopFor(kind);
+    loop.wake(newId());
+    await waitFor(() => kind.claims.length === 1);
+    const rest = [newId(), newId(), newId()];
+    for (const lane of rest) loop.wake(lane);
+    open();
+    await waitFor(() => kind.claims.length >= 2);
+    expect(kind.claims[1]).toEqual(expect.arrayContaining(rest));
+  });
+
+  it('is looked at again for rows that came while the claim was under way', async () => {
+    const kind = new ListKind();
+    const { opened: mayAnswer, open } = gate();
+    kind.claimGate = mayAnswer;
+    const lane = newId();
+    const { loop } = loopFor(kind);
+    loop.wake(lane);
+    await waitFor(() => kind.claims.length === 1);
+    loop.wake(lane);
+    open();
+    await waitFor(() => kind.claims.length === 2);
+    kind.fill(lane, 1);
+    await waitFor(() => kind.done.length === 1);
+    expect(kind.claims.slice(0, 2)).toEqual([[lane], [lane]]);
+  });
+
+  it('is found again without a wake as long as it is warm, and writes nothing about the lane', async () => {
+    const kind = new ListKind();
+    const lane = newId();
+    const { loop } = loopFor(kind, { warmMs: 60_000 });
+    kind.fill(lane, 1);
+    loop.wake(lane);
+    await waitFor(() => kind.done.length === 1);
+    const version = await versionOf(lane);
+    kind.fill(lane, 1);
+    await waitFor(() => kind.done.length === 2);
+    expect(await versionOf(lane)).toEqual(version);
+  });
+
+  it('is let go after a while without rows', async () => {
+    const kind = new ListKind();
+    const lane = newId();
+    const { loop } = loopFor(kind, { warmMs: 1 });
+    kind.fill(lane, 1);
+    loop.wake(lane);
+    await waitFor(() => kind.done.length === 1);
+    await waitFor(() => isFree(lane));
+    expect(kind.done).toEqual([0]);
+  });
+
+  it('whose row has gone, as after a restore, gets one again', async () => {
+    const kind = new ListKind();
+    const lane = newId();
+    const { loop } = loopFor(kind);
+    kind.fill(lane, 1);
+    loop.wake(lane);
+    await waitFor(() => kind.done.length === 1);
+    await opened.database.execute('delete from lane where key = $1', [lane]);
+    kind.fill(lane, 1);
+    await waitFor(() => {
+      loop.wake(lane);
+      return kind.done.length === 2;
+    });
+    expect(await isFree(lane)).toBe(false);
+  });
+
+  it('that rests is left alone, and one without a pace', async () => {
+    const kind = new ListKind();
+    const [paused, unpaced] = [newId(), newId()];
+    const { loop, errors } = loopFor(kind);
+    await lanes.pause(paused, 'rate_limited', 60_000);
+    kind.fill(paused, 1);
+    loop.wake(paused);
+    await waitFor(() => kind.claims.length === 1);
+    kind.lanePace = null;
+    kind.fill(unpaced, 1);
+    loop.wake(unpaced);
+    kind.lanePace = null;
+    await loop.stop(5_000);
+    expect([kind.done, kind.claims, errors]).toEqual([[], [[paused]], []]);
+  });
+
+  it('that is held as its rest begins is let go, for whoever finds it due afterwards', async () => {
+    const kind = new ListKind();
+    const lane = newId();
+    const { loop } = loopFor(kind, { warmMs: 60_000 });
+    kind.fill(lane, 1);
+    loop.wake(lane);
+    await waitFor(() => kind.done.length === 1);
+    await lanes.pause(lane, 'rate_limited', 60_000);
+    await waitFor(() => isFree(lane));
+    expect(kind.done).toEqual([0]);
+  });
+
+  it.each(['owner_until', 'next_slot_at'])(
+    'whose %s is of a clock that has stepped back since is worked off',
+    async (column) => {
+      const kind = new ListKind();
+      const lane = newId();
+      await holdLane(opened.database, claimRequest(lane, newId(), 1));
+      await lanes.release(newId(), new Map([[lane, 0]]));
+      await opened.database.execute(
+        `update lane set ${column} = clock_timestamp() + interval '1 hour',
+           owner = case when $2 = 'owner_until' then owner end
+         where key = $1`,
+        [lane, column],
+      );
+      kind.fill(lane, 1);
+      const { loop } = loopFor(kind);
+      loop.wake(lane);
+      await waitFor(() => kind.done.length === 1);
+      expect(await isFree(lane)).toBe(false);
+    },
+  );
+});
+
+describe('the places', () => {
+  it('of the process and of the lane are never passed', async () => {
+    const kind = new ListKind();
+    kind.maxPerLane = 5;
+    const { loop } = loopFor(kind, { maxInFlight: 12 });
+    const all = Array.from({ length: 6 }, () => newId());
+    for (const lane of all) kind.fill(lane, 20);
+    for (const lane of all) loop.wake(lane);
+    await waitFor(() => kind.done.length === 120);
+    expect(kind.most).toBeLessThanOrEqual(12);
+    const one = new ListKind();
+    one.maxPerLane = 5;
+    const { loop: second } = loopFor(one);
+    const lane = newId();
+    one.fill(lane, 40);
+    second.wake(lane);
+    await waitFor(() => one.done.length === 40);
+    expect(one.most).toBe(5);
+  });
+
+  it('are shared: a quiet lane is served beside busy ones that have more than there are places', async () => {
+    const kind = new ListKind();
+    const { loop } = loopFor(kind, { maxInFlight: 8 });
+    const busy = Array.from({ length: 20 }, () => newId());
+    for (const lane of busy) kind.fill(lane, 1_000);
+    for (const lane of busy) loop.wake(lane);
+    await waitFor(() => kind.done.length > 50);
+    const quiet = newId();
+    kind.rows.set(quiet, [123_456]);
+    loop.wake(quiet);
+    await waitFor(() => kind.done.includes(123_456));
+    expect(busy.some((lane) => (kind.rows.get(lane)?.length ?? 0) > 500)).toBe(true);
+  });
+
+  it('that are all taken make the process give lanes to others after a while', async () => {
+    const kind = new ListKind();
+    const { opened: mayEnd, open } = gate();
+    kind.gate = mayEnd;
+    const { loop, handedOver } = loopFor(kind, { maxInFlight: 2, handOverAfterMs: () => 0 });
+    const [first, second] = [newId(), newId()];
+    for (const lane of [first, second]) kind.fill(lane, 10);
+    loop.wake(first);
+    await waitFor(() => loop.isFull);
+    loop.wake(first);
+    await waitFor(() => handedOver.length > 0);
+    expect(handedOver).toEqual([first]);
+    await waitFor(() => isFree(first));
+    open();
+  });
+});
+
+describe('the pace', () => {
+  it('holds over several claims and processes', async () => {
+    const kind = new ListKind();
+    kind.lanePace = { ratePerSecond: 50, burstSeconds: 0.1 };
+    const lane = newId();
+    kind.fill(lane, 40);
+    const startedAt = await opened.database.row<{ now: Date }>('select clock_timestamp() as now');
+    const { loop } = loopFor(kind);
+    loop.wake(lane);
+    await waitFor(() => kind.done.length >= 20);
+    await loop.stop(5_000);
+    const { loop: other } = loopFor(kind);
+    other.wake(lane);
+    await waitFor(() => kind.done.length === 40);
+    const { seconds } = await opened.database.row<{ seconds: number }>(
+      'select extract(epoch from clock_timestamp() - $1::timestamptz)::float8 as seconds',
+      [startedAt.now],
+    );
+    // 40 at 50 a second, less what may be caught up at once, and what a process holds as it begins.
+    expect(seconds).toBeGreaterThan((40 - 2 * 5) / 50 - 0.05);
+  });
+});
+
+describe('a failure', () => {
+  it('of a claim is reported, and the lane is asked for again', async () => {
+    const kind = new ListKind();
+    kind.failing = true;
+    const lane = newId();
+    kind.fill(lane, 3);
+    const { loop, errors } = loopFor(kind);
+    loop.wake(lane);
+    await waitFor(() => errors.length > 0);
+    kind.failing = false;
+    await waitFor(() => {
+      loop.wake(lane);
+      return kind.done.length === 3;
+    });
+    expect(errors[0]).toContain('a claim failed');
+  });
+
+  it('of a row outside its own handling is reported, and frees its place', async () => {
+    const kind = new ListKind();
+    const lane = newId();
+    kind.rows.set(lane, [-1, 1, 2]);
+    const { loop, errors } = loopFor(kind, { maxInFlight: 1 });
+    loop.wake(lane);
+    await waitFor(() => kind.done.length === 2);
+    expect(errors).toHaveLength(1);
+  });
+});
+
+describe('a stop', () => {
+  it('waits for what is in flight, claims no more and lets the lanes go', async () => {
+    const kind = new ListKind();
+    const { opened: mayEnd, open } = gate();
+    kind.gate = mayEnd;
+    const lane = newId();
+    kind.fill(lane, 3);
+    const { loop } = loopFor(kind);
+    loop.wake(lane);
+    await waitFor(() => kind.inFlight === 3);
+    const stopping = loop.stop(60_000);
+    kind.fill(lane, 1);
+    loop.wake(lane);
+    await waitFor(() => isFree(lane));
+    open();
+    expect([await stopping, kind.done.length, kind.stopped]).toEqual([0, 3, true]);
+  });
+
+  it('says how much is left when its time is over', async () => {
+    const kind = new ListKind();
+    const { opened: mayEnd, open } = gate();
+    kind.gate = mayEnd;
+    const lane = newId();
+    kind.fill(lane, 3);
+    const { loop } = loopFor(kind);
+    loop.wake(lane);
+    await waitFor(() => kind.inFlight === 3);
+    expect(await loop.stop(1)).toBe(3);
+    open();
+  });
+
+  it('waits for the claim that is under way, with what it brings', async () => {
+    const kind = new ListKind();
+    const { opened: mayAnswer, open } = gate();
+    kind.claimGate = mayAnswer;
+    const lane = newId();
+    kind.fill(lane, 2);
+    const { loop } = loopFor(kind);
+    loop.wake(lane);
+    await waitFor(() => kind.claims.length === 1);
+    const stopping = loop.stop(60_000);
+    open();
+    expect(await stopping).toBe(0);
+    expect(kind.done).toHaveLength(2);
+    expect(await isFree(lane)).toBe(true);
+  });
+});

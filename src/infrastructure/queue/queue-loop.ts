@@ -1,0 +1,385 @@
+import { type Clock, systemClock } from '../../common/clock.js';
+import { Signal } from '../../common/signal.js';
+import { TokenBucket } from '../../common/token-bucket.js';
+import type { Hold, HoldRequest, LanePace } from '../lanes/lane-hold.js';
+import type { LaneRepository } from '../lanes/lane.repository.js';
+
+/** What a claim brought of one lane. */
+export interface Claim<T> {
+  /** Null: another process holds the lane, or its row has gone. */
+  hold: Hold | null;
+  /** No more than `hold.slots`; none without a hold. */
+  items: T[];
+}
+
+/** One kind of work: what its lanes are, how its rows are claimed, and what is done with one. */
+export interface QueueKind<T> {
+  /** Also the queue's name. */
+  readonly name: string;
+  /** Rows of one lane that one process works on at once. */
+  readonly maxPerLane: number;
+  /** The lane's pace, or null where it must not run now (its rows then stay due). */
+  pace(laneKey: string): Promise<LanePace | null>;
+  /**
+   * Claims due rows of many lanes, durably, so that no other process works on them. Takes or renews the hold on each lane
+   * in the same statement: see `laneHold`. One answer a request, in the same order; an Error for a lane whose claim failed.
+   */
+  claim(requests: readonly HoldRequest[]): Promise<(Claim<T> | Error)[]>;
+  /** Works on one row and records the outcome. Must not reject. */
+  work(item: T): Promise<void>;
+  /** From now on claimed rows that are not on the wire yet go back. */
+  stop(): void;
+}
+
+/** For a kind whose statement claims for one lane: a lane whose claim fails does not keep back the rows of the others. */
+export function claimEach<T>(
+  requests: readonly HoldRequest[],
+  claim: (request: HoldRequest) => Promise<Claim<T>>,
+): Promise<(Claim<T> | Error)[]> {
+  return Promise.all(
+    requests.map((request) =>
+      claim(request).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))),
+    ),
+  );
+}
+
+export interface QueueLoopOptions<T> extends Partial<typeof DEFAULTS> {
+  kind: QueueKind<T>;
+  lanes: Pick<LaneRepository, 'ensure' | 'missed' | 'release'>;
+  /** The process's own id, under which it holds lanes. */
+  owner: string;
+  /** Rows that this process works on at once, over all lanes. */
+  maxInFlight: number;
+  /** Hands a lane with due rows over to any worker; false where that cannot be done now. */
+  handOver(laneKey: string): boolean;
+  onError(message: string, error: unknown): void;
+}
+
+const DEFAULT_CLOCK: Clock = systemClock;
+const DEFAULTS = {
+  /** A lane without rows is looked at, and held, for so long after the last one. */
+  warmMs: 3_000,
+  /** Between two looks; what comes meanwhile shares the next one. After a longer silence a wake looks at once. */
+  lookEveryMs: 30,
+  /** As `lookEveryMs`, where a claim brought all that it asked for. */
+  fullEveryMs: 8,
+  /** A process without a free place gives up lanes that it has held for so long, not all at the same time. */
+  handOverAfterMs: (): number => 2_000 + Math.random() * 2_000,
+  clock: DEFAULT_CLOCK,
+};
+
+/** A lane whose claim found nothing is looked at after the first of these, then after twice as long, up to the second. */
+const MIN_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 250;
+/** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
+const MIN_PACE_MS = 25;
+/** Until a claim that failed is tried again. */
+const FAILED_MS = 1_000;
+const MAX_LANES_PER_CLAIM = 100;
+const MAX_ROWS_PER_LANE = 64;
+/** Between two lanes that are handed over: to take a lane and to let it go is seven commits. */
+const HAND_OVER_EVERY_MS = 100;
+
+interface Lane {
+  /** Monotonic ms: a look that finds nothing after this was the last one. */
+  until: number;
+  /** The next look lets it go. */
+  isOver: boolean;
+  /** The next look. */
+  lookAt: number;
+  pauseMs: number;
+  /** Rows that are worked on. */
+  inFlight: number;
+  /** Unused pace; null where this process does not hold the lane, as far as it knows. */
+  bucket: TokenBucket | null;
+  pace: LanePace | null;
+  /** When it may be handed over, where this process holds it. */
+  handOverAt: number;
+  /** Monotonic ms before which no wake makes it look: another process holds it, it rests, or its claim failed. */
+  notBefore: number;
+}
+
+interface Asked {
+  laneKey: string;
+  lane: Lane;
+  pace: LanePace;
+  request: HoldRequest;
+}
+
+/**
+ * The one loop of a process over one kind of work. A lane that was woken is warm: a look claims due rows of all warm lanes
+ * whose time it is, in one statement, and starts the work on each row at once. The end of a row's work wakes its lane
+ * again. A lane without rows is looked at less and less often, then let go.
+ */
+export class QueueLoop<T> {
+  private readonly lanes = new Map<string, Lane>();
+  private readonly options: QueueLoopOptions<T> & typeof DEFAULTS;
+  private readonly clock: Clock;
+  private readonly ended = new Signal();
+  private inFlight = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private plannedAt = Infinity;
+  private looking = false;
+  private lookedAt = -Infinity;
+  private wasFull = false;
+  private handedOverAt = -Infinity;
+  private stopping = false;
+
+  constructor(given: QueueLoopOptions<T>) {
+    this.options = { ...DEFAULTS, ...given };
+    this.clock = this.options.clock;
+  }
+
+  get isStopping(): boolean {
+    return this.stopping;
+  }
+
+  /** No row more can be worked on. */
+  get isFull(): boolean {
+    return this.inFlight >= this.options.maxInFlight;
+  }
+
+  /** The lane may have due rows. Never waits. */
+  wake(laneKey: string): void {
+    if (this.stopping) return;
+    const now = this.clock.monotonic();
+    const lane = this.lanes.get(laneKey) ?? newLane(now);
+    this.lanes.set(laneKey, lane);
+    lane.until = now + this.options.warmMs;
+    lane.isOver = false;
+    lane.lookAt = Math.min(lane.lookAt, Math.max(now, lane.notBefore));
+    lane.pauseMs = MIN_PAUSE_MS;
+    this.plan(lane.lookAt);
+  }
+
+  /**
+   * Looks no more and waits until the claim that is under way has ended and the work in flight has settled, at most
+   * `timeoutMs`; lets go of all lanes, and returns how much work is left.
+   */
+  async stop(timeoutMs: number): Promise<number> {
+    this.stopping = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.options.kind.stop();
+    const until = this.clock.monotonic() + timeoutMs;
+    while (this.looking && this.clock.monotonic() < until) await this.ended.wait(until - this.clock.monotonic());
+    // What is still in flight needs no hold: another process may go on with the other recipients.
+    if (!this.looking) await this.letGo([...this.lanes.keys()]);
+    while (this.inFlight > 0 && this.clock.monotonic() < until) await this.ended.wait(until - this.clock.monotonic());
+    return this.inFlight;
+  }
+
+  private plan(at: number): void {
+    if (this.stopping || this.looking) return;
+    const { lookEveryMs, fullEveryMs } = this.options;
+    const time = Math.max(at, this.lookedAt + (this.wasFull ? fullEveryMs : lookEveryMs));
+    if (time >= this.plannedAt) return;
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.plannedAt = time;
+    this.timer = setTimeout(() => void this.look(), Math.max(0, time - this.clock.monotonic()));
+  }
+
+  private async look(): Promise<void> {
+    this.timer = null;
+    this.plannedAt = Infinity;
+    this.looking = true;
+    this.lookedAt = this.clock.monotonic();
+    this.wasFull = false;
+    try {
+      await this.letGo(this.lanesToLetGo(this.lookedAt));
+      const asked = await this.ask(this.dueLanes(this.lookedAt));
+      if (asked.length > 0) await this.claim(asked);
+    } catch (error) {
+      this.options.onError(`${this.options.kind.name}: a look failed`, error);
+    }
+    this.looking = false;
+    this.ended.notify();
+    // The end of a row's work plans the next one.
+    if (!this.isFull) this.plan(this.nextLookAt());
+  }
+
+  private nextLookAt(): number {
+    let next = Infinity;
+    for (const { lookAt, inFlight } of this.lanes.values()) {
+      if (inFlight < this.options.kind.maxPerLane) next = Math.min(next, lookAt);
+    }
+    return next;
+  }
+
+  /** Those with nothing under way first, so that no quiet lane waits for busy ones; else in turn. */
+  private dueLanes(now: number): [string, Lane][] {
+    if (this.isFull) return [];
+    const { maxPerLane } = this.options.kind;
+    const due = [...this.lanes].filter(([, lane]) => lane.lookAt <= now && lane.inFlight < maxPerLane);
+    const quiet = due.filter(([, lane]) => lane.inFlight === 0);
+    const busy = due.filter(([, lane]) => lane.inFlight > 0);
+    return [...quiet, ...busy].slice(0, Math.min(MAX_LANES_PER_CLAIM, this.options.maxInFlight - this.inFlight));
+  }
+
+  /** What each lane may claim: its part of the free places, and what its pace lets go. */
+  private async ask(due: readonly [string, Lane][]): Promise<Asked[]> {
+    const { kind, owner, lanes, maxInFlight } = this.options;
+    const part = Math.max(1, Math.floor((maxInFlight - this.inFlight) / Math.max(1, due.length)));
+    const asked = await Promise.all(
+      due.map(async ([laneKey, lane]): Promise<Asked | null> => {
+        try {
+          const pace = await kind.pace(laneKey);
+          const now = this.clock.monotonic();
+          if (pace === null) {
+            this.end(lane, now);
+            return null;
+          }
+          await lanes.ensure(laneKey);
+          if (lane.pace !== pace) lane.bucket?.setLimits(limitsOf(pace), now);
+          lane.pace = pace;
+          const waitMs = lane.bucket?.msUntil(1, now) ?? 0;
+          if (waitMs > 0) {
+            lane.lookAt = now + Math.max(waitMs, MIN_PACE_MS);
+            return null;
+          }
+          const inHand = lane.bucket?.level(now) ?? null;
+          const places = Math.min(part, kind.maxPerLane - lane.inFlight, MAX_ROWS_PER_LANE);
+          const limit = Math.min(places, Math.floor(inHand ?? places));
+          const inHandSeconds = inHand === null ? null : inHand / pace.ratePerSecond;
+          return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, inHandSeconds } };
+        } catch (error) {
+          this.failed(laneKey, lane, error);
+          return null;
+        }
+      }),
+    );
+    return asked.filter((each) => each !== null);
+  }
+
+  private async claim(asked: readonly Asked[]): Promise<void> {
+    // Until the answer is there it is not known what is used of the pace in hand.
+    const buckets = asked.map(({ lane }) => lane.bucket);
+    for (const { lane } of asked) lane.bucket = null;
+    // A wake from now on is about rows that this claim may not have seen.
+    for (const { lane } of asked) lane.lookAt = Infinity;
+    const { kind } = this.options;
+    const answers = await kind
+      .claim(asked.map(({ request }) => request))
+      .catch((error: unknown) => asked.map(() => (error instanceof Error ? error : new Error(String(error)))));
+    for (const [index, each] of asked.entries()) {
+      const answer = answers[index] ?? new Error('a claim without an answer');
+      if (answer instanceof Error) this.failed(each.laneKey, each.lane, answer);
+      else this.answered(each, answer, buckets[index] ?? null);
+    }
+  }
+
+  private answered({ laneKey, lane, pace }: Asked, { hold, items }: Claim<T>, before: TokenBucket | null): void {
+    const now = this.clock.monotonic();
+    this.lanes.delete(laneKey);
+    // Behind all others: whoever was served last is asked last.
+    this.lanes.set(laneKey, lane);
+    if (hold === null) {
+      this.options.lanes.missed(laneKey);
+      lane.lookAt = lane.notBefore = now + MAX_PAUSE_MS;
+      if (lane.until <= now) this.end(lane, now);
+      return;
+    }
+    if (hold.paused) {
+      // Held, it would keep every other process away when it may run again.
+      lane.bucket = before;
+      lane.notBefore = now + MAX_PAUSE_MS;
+      this.end(lane, now);
+      return;
+    }
+    if (before === null) lane.handOverAt = now + this.options.handOverAfterMs();
+    lane.bucket = hold.available === null ? before : new TokenBucket(limitsOf(pace), now, hold.available);
+    lane.bucket?.take(now, items.length);
+    for (const item of items) this.start(laneKey, lane, item);
+    const isFull = items.length > 0 && items.length >= hold.slots;
+    this.wasFull ||= isFull;
+    if (items.length > 0) {
+      lane.until = now + this.options.warmMs;
+      lane.pauseMs = MIN_PAUSE_MS;
+    } else {
+      lane.pauseMs = Math.min(2 * lane.pauseMs, MAX_PAUSE_MS);
+    }
+    lane.lookAt = Math.min(lane.lookAt, isFull || hold.slots === 0 ? now : now + lane.pauseMs);
+    if (items.length === 0 && hold.slots > 0 && lane.until <= now) this.end(lane, now);
+  }
+
+  /** The sweep wakes it when there is something to do, or the end of a row that is under way. */
+  private end(lane: Lane, now: number): void {
+    lane.isOver = true;
+    lane.lookAt = lane.inFlight === 0 ? now : Infinity;
+  }
+
+  private failed(laneKey: string, lane: Lane, error: unknown): void {
+    const now = this.clock.monotonic();
+    lane.lookAt = lane.notBefore = now + FAILED_MS;
+    if (lane.until <= now) this.end(lane, now);
+    this.options.onError(`lane ${laneKey}: a claim failed`, error);
+  }
+
+  private start(laneKey: string, lane: Lane, item: T): void {
+    lane.inFlight++;
+    this.inFlight++;
+    const ended = (): void => {
+      lane.inFlight--;
+      this.inFlight--;
+      this.ended.notify();
+      this.wake(laneKey);
+    };
+    const failed = (error: unknown): void => {
+      this.options.onError('a row of a lane failed outside its own handling', error);
+      ended();
+    };
+    // Without a promise more: thousands of rows begin in a second.
+    try {
+      this.options.kind.work(item).then(ended, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** Lanes that have been without rows for a while; and one that others may work off where this process is full. */
+  private lanesToLetGo(now: number): string[] {
+    const over = [...this.lanes].filter(([, lane]) => lane.isOver && lane.inFlight === 0).map(([key]) => key);
+    if (!this.isFull || now - this.handedOverAt < HAND_OVER_EVERY_MS) return over;
+    const held = [...this.lanes].find(
+      ([, lane]) => lane.bucket !== null && lane.handOverAt <= now && lane.lookAt <= now,
+    );
+    if (held === undefined || !this.options.handOver(held[0])) return over;
+    this.handedOverAt = now;
+    return [...over, held[0]];
+  }
+
+  /** Forgets the lanes, and lets go of those that this process holds. Where that fails, the holds end by themselves. */
+  private async letGo(laneKeys: readonly string[]): Promise<void> {
+    const now = this.clock.monotonic();
+    const inHand = new Map<string, number>();
+    for (const laneKey of laneKeys) {
+      const lane = this.lanes.get(laneKey);
+      if (lane === undefined) continue;
+      if (lane.bucket !== null && lane.pace !== null) {
+        inHand.set(laneKey, lane.bucket.level(now) / lane.pace.ratePerSecond);
+      }
+      lane.bucket = null;
+      lane.lookAt = Infinity;
+      if (lane.inFlight === 0) this.lanes.delete(laneKey);
+    }
+    if (inHand.size > 0) await this.options.lanes.release(this.options.owner, inHand).catch(() => undefined);
+  }
+}
+
+function newLane(now: number): Lane {
+  return {
+    until: now,
+    isOver: false,
+    lookAt: now,
+    pauseMs: MIN_PAUSE_MS,
+    inFlight: 0,
+    bucket: null,
+    pace: null,
+    handOverAt: Infinity,
+    notBefore: -Infinity,
+  };
+}
+
+function limitsOf({ ratePerSecond, burstSeconds }: LanePace) {
+  // A product of rounded numbers: at least one row must go at a time.
+  return { ratePerSecond, burst: Math.max(1, ratePerSecond * burstSeconds) };
+}
