@@ -5,6 +5,7 @@ import { type Format, FORMATS } from './formats.js';
 const FRAMES = 3;
 const AMR_FRAMES = 24;
 const AMR_MAGIC_BYTES = 6;
+const MAX_PADDING_BYTES = 8_192;
 
 const noFrames = () =>
   new NotTakenError(null, 'The file begins like audio, but is no MP3, AAC or AMR, or is cut short');
@@ -19,10 +20,22 @@ type FrameLength = (head: Buffer) => number | null;
 export async function examineMpegAudio(file: ByteReader): Promise<Format> {
   const tag = await file.take(0, 10);
   const tagBytes = 10 + tag.subarray(6).reduce((sum, byte) => sum * 128 + byte, 0);
-  const start = tag.toString('latin1', 0, 3) === 'ID3' ? tagBytes : 0;
+  const start = isTagged(tag) ? tagBytes + (await zerosAt(file, tagBytes)) : 0;
   if (await haveFrames(file, start, adtsLength, FRAMES)) return FORMATS.aac;
   if (await haveFrames(file, start, mp3Length, FRAMES)) return FORMATS.mp3;
   throw noFrames();
+}
+
+export function isTagged(head: Buffer): boolean {
+  return head.toString('latin1', 0, 3) === 'ID3';
+}
+
+/** Some writers fill up behind the tag; the library takes such a file for nothing that it knows. */
+async function zerosAt(file: ByteReader, at: number): Promise<number> {
+  return Math.max(
+    0,
+    (await file.look(at, MAX_PADDING_BYTES)).findIndex((byte) => byte !== 0),
+  );
 }
 
 async function haveFrames(file: ByteReader, start: number, lengthOf: FrameLength, frames: number): Promise<boolean> {

@@ -134,6 +134,15 @@ async function* boxesAt(
   for await (const box of piecesOf(file, from, end, isoBox)) {
     if (box.name !== name) continue;
     if (path.length === 0) yield box;
-    else yield* boxesAt(file, box, path);
+    else yield* unlessBroken(boxesAt(file, box, path));
+  }
+}
+
+/** A track that is broken is none; the others say what the file is. */
+async function* unlessBroken(boxes: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
+  try {
+    yield* boxes;
+  } catch (error) {
+    if (!(error instanceof BrokenFileError)) throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { MediaType } from '../media.types.js';
-import { examineAmr, examineMpegAudio, examineOpus } from './audio.js';
+import { examineAmr, examineMpegAudio, examineOpus, isTagged } from './audio.js';
 import { BrokenFileError, ByteReader, type ByteSource, NotTakenError } from './byte-reader.js';
 import { examineCompoundFile, examineZip, zipDirectory } from './documents.js';
 import { type Format, FORMATS } from './formats.js';
@@ -72,7 +72,7 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
  */
 export async function firstLook(head: Buffer): Promise<{ family: Family | null; name: string | null }> {
   const name = activeTextType(head) ?? (await nameOf(head));
-  const found = FAMILIES.get(name ?? '');
+  const found = name === null && isTagged(head) ? mpegAudio : FAMILIES.get(name ?? '');
   if (found !== undefined) {
     const seen = isAnimatedWebp(head) ? animated : found;
     return { family: seen, name: seen.name };

@@ -142,6 +142,22 @@ describe('FileReception', () => {
     const film = sample.isoMedia({ brand: 'M4A ', handlers: ['soun', 'vide'] });
     expect(await receive(film)).toMatchObject({ mimeType: 'video/mp4' });
     expect(await receive(sample.isoMedia({ handlers: ['text'] }))).toMatchObject({ code: 'MEDIA_TYPE_NOT_SUPPORTED' });
+    // The second track says of its content that it is longer than the track.
+    const damaged = sample.isoMedia();
+    damaged.writeUInt32BE(0xffff, damaged.lastIndexOf('mdhd') - 4);
+    expect(await receive(damaged)).toMatchObject({ mimeType: 'video/mp4' });
+  });
+
+  it('takes an MP3 that is filled up behind its tag', async () => {
+    for (const tagBytes of [100, 200_000]) {
+      const song = sample.mp3({ tagBytes });
+      const filled = Buffer.concat([
+        song.subarray(0, 10 + tagBytes),
+        Buffer.alloc(2_000),
+        song.subarray(10 + tagBytes),
+      ]);
+      expect(await receive(filled)).toMatchObject({ mimeType: 'audio/mpeg' });
+    }
   });
 
   it.each([
