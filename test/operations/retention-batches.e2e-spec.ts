@@ -12,7 +12,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const ROWS = 6_000;
 const LIMIT = 500;
 /** Entries of indexes and rows that a batch may read: what it removes, found by its place and then again by its key. */
-const MOST = 6 * LIMIT;
+const MAX_READ = 6 * LIMIT;
 
 /** All that is inserted is old by then. */
 const before = (): Date => new Date(Date.now() + 86_400_000);
@@ -107,6 +107,6 @@ describe('retention beside a transaction that stays open', () => {
       batches.push(entries);
     }
     expect(batches.filter((entries) => entries < LIMIT)).toEqual([]);
-    expect(batches.filter((entries) => entries > MOST)).toEqual([]);
+    expect(batches.filter((entries) => entries > MAX_READ)).toEqual([]);
   });
 });

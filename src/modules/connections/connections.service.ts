@@ -33,7 +33,7 @@ interface KnownConnection {
 const ROWS = { ttlMs: 2_000, maxEntries: 10_000 };
 /** Which row has a platform's id hardly ever changes, and is compared with the row whenever it is used. */
 const IDS = { ttlMs: 60_000, maxEntries: 10_000 };
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 
 interface Reading {
   ids: ReadonlySet<string>;
@@ -276,7 +276,7 @@ export class ConnectionsService {
     if (reading?.generation === this.generation && reading.ids.has(id)) return (await reading.found).get(id) ?? null;
     const readAt = systemClock.monotonic();
     for (const [each, usedAt] of this.used) if (usedAt < readAt - ROWS.ttlMs) this.used.delete(each);
-    const ids = new Set([id, ...this.used.keys()].slice(0, MOST_AT_ONCE));
+    const ids = new Set([id, ...this.used.keys()].slice(0, MAX_AT_ONCE));
     const fresh = { ids, generation: this.generation, found: this.readAll(ids, readAt) };
     this.reading = fresh;
     try {

@@ -17,10 +17,10 @@ const FIELDS = 'about,address,description,email,profile_picture_url,websites,ver
 
 /** A profile that was read is answered again for so long. */
 const FRESH_MS = 5_000;
-const MOST_KEPT = 1_000;
+const MAX_KEPT = 1_000;
 /** Of one number: the platform allows 5,000 calls an hour for its whole account. */
 const CALLS: BucketLimits = { ratePerSecond: 1, burst: 100 };
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 /**
  * Business profiles. The platform keeps them; nothing of them is stored here but the time of our last change. Calls to the
@@ -28,8 +28,8 @@ const MOST_COUNTED = 10_000;
  */
 @Injectable()
 export class ProfileService {
-  private readonly profiles = new ExpiringCache<string, { body: unknown }>({ ttlMs: FRESH_MS, maxEntries: MOST_KEPT });
-  private readonly calls = new LRUCache<string, TokenBucket>({ maxSize: MOST_COUNTED, sizeCalculation: () => 1 });
+  private readonly profiles = new ExpiringCache<string, { body: unknown }>({ ttlMs: FRESH_MS, maxEntries: MAX_KEPT });
+  private readonly calls = new LRUCache<string, TokenBucket>({ maxSize: MAX_COUNTED, sizeCalculation: () => 1 });
 
   constructor(
     private readonly connections: ConnectionsService,
