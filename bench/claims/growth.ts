@@ -1,6 +1,6 @@
 import { FIRST_ID, lowestIdSince } from '../../src/common/ids.js';
 import { batchSql } from '../../src/infrastructure/database/batch-place.js';
-import { REMOVE } from '../../src/modules/messages/maintenance/maintenance.repository.js';
+import { REMOVE } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
 import { inTurn, type BenchContext } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
 import { runLoad } from '../load/run-load.js';

@@ -3,7 +3,7 @@ import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js
 import pg from 'pg';
 import { conversationId, seedJournal, userId } from '../support/rig/seed-journal.js';
 import { recipientNumber } from '../support/rig/recipients.js';
-import { bytesOf, envelope, WEBHOOK } from '../notifications/fixture.js';
+import { bytesOf, envelope, WEBHOOK } from '../inbound/fixture.js';
 import { FUZZ_SCALE } from '../support/runs.js';
 import { changed, pathsOf, type Path } from './fuzz/body-mutations.js';
 import { Caller, type Call } from './fuzz/caller.js';

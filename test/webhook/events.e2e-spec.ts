@@ -6,7 +6,7 @@ import { lowestIdSince, newId } from '../../src/common/ids.js';
 import { EventsRepository, MAX_SCANNED } from '../../src/modules/webhook/events/events.repository.js';
 import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
 import { Receiver, verify, type Envelope } from '../faults/webhook-receiver.js';
-import { envelope, notify, statusOf } from '../notifications/fixture.js';
+import { envelope, notify, statusOf } from '../inbound/fixture.js';
 import type { ApiClient } from '../support/api-client.js';
 import { never } from '../support/never.js';
 import { rowsRead } from '../support/rows-read.js';

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
-import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Audit } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
@@ -65,7 +65,7 @@ export class ConnectionsService {
   constructor(
     private readonly connections: ConnectionsRepository,
     private readonly secrets: SecretBox,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly lanes: LaneRepository,
     private readonly database: Database,
     private readonly audit: Audit,
@@ -251,16 +251,6 @@ export class ConnectionsService {
     if (ids.length === 0) return;
     await this.connections.recordingChanges(ids, () => this.connections.apply(wabaId, events));
     await this.changed(wabaId);
-  }
-
-  /** Notes the time of a change of the number's profile. */
-  profileChanged(organizationId: string, id: string): Promise<void> {
-    return this.connections.profileChanged(organizationId, id);
-  }
-
-  /** When the number's profile was last changed through Herald. */
-  async profileUpdatedAt(organizationId: string, id: string): Promise<Date | null> {
-    return (await this.connections.findById(organizationId, id))?.profileUpdatedAt ?? null;
   }
 
   /** What has waited for the number, messages and customers' files, goes on at once. */

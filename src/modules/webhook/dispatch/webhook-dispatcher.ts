@@ -2,7 +2,7 @@ import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit }
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeError } from '../../../common/describe-error.js';
 import { Signal } from '../../../common/signal.js';
-import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
@@ -72,7 +72,7 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
   constructor(
     private readonly dispatches: DispatchRepository,
     private readonly attempts: DeliveryAttempts,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly sweeps: Sweeps,
     private readonly counters: Counters,
     private readonly config: Config,

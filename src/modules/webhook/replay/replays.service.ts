@@ -7,7 +7,7 @@ import { accessErrors } from '../../../infrastructure/access/access.errors.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { WebhookDispatcher } from '../dispatch/webhook-dispatcher.js';
-import { HELD_DAYS } from '../maintenance.repository.js';
+import { HELD_DAYS } from '../webhook-maintenance.repository.js';
 import { webhookErrors } from '../webhook.errors.js';
 import { EVENT_TYPES } from '../webhook.types.js';
 import type { ReplayData, StartReplayRequest } from './replays.dto.js';

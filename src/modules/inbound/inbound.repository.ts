@@ -38,7 +38,7 @@ const PAGE = 500;
 
 /** The table `platform_notification`: every notification as it came, and whether it has been applied. */
 @Injectable()
-export class NotificationsRepository {
+export class InboundRepository {
   private readonly storing: GroupCommit<NewNotification, void>;
   private readonly place = new SweepPlace();
   private readonly old = new BatchPlace(FIRST_ID);

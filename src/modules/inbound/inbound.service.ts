@@ -19,11 +19,11 @@ import type { OtpStatusReport } from '../otp/otp.types.js';
 import { TemplatesService } from '../templates/templates.service.js';
 import {
   LARGE_BYTES,
-  NotificationsRepository,
+  InboundRepository,
   type DueNotification,
   type NewNotification,
   type NotificationState,
-} from './notifications.repository.js';
+} from './inbound.repository.js';
 
 /** Tries by the sweep before a notification whose application fails is given up; they take four hours. */
 const MIN_TRIES = 8;
@@ -84,14 +84,14 @@ interface Outcome {
  * the sweep.
  */
 @Injectable()
-export class NotificationsService implements BeforeApplicationShutdown {
-  private readonly logger = new Logger(NotificationsService.name);
+export class InboundService implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(InboundService.name);
   private readonly applying: GroupCommit<Work, Outcome>;
   private readonly applyingLarge: GroupCommit<Work, Outcome>;
   private statusesUnderWay = 0;
 
   constructor(
-    private readonly notifications: NotificationsRepository,
+    private readonly notifications: InboundRepository,
     private readonly connections: ConnectionsService,
     private readonly events: MessageEventsService,
     private readonly templates: TemplatesService,

@@ -36,7 +36,7 @@ const inactiveSince = (): string => 'coalesce(inactive_since, clock_timestamp())
 
 /** Endpoints and their secrets, as their workspace sees them. */
 @Injectable()
-export class EndpointsRepository {
+export class WebhookRepository {
   constructor(
     private readonly database: Database,
     private readonly audit: Audit,
