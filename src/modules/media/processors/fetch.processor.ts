@@ -39,7 +39,7 @@ export const FETCH_QUEUE = 'media';
 /** How often a file is asked for again because its address is gone. */
 const ADDRESSES = 2;
 /** Tries of a file that the platform does not have, or has not as it said: about an hour. */
-const MOST_REFUSALS = 9;
+const MAX_REFUSALS = 9;
 /** From this count on the delay is as long as it gets; an outage counts no further. */
 const TRIES_OF_AN_OUTAGE = 6;
 const RECORD_FOR_MS = 30_000;
@@ -237,7 +237,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
       // Before the file is due again.
       await this.lanes.pause(fetchLaneOf(file.connectionId), failure.slice(0, 200));
       await this.fetches.putBack(file, failure);
-    } else if (kind === 'failed' || (kind === 'refused' && file.tries >= MOST_REFUSALS)) {
+    } else if (kind === 'failed' || (kind === 'refused' && file.tries >= MAX_REFUSALS)) {
       await this.fetches.fail(file, failure);
     } else {
       const delayMs = deferralMs(file.tries, Math.random());
