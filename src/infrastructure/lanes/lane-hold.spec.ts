@@ -2,7 +2,7 @@ import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import { HOLD_COLUMNS, holdOf, holdParams, laneHold, OWNER_MS, type HoldRow, type HoldRequest } from './lane-hold.js';
+import { HOLD_COLUMNS, holdOf, holdParams, laneHold, type HoldRow, type HoldRequest } from './lane-hold.js';
 import { LaneRepository } from './lane.repository.js';
 
 let opened: OpenTestDatabase;
