@@ -48,7 +48,7 @@ export interface HoldRow {
 }
 
 // Long enough to be renewed seldom, short enough to take over soon after a crash.
-export const OWNER_MS = 5_000;
+const OWNER_MS = 5_000;
 /** A hold that lasts longer than this is not renewed. */
 const RENEW_MS = OWNER_MS / 2;
 
