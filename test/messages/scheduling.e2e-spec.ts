@@ -5,6 +5,7 @@ import { CloudApiClient } from '../../src/infrastructure/whatsapp/cloud-api-clie
 import type { ApiResponse } from '../support/api-client.js';
 import { RecipientsService } from '../../src/modules/messages/contacts/recipients.service.js';
 import { SendPreparation } from '../../src/modules/messages/accept/send-preparation.js';
+import { SendProcessor } from '../../src/modules/messages/send/send.processor.js';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { deferred } from '../support/deferred.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -412,6 +413,26 @@ describe('POST /messages/{id}/cancel', () => {
     });
     expect((await test.api.as(text).post(`/messages/${id}/cancel`)).status).toBe(403);
     expect((await workspace.message(id)).scheduled_for).toEqual(expect.any(String));
+  });
+
+  it('sends what stood behind the canceled one without waiting for a sweep', async () => {
+    const own = await sendingWorkspace(test);
+    const to = await own.contact();
+    const processor = test.app.get(SendProcessor, { strict: false });
+    jest.spyOn(processor, 'wakeAny').mockReturnValue();
+    const wake = jest.spyOn(processor, 'wake').mockReturnValue();
+    const [first, second] = [
+      (await own.send(to)).body.data as { id: string },
+      (await own.send(to)).body.data as { id: string },
+    ];
+    await test.database.execute(
+      `update message_queue set due_at = clock_timestamp() + interval '1 hour' where message_id = $1`,
+      [first.id],
+    );
+    wake.mockRestore();
+    expect((await own.api.post(`/messages/${first.id}/cancel`)).status).toBe(200);
+    await waitFor(() => taken(to).length > 0);
+    expect(taken(to)).toEqual([second.id]);
   });
 
   it('never both sends and cancels, however claims, releases and cancels meet', async () => {

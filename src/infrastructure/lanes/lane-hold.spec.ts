@@ -2,7 +2,7 @@ import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import { HOLD_COLUMNS, holdOf, holdParams, laneHold, OWNER_MS, type HoldRow, type HoldRequest } from './lane-hold.js';
+import { HOLD_COLUMNS, holdOf, holdParams, laneHold, type HoldRow, type HoldRequest } from './lane-hold.js';
 import { LaneRepository } from './lane.repository.js';
 
 let opened: OpenTestDatabase;
@@ -34,7 +34,7 @@ it('a lane that is taken gives what its pace has, no more than is wanted', async
     slots: 4,
     paused: false,
     available: 10,
-    lastsMs: OWNER_MS,
+    pausedMs: null,
   });
   const other = newId();
   expect(await hold(request(other, newId(), { limit: 64 }))).toMatchObject({ slots: 10, available: 10 });
@@ -55,7 +55,7 @@ it('who holds it goes on with the pace that it has in hand, and the row is writt
   expect(await hold(goingOn)).toMatchObject({ slots: 1, paused: false, available: null });
   expect(await version()).toEqual(before);
   await set(key, `owner_until = clock_timestamp() + interval '1 second'`);
-  expect(await hold(goingOn)).toMatchObject({ slots: 1, available: null, lastsMs: OWNER_MS });
+  expect(await hold(goingOn)).toMatchObject({ slots: 1, available: null, pausedMs: null });
   // Also where the hold has expired meanwhile, and no process took it.
   await set(key, `owner_until = clock_timestamp() - interval '1 second'`);
   expect(await hold(goingOn)).toMatchObject({ slots: 1, available: null });
@@ -90,13 +90,14 @@ it('what is let go with its unused pace gives that to the next', async () => {
 it('a lane that rests is not taken, and one that is held gives nothing', async () => {
   const [key, owner] = [newId(), newId()];
   await lanes.pause(key, 'rate_limited', 60_000);
-  expect(await hold(request(key, owner))).toEqual({ slots: 0, paused: true, available: null, lastsMs: 0 });
+  const rests = { slots: 0, paused: true, available: null, pausedMs: expect.closeTo(60_000, -4) as number };
+  expect(await hold(request(key, owner))).toEqual(rests);
   const [row] = await opened.database.query<{ owner: unknown }>('select owner from lane where key = $1', [key]);
   expect(row?.owner).toBeNull();
   const held = newId();
   await hold(request(held, owner));
   await lanes.pause(held, 'rate_limited', 60_000);
-  expect(await hold(request(held, owner, { inHandSeconds: 1 }))).toMatchObject({ slots: 0, paused: true });
+  expect(await hold(request(held, owner, { inHandSeconds: 1 }))).toEqual(rests);
 });
 
 it('of many that ask at once one gets it', async () => {

@@ -35,8 +35,8 @@ export interface Hold {
   paused: boolean;
   /** Slots that were there before this statement took its own; null where the pace in hand goes on. */
   available: number | null;
-  /** Milliseconds that the hold lasts without being renewed; 0: a lane that rests was not taken. */
-  lastsMs: number;
+  /** Milliseconds until the pause is over; null without a pause, or where its end is not known. */
+  pausedMs: number | null;
 }
 
 /** The columns that `HOLD_COLUMNS` adds to each row of a claim. */
@@ -44,11 +44,11 @@ export interface HoldRow {
   hold_slots: number;
   hold_paused: boolean;
   hold_available: number | null;
-  hold_lasts_ms: number;
+  hold_paused_ms: number | null;
 }
 
 // Long enough to be renewed seldom, short enough to take over soon after a crash.
-export const OWNER_MS = 5_000;
+const OWNER_MS = 5_000;
 /** A hold that lasts longer than this is not renewed. */
 const RENEW_MS = OWNER_MS / 2;
 
@@ -93,7 +93,7 @@ interface LaneHoldOptions {
 /**
  * SQL: the first relations of a claim's `with`; $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
- * The relation `hold` has one row (key, slots, paused, available, lasts_ms) for each lane that this process holds, now
+ * The relation `hold` has one row (key, slots, paused, available, paused_ms) for each lane that this process holds, now
  * or already, or that rests; and none where another process holds it or its row has gone. A claim takes `slots` rows of
  * a lane at the most and answers `from hold left join ...`, so that there is a row for each hold.
  *
@@ -104,6 +104,8 @@ interface LaneHoldOptions {
  */
 export function laneHold({ asked = ASKED_LANE, returning = '', evenWhereHeld = false }: LaneHoldOptions = {}): string {
   const paused = '(coalesce(l.paused_until > clock_timestamp(), false) or (select held from lanes_held))';
+  const pausedMs = `case when l.paused_until > clock_timestamp()
+    then (extract(epoch from l.paused_until - clock_timestamp()) * 1000)::float8 end as paused_ms`;
   const goesOn = 'l.owner = a.owner and a.in_hand is not null';
   return `
 lanes_held as materialized (
@@ -112,13 +114,13 @@ lanes_held as materialized (
   ${asked}
 ), lane_kept as materialized (
   select l.key, case when ${paused} then 0 else a.wanted end as slots, ${paused} as paused,
-    null::float8 as available,
-    (extract(epoch from l.owner_until - clock_timestamp()) * 1000)::float8 as lasts_ms${returning}
+    null::float8 as available, ${pausedMs}${returning}
   from lane_asked a join lane l on l.key = a.key
   where ${goesOn} and ${isHeld('l')}
     and l.owner_until > clock_timestamp() + interval '${RENEW_MS} milliseconds'
 ), lane_free as materialized (
-  select a.*, clock_timestamp() as now, ${paused} as paused, ${goesOn} as goes_on, l.next_slot_at, l.owner_until
+  select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${goesOn} as goes_on,
+    l.next_slot_at, l.owner_until
   from lane_asked a join lane l on l.key = a.key
   where a.key not in (select key from lane_kept) and (l.owner = a.owner or l.owner is null or not ${isHeld('l')})
   order by l.key for update of l
@@ -136,10 +138,10 @@ lanes_held as materialized (
     next_slot_at = g.base + make_interval(secs => g.slots / g.rate)
   from lane_granted g where l.key = g.key and not g.paused
   returning l.key, g.slots, false as paused, case when not g.goes_on then g.available end as available,
-    ${OWNER_MS}::float8 as lasts_ms${returning}
+    null::float8 as paused_ms${returning}
 ), hold as materialized (
   select * from lane_kept union all select * from lane_taken union all
-  select l.key, 0, true, null::float8, 0::float8${returning} from lane_granted g join lane l on l.key = g.key where g.paused
+  select l.key, 0, true, null::float8, g.paused_ms${returning} from lane_granted g join lane l on l.key = g.key where g.paused
 )`;
 }
 
@@ -148,11 +150,11 @@ export const GRANTED_SLOTS = 'coalesce((select slots from hold), 0)';
 
 /** SQL: what each row of a claim says of the hold; for `holdOf`. */
 export const HOLD_COLUMNS = `hold.slots as hold_slots, hold.paused as hold_paused, hold.available as hold_available,
-  hold.lasts_ms as hold_lasts_ms`;
+  hold.paused_ms as hold_paused_ms`;
 
 /** What the rows of a claim say of the hold; null: another process holds the lane, or its row has gone. */
 export function holdOf([row]: readonly HoldRow[]): Hold | null {
   if (row === undefined) return null;
-  const { hold_slots: slots, hold_paused: paused, hold_available: available, hold_lasts_ms: lastsMs } = row;
-  return { slots, paused, available, lastsMs };
+  const { hold_slots: slots, hold_paused: paused, hold_available: available, hold_paused_ms: pausedMs } = row;
+  return { slots, paused, available, pausedMs };
 }

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { newId } from '../../common/ids.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
@@ -51,13 +52,14 @@ class ListKind implements QueueKind<number> {
     });
   }
 
-  async work(item: number): Promise<void> {
+  async work(item: number): Promise<null> {
     this.inFlight++;
     this.most = Math.max(this.most, this.inFlight);
     if (item < 0) throw new Error('outside its own handling');
     await this.gate;
     this.inFlight--;
     this.done.push(item);
+    return null;
   }
 
   stop(): void {
@@ -241,6 +243,109 @@ describe('a lane that was woken', () => {
       expect(await isFree(lane)).toBe(false);
     },
   );
+});
+
+describe('what is due later', () => {
+  /** The answers of claims, in turn, and the times (ms) of the claims; nothing asks a database. */
+  function timed(answers: Claim<number | null>[], pace: LanePace = { ratePerSecond: 1_000, burstSeconds: 1 }) {
+    const startedAt = performance.now();
+    const claimedAt: number[] = [];
+    const released: string[] = [];
+    const kind: QueueKind<number | null> = {
+      name: 'timed',
+      maxPerLane: 10,
+      pace: () => Promise.resolve(pace),
+      claim(requests) {
+        claimedAt.push(Math.round(performance.now() - startedAt));
+        return Promise.resolve(requests.map(() => answers.shift() ?? { hold: held(1_000), items: [] }));
+      },
+      work: (item) => Promise.resolve(item),
+      stop: () => undefined,
+    };
+    const loop = new QueueLoop({
+      kind,
+      lanes: {
+        ensure: () => Promise.resolve(),
+        missed: () => undefined,
+        release: (_owner, holds) => Promise.resolve(void released.push(...holds.keys())),
+      },
+      owner: newId(),
+      maxInFlight: 10,
+      handOver: () => true,
+      onError: (message, error) => {
+        throw new Error(message, { cause: error });
+      },
+    });
+    return { loop, claimedAt, released };
+  }
+
+  const held = (available: number) => ({ slots: Math.min(10, available), paused: false, available, pausedMs: null });
+  const rests = (pausedMs: number | null) => ({
+    hold: { slots: 0, paused: true, available: null, pausedMs },
+    items: [],
+  });
+
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  it('is claimed at its time, long after the lane was let go', async () => {
+    const { loop, claimedAt, released } = timed([{ hold: held(1_000), items: [60_000, null, 900_000] }]);
+    loop.wake('lane');
+    await jest.advanceTimersByTimeAsync(59_900);
+    expect([released, claimedAt.filter((at) => at > 5_000)]).toEqual([['lane'], []]);
+    await jest.advanceTimersByTimeAsync(200);
+    expect(claimedAt.at(-1)).toBeGreaterThanOrEqual(60_000);
+    await jest.advanceTimersByTimeAsync(839_800);
+    expect(claimedAt.filter((at) => at > 65_000)).toEqual([]);
+    await jest.advanceTimersByTimeAsync(200);
+    expect(claimedAt.at(-1)).toBeGreaterThanOrEqual(900_000);
+  });
+
+  it('is one wake where many rows of a lane are due at about the same time', async () => {
+    const rows = Array.from({ length: 10 }, (_unused, index) => 60_000 + index);
+    const { loop } = timed([{ hold: held(1_000), items: rows }]);
+    loop.wake('lane');
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(jest.getTimerCount()).toBeLessThanOrEqual(2);
+    await loop.stop(0);
+  });
+
+  it('is asked for when the pause of the lane is over, and not before', async () => {
+    const { loop, claimedAt } = timed([rests(16_000), { hold: held(1_000), items: [null] }]);
+    loop.wake('lane');
+    await jest.advanceTimersByTimeAsync(15_900);
+    expect(claimedAt).toEqual([0]);
+    await jest.advanceTimersByTimeAsync(200);
+    expect(claimedAt[1]).toBeGreaterThanOrEqual(16_000);
+  });
+
+  it('is left to the sweep where the end of the rest is not known', async () => {
+    const { loop, claimedAt } = timed([rests(null)]);
+    loop.wake('lane');
+    await jest.advanceTimersByTimeAsync(600_000);
+    expect([claimedAt, jest.getTimerCount()]).toEqual([[0], 0]);
+  });
+
+  it('is claimed when the pace gives the next row, also after longer than a lane stays warm', async () => {
+    const slow = { ratePerSecond: 0.1, burstSeconds: 10 };
+    const { loop, claimedAt } = timed([{ hold: held(1), items: [null] }], slow);
+    loop.wake('lane');
+    await jest.advanceTimersByTimeAsync(9_900);
+    expect(claimedAt).toEqual([0]);
+    await jest.advanceTimersByTimeAsync(200);
+    expect(claimedAt[1]).toBeGreaterThanOrEqual(10_000);
+    await loop.stop(0);
+  });
+
+  it('wakes nothing after a stop', async () => {
+    const { loop, claimedAt } = timed([{ hold: held(1_000), items: [60_000] }]);
+    loop.wake('lane');
+    await jest.advanceTimersByTimeAsync(1_000);
+    await loop.stop(0);
+    const before = claimedAt.length;
+    await jest.advanceTimersByTimeAsync(100_000);
+    expect([claimedAt.length, jest.getTimerCount()]).toEqual([before, 0]);
+  });
 });
 
 describe('the places', () => {

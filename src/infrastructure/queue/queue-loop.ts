@@ -25,8 +25,11 @@ export interface QueueKind<T> {
    * in the same statement: see `laneHold`. One answer a request, in the same order; an Error for a lane whose claim failed.
    */
   claim(requests: readonly HoldRequest[]): Promise<(Claim<T> | Error)[]>;
-  /** Works on one row and records the outcome. Must not reject. */
-  work(item: T): Promise<void>;
+  /**
+   * Works on one row and records the outcome. Must not reject. Resolves with the milliseconds until the row is due again
+   * where it waits for its time, else with null.
+   */
+  work(item: T): Promise<number | null>;
   /** From now on claimed rows that are not on the wire yet go back. */
   stop(): void;
 }
@@ -77,6 +80,10 @@ const MIN_PACE_MS = 25;
 const FAILED_MS = 1_000;
 const MAX_LANES_PER_CLAIM = 100;
 const MAX_ROWS_PER_LANE = 64;
+/** Times at which lanes are woken, those of one lane this far apart. What is more, or later, is left to the sweep. */
+const MAX_WAKES = 10_000;
+const WAKES_APART_MS = 50;
+const MAX_WAKE_IN_MS = 24 * 3_600_000;
 /** Between two lanes that are handed over: to take a lane and to let it go is seven commits. */
 const HAND_OVER_EVERY_MS = 100;
 
@@ -109,13 +116,16 @@ interface Asked {
 /**
  * The one loop of a process over one kind of work. A lane that was woken is warm: a look claims due rows of all warm lanes
  * whose time it is, in one statement, and starts the work on each row at once. The end of a row's work wakes its lane
- * again. A lane without rows is looked at less and less often, then let go.
+ * again, and so does the time at which a row or the lane itself is due again, as far as this process knows of it. A lane
+ * without rows is looked at less and less often, then let go.
  */
 export class QueueLoop<T> {
   private readonly lanes = new Map<string, Lane>();
   private readonly options: QueueLoopOptions<T> & typeof DEFAULTS;
   private readonly clock: Clock;
   private readonly ended = new Signal();
+  /** By lane and time. */
+  private readonly wakes = new Map<string, NodeJS.Timeout>();
   private inFlight = 0;
   private timer: NodeJS.Timeout | null = null;
   private plannedAt = Infinity;
@@ -159,6 +169,7 @@ export class QueueLoop<T> {
   async stop(timeoutMs: number): Promise<number> {
     this.stopping = true;
     if (this.timer !== null) clearTimeout(this.timer);
+    for (const timer of this.wakes.values()) clearTimeout(timer);
     this.options.kind.stop();
     const until = this.clock.monotonic() + timeoutMs;
     while (this.looking && this.clock.monotonic() < until) await this.ended.wait(until - this.clock.monotonic());
@@ -166,6 +177,18 @@ export class QueueLoop<T> {
     if (!this.looking) await this.letGo([...this.lanes.keys()]);
     while (this.inFlight > 0 && this.clock.monotonic() < until) await this.ended.wait(until - this.clock.monotonic());
     return this.inFlight;
+  }
+
+  /** The lane has a due row in so many milliseconds; it is let go meanwhile. */
+  private wakeIn(laneKey: string, ms: number): void {
+    const tick = Math.ceil((this.clock.monotonic() + ms) / WAKES_APART_MS);
+    const key = `${laneKey} ${tick}`;
+    if (this.stopping || ms > MAX_WAKE_IN_MS || this.wakes.size >= MAX_WAKES || this.wakes.has(key)) return;
+    const wake = (): void => {
+      this.wakes.delete(key);
+      this.wake(laneKey);
+    };
+    this.wakes.set(key, setTimeout(wake, tick * WAKES_APART_MS - this.clock.monotonic()));
   }
 
   private plan(at: number): void {
@@ -283,6 +306,7 @@ export class QueueLoop<T> {
       lane.bucket = before;
       lane.notBefore = now + MAX_PAUSE_MS;
       this.end(lane, now);
+      if (hold.pausedMs !== null) this.wakeIn(laneKey, hold.pausedMs);
       return;
     }
     if (before === null) lane.handOverAt = now + this.options.handOverAfterMs();
@@ -301,7 +325,7 @@ export class QueueLoop<T> {
     if (items.length === 0 && hold.slots > 0 && lane.until <= now) this.end(lane, now);
   }
 
-  /** The sweep wakes it when there is something to do, or the end of a row that is under way. */
+  /** The sweep wakes it when there is something to do, or a time that is known, or the end of a row that is under way. */
   private end(lane: Lane, now: number): void {
     lane.isOver = true;
     lane.lookAt = lane.inFlight === 0 ? now : Infinity;
@@ -317,15 +341,16 @@ export class QueueLoop<T> {
   private start(laneKey: string, lane: Lane, item: T): void {
     lane.inFlight++;
     this.inFlight++;
-    const ended = (): void => {
+    const ended = (dueInMs: number | null): void => {
       lane.inFlight--;
       this.inFlight--;
       this.ended.notify();
       this.wake(laneKey);
+      if (dueInMs !== null && dueInMs > 0) this.wakeIn(laneKey, dueInMs);
     };
     const failed = (error: unknown): void => {
       this.options.onError('a row of a lane failed outside its own handling', error);
-      ended();
+      ended(null);
     };
     // Without a promise more: thousands of rows begin in a second.
     try {

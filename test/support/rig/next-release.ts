@@ -22,7 +22,8 @@ const STATEMENTS = [
  */
 export function makeNextRelease(scope: Scope, sweeps: readonly string[]): string {
   const folder = temporaryFolder(scope, 'next-release');
-  for (const part of ['src', 'migrations']) cpSync(join(DIST, part), join(folder, 'dist', part), { recursive: true });
+  for (const part of ['src', 'migrations', 'simulator'])
+    cpSync(join(DIST, part), join(folder, 'dist', part), { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   for (const sweep of sweeps) rename(join(folder, 'dist/src'), sweep);

@@ -93,7 +93,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     return { hold, items: items.map((file) => ({ ...file, claimedAt })) };
   }
 
-  async work(file: FetchTask): Promise<void> {
+  async work(file: FetchTask): Promise<number | null> {
     const abort = new AbortController();
     this.running.add(abort);
     let lost = false;
@@ -124,8 +124,9 @@ export class MediaFetcher implements QueueKind<FetchTask> {
     if (problem === null) {
       await this.lanes.succeeded(fetchLaneOf(file.connectionId), file.claimedAt)?.catch(() => undefined);
     } else if (!lost) {
-      await this.record(file, problem);
+      return this.record(file, problem);
     }
+    return null;
   }
 
   /** Null where the file is stored, or was deleted meanwhile. */
@@ -219,30 +220,31 @@ export class MediaFetcher implements QueueKind<FetchTask> {
   }
 
   /** A failure of the database is not the end of the claim: it is tried for a while, then the lease decides. */
-  private async record(file: ClaimedFile, problem: FetchFailure): Promise<void> {
+  private async record(file: ClaimedFile, problem: FetchFailure): Promise<number | null> {
     try {
-      await retry(() => this.settle(file, problem), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
+      return await retry(() => this.settle(file, problem), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
     } catch (error) {
       this.logger.error(`file ${file.id}: the outcome of its fetch could not be stored: ${describeError(error)}`);
+      return null;
     }
   }
 
-  private async settle(file: ClaimedFile, { kind, failure }: FetchFailure): Promise<void> {
-    if (this.stopping) return this.fetches.putBack(file, null);
-    switch (kind) {
-      case 'account': {
-        // Before the file is due again.
-        await this.lanes.pause(fetchLaneOf(file.connectionId), failure.slice(0, 200));
-        return this.fetches.putBack(file, failure);
-      }
-      case 'failed':
-        return this.fetches.fail(file, failure);
-      case 'refused':
-        if (file.tries >= MAX_REFUSALS) return this.fetches.fail(file, failure);
-        return this.fetches.retry(file, failure, deferralMs(file.tries, Math.random()), null);
-      case 'wait':
-        return this.fetches.retry(file, failure, deferralMs(file.tries, Math.random()), TRIES_OF_AN_OUTAGE);
+  /** @returns milliseconds until the file is due again; null where it is not, or at once. */
+  private async settle(file: ClaimedFile, { kind, failure }: FetchFailure): Promise<number | null> {
+    if (this.stopping) {
+      await this.fetches.putBack(file, null);
+    } else if (kind === 'account') {
+      // Before the file is due again.
+      await this.lanes.pause(fetchLaneOf(file.connectionId), failure.slice(0, 200));
+      await this.fetches.putBack(file, failure);
+    } else if (kind === 'failed' || (kind === 'refused' && file.tries >= MAX_REFUSALS)) {
+      await this.fetches.fail(file, failure);
+    } else {
+      const delayMs = deferralMs(file.tries, Math.random());
+      await this.fetches.retry(file, failure, delayMs, kind === 'wait' ? TRIES_OF_AN_OUTAGE : null);
+      return delayMs;
     }
+    return null;
   }
 
   private async usable(connectionId: string): Promise<SendingConnection | null> {

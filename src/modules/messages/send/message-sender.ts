@@ -116,7 +116,7 @@ export class MessageSender implements QueueKind<SendTask> {
     this.counters.increment('claims_taken_back', count);
   }
 
-  work(task: SendTask): Promise<void> {
+  work(task: SendTask): Promise<number | null> {
     const { id, attemptId, attemptNumber, organizationId, connectionId, type, traceContext } = task.message;
     if (!this.tracing.on || traceContext === null) return this.workOn(task);
     const span = this.tracing.start('send message', {
@@ -134,7 +134,7 @@ export class MessageSender implements QueueKind<SendTask> {
     return this.workOn(task, span).finally(() => this.tracing.end(span));
   }
 
-  private async workOn(task: SendTask, span?: Span): Promise<void> {
+  private async workOn(task: SendTask, span?: Span): Promise<number | null> {
     const { message } = task;
     const connection = this.stopping ? null : await this.connectionOf(message);
     if (connection === null || !canSend(connection.status)) return this.record(message, putBack(message));
@@ -143,9 +143,10 @@ export class MessageSender implements QueueKind<SendTask> {
     const category = sent.kind === 'accepted' ? 'none' : sent.category;
     this.counters.increment(`send_${sent.kind}`);
     this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
-    await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
+    const dueInMs = await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
     const after = sent.kind === 'accepted' ? this.afterAccepted(task, sent) : this.afterRefusal(connection, sent);
     if (after !== null) await after;
+    return dueInMs;
   }
 
   /** Without a promise where it is known: a worker sends thousands of messages a second of few numbers. */
@@ -247,12 +248,16 @@ export class MessageSender implements QueueKind<SendTask> {
     return this.quietly(this.conversations.adopt({ conversationId, waId, userId }));
   }
 
-  /** An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides. */
+  /**
+   * An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides.
+   *
+   * @returns milliseconds until the message is due again; null where it is not queued.
+   */
   private async record(
     message: ClaimedMessage,
     record: OutcomeRecord,
     pause: NotAcceptedOutcome | null = null,
-  ): Promise<void> {
+  ): Promise<number | null> {
     const settle = (): Promise<boolean> => this.outcomes.record(record);
     // Before the message is due again: the very next claim would take it.
     const write = pause === null ? settle : () => this.pause(message.connectionId, pause).then(settle);
@@ -261,10 +266,12 @@ export class MessageSender implements QueueKind<SendTask> {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('outcome_record_failed'),
       });
-      if (moved && record.status !== 'queued') this.webhook.wake([message.organizationId]);
+      if (record.status === 'queued') return record.delayMs ?? null;
+      if (moved) this.webhook.wake([message.organizationId]);
     } catch (error) {
       this.logger.error(`message ${message.id}: its outcome could not be stored: ${describeError(error)}`);
     }
+    return null;
   }
 
   private async quietly(work: Promise<unknown>): Promise<void> {

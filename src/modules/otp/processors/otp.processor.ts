@@ -113,11 +113,12 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     this.counters.increment('claims_taken_back', count);
   }
 
-  async work(task: CodeTask): Promise<void> {
+  async work(task: CodeTask): Promise<null> {
     const outcome = await this.send(task);
     await this.persist(task, () =>
       outcome === null ? this.putBack(task.attemptId) : this.record(task.attemptId, outcome),
     );
+    return null;
   }
 
   /** A code that was not written to the wire waits again; where its lease was over first, it was not sent all the same. */
