@@ -10,7 +10,7 @@ const MODULES = {
   templates: ['connections', 'webhook'],
   messages: ['connections', 'billing', 'media', 'templates', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
-  notifications: ['messages', 'templates', 'media', 'connections', 'otp'],
+  inbound: ['messages', 'templates', 'media', 'connections', 'otp'],
 };
 
 /** What others may import of a module; its repository, entities, DTOs, errors and processors are private. */

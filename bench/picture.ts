@@ -8,8 +8,8 @@ const BAR_WIDTH = 376;
 const ROW = 46;
 const TOP = 92;
 /** The axis goes from an eighth of what a goal asks to thirty-two times as much. */
-const LEAST = -3;
-const MOST = 5;
+const MIN_POWER = -3;
+const MAX_POWER = 5;
 
 /** The findings as bars on one axis, each by how many times better than its goal it is; readable on light and on dark. */
 export function pictureOf(findings: readonly Finding[], caption: string): string {
@@ -39,7 +39,7 @@ const STYLE =
 
 function axis(height: number): string[] {
   const lines: string[] = [];
-  for (let power = LEAST; power <= MOST; power += 1) {
+  for (let power = MIN_POWER; power <= MAX_POWER; power += 1) {
     const x = xOf(2 ** power);
     const label = power === 0 ? 'the goal' : power < 0 ? `1/${2 ** -power}` : `${2 ** power} ×`;
     lines.push(`<line class="grid" x1="${x}" y1="${TOP - 14}" x2="${x}" y2="${height - 22}"/>`);
@@ -52,7 +52,7 @@ function rowOf(finding: Finding, y: number): string[] {
   const { claim, value, unit, yardstick, ratio, goal, reached } = finding;
   const zero = xOf(1);
   // A figure that is not there has the shortest bar of those that missed.
-  const end = xOf(Number.isFinite(finding.margin) ? (finding.margin ?? 1) : 2 ** LEAST);
+  const end = xOf(Number.isFinite(finding.margin) ? (finding.margin ?? 1) : 2 ** MIN_POWER);
   const left = Math.min(zero, end);
   const against = yardstick.name === 'the limit' ? '' : ` = ${ratio.toFixed(2)} × ${yardstick.name}`;
   return [
@@ -63,8 +63,8 @@ function rowOf(finding: Finding, y: number): string[] {
 }
 
 function xOf(margin: number): number {
-  const power = Math.min(MOST, Math.max(LEAST, Math.log2(margin)));
-  return round(BAR_LEFT + ((power - LEAST) / (MOST - LEAST)) * BAR_WIDTH);
+  const power = Math.min(MAX_POWER, Math.max(MIN_POWER, Math.log2(margin)));
+  return round(BAR_LEFT + ((power - MIN_POWER) / (MAX_POWER - MIN_POWER)) * BAR_WIDTH);
 }
 
 function round(value: number): number {

@@ -21,7 +21,7 @@ const SLOW_WORKERS = availableParallelism() + 1;
 
 const SHOWN_SLOWEST = 10;
 /** So many files do not fail by chance. */
-const MOST_SECOND_LOOKS = 20;
+const MAX_SECOND_LOOKS = 20;
 
 const timings = [];
 let jest = null;
@@ -80,7 +80,7 @@ function readResult(file) {
 /** Each file that failed once more, in a Jest of its own. @returns what holds after it */
 async function lookAgain(first, args, run) {
   const files = failedFiles(first.result);
-  if (files.length === 0 || files.length > MOST_SECOND_LOOKS) return first;
+  if (files.length === 0 || files.length > MAX_SECOND_LOOKS) return first;
   const again = [];
   let code = 0;
   for (const file of files) {

@@ -3,7 +3,7 @@ import { BillingModule } from './modules/billing/billing.module.js';
 import { ConnectionsModule } from './modules/connections/connections.module.js';
 import { MediaModule } from './modules/media/media.module.js';
 import { MessagesModule } from './modules/messages/messages.module.js';
-import { NotificationsModule } from './modules/notifications/notifications.module.js';
+import { InboundModule } from './modules/inbound/inbound.module.js';
 import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
@@ -45,7 +45,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     TemplatesModule,
     MessagesModule,
     OtpModule,
-    NotificationsModule,
+    InboundModule,
   ],
 })
 export class AppModule {

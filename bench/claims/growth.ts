@@ -1,6 +1,6 @@
 import { FIRST_ID, lowestIdSince } from '../../src/common/ids.js';
 import { batchSql } from '../../src/infrastructure/database/batch-place.js';
-import { REMOVE } from '../../src/modules/messages/maintenance/maintenance.repository.js';
+import { REMOVE } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
 import { inTurn, type BenchContext } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
 import { runLoad } from '../load/run-load.js';
@@ -25,7 +25,7 @@ export interface Grown {
   count: number;
 }
 
-const MOST_TIMES = 1.2;
+const MAX_TIMES = 1.2;
 const RECIPIENTS = 100;
 /** None of the journal: what waits there for a recipient would hold up all that follows. */
 const FIRST_RECIPIENT = 9_000_000;
@@ -49,7 +49,7 @@ export async function growth(context: BenchContext, scope: Scope, small: Grown, 
   const compared = (claim: string, unit: string, value: number, yardstick: number): Finding => {
     context.say(`${claim}: ${yardstick.toPrecision(3)} and ${value.toPrecision(3)} ${unit}`);
     return atMostTimes(
-      MOST_TIMES,
+      MAX_TIMES,
       { claim: `${claim} in ${big.count} rows`, value, unit },
       { name: `in ${small.count} rows`, value: yardstick },
     );

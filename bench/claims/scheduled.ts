@@ -13,9 +13,9 @@ import { Workspaces, type SeededConnection } from '../../test/support/rig/worksp
 const NUMBERS = 20;
 const QUEUED_EACH = 500;
 /** Times of single statements are noisy; what matters would be a hundred times as much. */
-const MOST_TIMES = 1.5;
+const MAX_TIMES = 1.5;
 /** Against less nothing is compared. */
-const LEAST_MS = 0.05;
+const MIN_MS = 0.05;
 
 interface Place extends BenchDatabase {
   connections: readonly SeededConnection[];
@@ -64,14 +64,14 @@ export const scheduledClaim: Claim = {
         );
         findings.push(
           atMostTimes(
-            MOST_TIMES,
+            MAX_TIMES,
             {
               claim: `${name}, ${many} messages scheduled`,
               value: ms(times.many),
               unit: 'ms',
               notes: { pages: pages(times.many), pages_without: pages(times.none) },
             },
-            { name: 'none scheduled', value: Math.max(ms(times.none), LEAST_MS) },
+            { name: 'none scheduled', value: Math.max(ms(times.none), MIN_MS) },
           ),
         );
       }

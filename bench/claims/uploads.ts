@@ -10,7 +10,7 @@ import type { SeededWorkspace } from '../../test/support/rig/workspace.js';
 
 const MIB = 1_048_576;
 /** As large as a file may be. */
-const LARGEST_MIB = 32;
+const MAX_MIB = 32;
 const AT_ONCE = 50;
 const ONE_LIMIT_MIB = 8;
 const ALL_LIMIT_MIB = 64;
@@ -24,18 +24,18 @@ export const uploadsClaim: Claim = {
 
 async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> {
   // Fifty of the largest are 1.6 GiB: in the short form each is a quarter as long, which asks for as many buffers.
-  const manyMib = context.quick ? LARGEST_MIB / 4 : LARGEST_MIB;
+  const manyMib = context.quick ? MAX_MIB / 4 : MAX_MIB;
   const stage = await Stage.set(scope, await context.postgres(), 'uploads');
   // One workspace may have 24 uploads at once.
   const workspaces = [await stage.workspace(), await stage.workspace(), await stage.workspace()] as const;
   const [workspace] = workspaces;
   const api = await stage.herald('api');
   // The first uploads pay for what every process pays once: code, pools, connections.
-  for (let seed = 0; seed < 3; seed++) await upload(api, workspace, seed, LARGEST_MIB);
+  for (let seed = 0; seed < 3; seed++) await upload(api, workspace, seed, MAX_MIB);
   // The heap of a young process grows by some MiB whenever it likes, so one upload alone proves little.
   const each: number[] = [];
   for (let seed = 10; seed < 15; seed++) {
-    each.push(await grownMib(api, () => upload(api, workspace, seed, LARGEST_MIB)));
+    each.push(await grownMib(api, () => upload(api, workspace, seed, MAX_MIB)));
     await pause(100);
   }
   const many = await grownMib(api, () =>
@@ -50,7 +50,7 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
   );
   return [
     atMost(ONE_LIMIT_MIB, {
-      claim: `memory of the api while one file of ${LARGEST_MIB} MiB is uploaded`,
+      claim: `memory of the api while one file of ${MAX_MIB} MiB is uploaded`,
       value: median(each),
       unit: 'MiB',
       notes: { runs: each.map((mib) => mib.toFixed(1)).join(', ') },

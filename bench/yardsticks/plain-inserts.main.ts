@@ -30,12 +30,14 @@ function message(n: number): NewMessage {
   };
 }
 
+/** After so long a message that waits expires; nothing waits so long here. */
+const TTL_HOURS = 24;
 let inserted = 0;
 
 async function drive(client: pg.Client, until: number): Promise<void> {
   while (performance.now() < until) {
     const batch = Array.from({ length: order.rows }, (_, n) => message(inserted + n));
-    const result = await client.query({ ...INSERT_MESSAGES, values: [JSON.stringify(batch)] });
+    const result = await client.query({ ...INSERT_MESSAGES, values: [JSON.stringify(batch), TTL_HOURS] });
     inserted += batch.length - (result.rowCount ?? 0); // its rows are those that it did not insert
   }
 }

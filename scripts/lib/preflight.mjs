@@ -1,4 +1,4 @@
-const LEAST = [20, 19];
+const MIN_VERSION = [20, 19];
 
 /**
  * Why nothing here can run, in one sentence that says what to do; null where nothing is in the way. What it needs
@@ -9,8 +9,8 @@ const LEAST = [20, 19];
  */
 export function obstacleTo(version, isInstalled) {
   const [major, minor] = version.split('.').map(Number);
-  if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
-    return `Herald cannot start: it needs Node.js ${LEAST.join('.')} or newer, and this is ${version}. Install a newer one from https://nodejs.org, or with your version manager ("nvm install 24").`;
+  if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) {
+    return `Herald cannot start: it needs Node.js ${MIN_VERSION.join('.')} or newer, and this is ${version}. Install a newer one from https://nodejs.org, or with your version manager ("nvm install 24").`;
   }
   if (!isInstalled) return 'Herald cannot start: its packages are not installed. Run "npm ci" first.';
   return null;

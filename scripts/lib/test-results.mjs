@@ -1,7 +1,7 @@
 // What Jest's JSON of a run says, and that of a second run of the files that failed. Paths are relative to `root`.
 import { relative } from 'node:path';
 
-const MOST_OF_A_MESSAGE = 300;
+const MAX_OF_A_MESSAGE = 300;
 // oxlint-disable-next-line no-control-regex
 const COLOURS = /\u001B\[[\d;]*m/g;
 
@@ -56,7 +56,7 @@ export function oneLine(message) {
     .split(/\n\s+at /)[0]
     .replace(/\s+/g, ' ')
     .trim();
-  return text.length > MOST_OF_A_MESSAGE ? `${text.slice(0, MOST_OF_A_MESSAGE - 1)}…` : text;
+  return text.length > MAX_OF_A_MESSAGE ? `${text.slice(0, MAX_OF_A_MESSAGE - 1)}…` : text;
 }
 
 /** The files that took longest, and their seconds. */

@@ -10,7 +10,7 @@ const CATEGORIES = [
   'SIGN_UP', 'SIGN_IN', 'APPOINTMENT_BOOKING', 'LEAD_GENERATION', 'SHOPPING', 'CONTACT_US', 'CUSTOMER_SUPPORT', 'SURVEY',
   'OTHER',
 ];
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 interface Flow {
   id: string;
@@ -135,7 +135,7 @@ function requireStatus(flow: Flow, status: Flow['status'], code: number, details
 
 /** A name is unique within its account. */
 function nameOf(others: readonly Flow[], param: Param): string | undefined {
-  const name = param.optionalText('name', LONGEST_NAME);
+  const name = param.optionalText('name', MAX_NAME_LENGTH);
   if (name === '') throw invalidParam('The parameter name is required.');
   if (!others.some((flow) => flow.name === name)) return name;
   throw new GraphError(100, {

@@ -192,7 +192,7 @@ export function partyOf(text: string): string {
 
 /** The customer service window: 24 h from the customer's last message. */
 const WINDOW_MS = 24 * 60 * 60 * 1000;
-const MOST = 100_000;
+const MAX_PEOPLE = 100_000;
 
 /** A customer's message on its way in. */
 export interface Inbound {
@@ -273,7 +273,7 @@ export class InboundLog {
 }
 
 function forgetOldest(map: Map<string, unknown>): void {
-  if (map.size <= MOST) return;
+  if (map.size <= MAX_PEOPLE) return;
   const oldest = map.keys().next();
   if (oldest.done !== true) map.delete(oldest.value);
 }

@@ -7,7 +7,7 @@ import { StartError } from './start-error.js';
 import type { Config } from '../infrastructure/config/config.js';
 import type { RunningPostgres } from '../infrastructure/database/embedded/embedded-postgres.js';
 
-const LEAST_VERSION = 150_000;
+const MIN_VERSION = 150_000;
 
 interface Found {
   pooling: Pooling;
@@ -77,7 +77,7 @@ async function look(url: string, setting: string): Promise<Found> {
   let facts: Omit<Found, 'pooling'> | undefined;
   const ask = async (client: pg.Client): Promise<void> => {
     facts = (await client.query<Omit<Found, 'pooling'>>(FACTS, [UNTRACKED])).rows[0];
-    if ((facts?.version ?? 0) < LEAST_VERSION) {
+    if ((facts?.version ?? 0) < MIN_VERSION) {
       throw new StartError(`${placeOf(url)} is PostgreSQL ${facts?.versionText}, and Herald needs 15 or newer`);
     }
   };

@@ -51,7 +51,7 @@ export function writeDemoFiles(dataDir: string, demo: DemoFile): void {
 }
 
 /** What commands that were killed left behind is cut off here. */
-const MOST_RECEIVERS = 20;
+const MAX_RECEIVERS = 20;
 
 /**
  * Lets the demo workspace of this folder, where it has one, point its webhook to a receiver of this machine, until what is
@@ -69,7 +69,7 @@ export function announceReceiver(dataDir: string, url: string): () => void {
   };
   const write = (urls: readonly string[]): void =>
     writePrivateFile(dataDir, DEMO_RECEIVERS_FILE, `${JSON.stringify(urls)}\n`);
-  write([...others(), url].slice(-MOST_RECEIVERS));
+  write([...others(), url].slice(-MAX_RECEIVERS));
   return () => write(others());
 }
 

@@ -147,7 +147,7 @@ function simulatorToken(): string {
 }
 
 /** A window that closes sooner is opened again: 24 h less the 20 h for which a demo should last. */
-const LEAST_LEFT_MS = 4 * 3_600_000;
+const MIN_LEFT_MS = 4 * 3_600_000;
 const OPEN_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 20;
 
@@ -170,7 +170,7 @@ export async function openDemoWindows(
   for (const { to } of DEMO_RECIPIENTS) {
     const phone = to.slice(1);
     const open = await findOpen(phone);
-    if (open !== null && open.closesAt > Date.now() + LEAST_LEFT_MS) continue;
+    if (open !== null && open.closesAt > Date.now() + MIN_LEFT_MS) continue;
     if (open === null) closed.push(phone);
     await writeAs(simulatorUrl, connection.phoneNumberId, phone);
   }

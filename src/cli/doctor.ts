@@ -47,8 +47,8 @@ async function find(check: string, work: () => Result | Promise<Result>): Promis
 const REACH_WITHIN_MS = 5_000;
 const MIB = 1_024 * 1_024;
 /** Of 32 random bytes fewer than 16 are different once in 10^9 keys. */
-const LEAST_DIFFERENT_BYTES = 16;
-const LEAST_VERSION = 15;
+const MIN_DIFFERENT_BYTES = 16;
+const MIN_VERSION = 15;
 const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
 const TRANSACTION_WARN_S = 300;
@@ -114,7 +114,7 @@ function checkEncryptionKeys(config: Config): Result {
   const { encryptionKeys } = config.security;
   if (encryptionKeys.length === 0) return fail('there are none: set ENCRYPTION_KEYS');
   const text = `active key ${sealingVersion(config.security)}, ${encryptionKeys.length} loaded`;
-  if (encryptionKeys.some(({ key }) => new Set(key).size < LEAST_DIFFERENT_BYTES)) {
+  if (encryptionKeys.some(({ key }) => new Set(key).size < MIN_DIFFERENT_BYTES)) {
     return warn(`${text}; one of them is not random: make it with openssl rand -base64 32`);
   }
   return ok(text);
@@ -253,7 +253,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
 async function checkVersion(client: pg.Client, { process }: Config): Promise<Result> {
   const version = Number(await setting(client, 'server_version_num')) / 10_000;
   const text = `PostgreSQL ${await setting(client, 'server_version')}`;
-  if (version < LEAST_VERSION) return fail(`${text}, but Herald needs ${LEAST_VERSION} or newer`);
+  if (version < MIN_VERSION) return fail(`${text}, but Herald needs ${MIN_VERSION} or newer`);
   if ((await setting(client, 'transaction_read_only')) === 'on') {
     return fail(
       `${text} is read-only, so nothing is accepted or sent: a full disk, a standby, or default_transaction_read_only`,
@@ -387,7 +387,7 @@ async function checkTokens(client: pg.Client, config: Config): Promise<Result> {
 }
 
 /** Most numbers that one line names. */
-const MOST_NUMBERS = 5;
+const MAX_NUMBERS = 5;
 
 /** Numbers that send less than they should, or nothing. */
 async function checkNumbers(client: pg.Client): Promise<Result> {
@@ -395,7 +395,7 @@ async function checkNumbers(client: pg.Client): Promise<Result> {
   const { rows } = await client.query<{ id: string; status: string; count: number; affected: number }>(
     `select id, status, count(*) over ()::int as count, count(*) filter (where status <> 'connected') over ()::int as affected
      from connection order by status = 'connected', id limit $1`,
-    [MOST_NUMBERS],
+    [MAX_NUMBERS],
   );
   const [first] = rows;
   if (first === undefined) return ok('none yet: herald connection add');

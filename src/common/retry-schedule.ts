@@ -2,7 +2,7 @@
 export const MAX_TRIES = 10;
 
 const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 15 * 60 * 1_000;
+const MAX_DELAY_MS = 15 * 60 * 1_000;
 
 /**
  * Milliseconds before try number `tries + 1` after `tries` that came to nothing: 1 s, 4 s, 16 s and so on, at most
@@ -11,8 +11,8 @@ const LONGEST_DELAY_MS = 15 * 60 * 1_000;
  * @param random a number from 0 up to 1.
  */
 export function deferralMs(tries: number, random: number): number {
-  const base = Math.min(FIRST_DELAY_MS * 4 ** Math.max(0, tries - 1), LONGEST_DELAY_MS);
-  return Math.min(Math.round(base * (0.8 + 0.4 * random)), LONGEST_DELAY_MS);
+  const base = Math.min(FIRST_DELAY_MS * 4 ** Math.max(0, tries - 1), MAX_DELAY_MS);
+  return Math.min(Math.round(base * (0.8 + 0.4 * random)), MAX_DELAY_MS);
 }
 
 /**
@@ -20,5 +20,5 @@ export function deferralMs(tries: number, random: number): number {
  * seconds, as the platform asks (developers.facebook.com, Cloud API throughput), at most 15 minutes.
  */
 export function pairLimitMs(tries: number): number {
-  return Math.min(1_000 * 4 ** Math.max(0, tries), LONGEST_DELAY_MS);
+  return Math.min(1_000 * 4 ** Math.max(0, tries), MAX_DELAY_MS);
 }

@@ -1,5 +1,5 @@
 const FIRST_WAIT_MS = 50;
-const LONGEST_WAIT_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 
 /**
  * Repeats work that must not be dropped for a transient error, such as a database that is away, with growing waits.
@@ -13,7 +13,7 @@ export async function retry<T>(
   { forMs, onFailure }: { forMs: number; onFailure: (error: unknown) => void },
 ): Promise<T> {
   const until = performance.now() + forMs;
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
     try {
       return await work();
     } catch (error) {

@@ -3,7 +3,7 @@ import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js
 import pg from 'pg';
 import { conversationId, seedJournal, userId } from '../support/rig/seed-journal.js';
 import { recipientNumber } from '../support/rig/recipients.js';
-import { bytesOf, envelope, WEBHOOK } from '../notifications/fixture.js';
+import { bytesOf, envelope, WEBHOOK } from '../inbound/fixture.js';
 import { FUZZ_SCALE } from '../support/runs.js';
 import { changed, pathsOf, type Path } from './fuzz/body-mutations.js';
 import { Caller, type Call } from './fuzz/caller.js';
@@ -255,7 +255,7 @@ describe('the cost of one request', () => {
 /** COST_ROWS=1000000 for the long form. */
 const JOURNAL_ROWS = Number(process.env.COST_ROWS ?? 60_000);
 /** A page looks at some thousand messages at the most, in a table and its index. */
-const MOST_ROWS = 45_000;
+const MAX_ROWS = 45_000;
 
 describe('what one read costs the database, however much is in it', () => {
   let rows: RowMeter;
@@ -299,8 +299,8 @@ describe('what one read costs the database, however much is in it', () => {
       }
       const dear: string[] = [];
       for (const target of targets) {
-        const read = await rows.measure(MOST_ROWS, () => caller.send({ method: 'GET', target, headers }));
-        if (read > MOST_ROWS) dear.push(`${target}: ${read} rows`);
+        const read = await rows.measure(MAX_ROWS, () => caller.send({ method: 'GET', target, headers }));
+        if (read > MAX_ROWS) dear.push(`${target}: ${read} rows`);
       }
       expect(targets.length).toBeGreaterThan(90);
       expect(dear).toEqual([]);

@@ -4,7 +4,7 @@ import { Scope } from '../support/rig/scope.js';
 import { TcpProxy } from '../support/rig/tcp-proxy.js';
 import { systemClock } from '../../src/common/clock.js';
 import { ApiKeysService } from '../../src/infrastructure/access/api-keys.service.js';
-import { CacheInvalidation } from '../../src/infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../src/infrastructure/database/pg-notifier.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -75,7 +75,7 @@ describe('a key that is revoked through one process', () => {
   it('stops working in another within five seconds where the notice is lost', async () => {
     const { id, text } = await one.factories.apiKey({ organizationId: sender.workspace.id });
     expect(await answersOf(other, text)).toEqual(ADMITTED);
-    expect(other.app.get(CacheInvalidation).connected).toBe(true);
+    expect(other.app.get(PgNotifier).connected).toBe(true);
     // What listens finds out nothing, and a connection made meanwhile has no answer.
     notices.set({ kind: 'half_open' });
     await one.app.get(ApiKeysService).revoke(id);

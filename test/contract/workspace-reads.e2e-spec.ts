@@ -6,7 +6,7 @@ import { startSmallApp, type SmallApp } from './small-app.js';
 
 const CONNECTIONS = 6;
 const AT_ONCE = 2;
-const MOST_WAITING = 200;
+const MAX_WAITING = 200;
 
 let entered = 0;
 let release: () => void = () => undefined;
@@ -77,7 +77,7 @@ it('a third of the connections serve the reads of one workspace; others and its 
 it('beyond those that may wait it is 429, with the limit and when to come back', async () => {
   const greedy = await keyOf();
   const answers: ApiResponse[] = [];
-  const reads = Array.from({ length: AT_ONCE + MOST_WAITING + 1 }, async () => {
+  const reads = Array.from({ length: AT_ONCE + MAX_WAITING + 1 }, async () => {
     const answer = await small.api.get('/reads/held', { key: greedy });
     answers.push(answer);
     return answer.status;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { png } from '../media/samples.js';
 import { filesOf, uploaded } from '../media/fixture.js';
-import { envelope, notify, secondsNow } from '../notifications/fixture.js';
+import { envelope, notify, secondsNow } from '../inbound/fixture.js';
 import { mobile, otpApp, setSender } from '../otp/fixture.js';
 import { ErasureBusyError } from '../../src/infrastructure/erasure/erasure.js';
 import { WorkspaceErasure } from '../../src/infrastructure/erasure/workspace-erasure.js';

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
 import { withMediaEvents } from '../../src/modules/media/media.repository.js';
-import { MaintenanceRepository } from '../../src/modules/messages/maintenance/maintenance.repository.js';
-import { envelope, notify, secondsNow, statusOf } from '../notifications/fixture.js';
+import { MessagesMaintenanceRepository } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
+import { envelope, notify, secondsNow, statusOf } from '../inbound/fixture.js';
 import { otpApp } from '../otp/fixture.js';
 import { runHerald } from '../support/herald-process.js';
 import { killWaiting } from '../support/kill-waiting.js';
@@ -223,10 +223,10 @@ describe('erasure of a phone number', () => {
     const { workspace, connection } = own;
     const phone = '15550008809';
     const { id } = await test.factories.message({ connection, recipient: phone, status: 'processing' });
-    const messages = test.app.get(MaintenanceRepository, { strict: false });
+    const messages = test.app.get(MessagesMaintenanceRepository, { strict: false });
     const put = jest.spyOn(messages, 'withdraw');
     put.mockImplementationOnce(async (subject) => {
-      const withdrawn = await MaintenanceRepository.prototype.withdraw.call(messages, subject);
+      const withdrawn = await MessagesMaintenanceRepository.prototype.withdraw.call(messages, subject);
       // As the record of an outcome that puts it off, and as the release of a scheduled message.
       await test.database.execute(
         `update message_queue set attempt_id = null, claimed_at = null, lease_until = null,

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
-import { bytesOf, envelope, post, secondsNow } from '../notifications/fixture.js';
+import { bytesOf, envelope, post, secondsNow } from '../inbound/fixture.js';
 import { dumpDatabase, noteLogs, placesOf, readFiles, type Written } from '../otp/canary-search.js';
 import { otpApp } from '../otp/fixture.js';
 import type { ApiRequest } from '../support/api-client.js';

@@ -12,9 +12,9 @@ import { noTemporaryFiles, temporaryFilesOf } from './fixture.js';
 
 const MIB = 1_048_576;
 /** As large as a file may be. */
-const LARGEST_BYTES = 32 * MIB;
+const MAX_BYTES = 32 * MIB;
 /** Of the fifty at once; `LONG_TESTS=true`: as large as they may be, 1.7 GB in all. */
-const FILE_BYTES = process.env.LONG_TESTS === 'true' ? LARGEST_BYTES : 8 * MIB;
+const FILE_BYTES = process.env.LONG_TESTS === 'true' ? MAX_BYTES : 8 * MIB;
 /**
  * What fifty at once may add, in MiB. On their way to S3 their buffers live longer, and V8 frees buffers that have
  * outlived two small collections only when all buffers have grown by 64 MiB: what is in flight comes on top of that.
@@ -133,12 +133,12 @@ describe('large uploads into the real process', () => {
       }
     };
     // The first uploads pay for what every process pays once: code, pools, connections.
-    for (let seed = 1_000; seed < 1_003; seed++) await work([seed], LARGEST_BYTES);
+    for (let seed = 1_000; seed < 1_003; seed++) await work([seed], MAX_BYTES);
     if (!canMeasure) return;
     // The heap of a young process grows by some MiB whenever it likes, so that one upload alone proves little.
     const each: number[] = [];
     for (let seed = 1; seed <= 5; seed++) {
-      each.push((await growthDuring(() => work([seed], LARGEST_BYTES))).addedMib);
+      each.push((await growthDuring(() => work([seed], MAX_BYTES))).addedMib);
     }
     const one = each.toSorted((a, b) => a - b)[2];
     const startedAt = performance.now();
@@ -146,7 +146,7 @@ describe('large uploads into the real process', () => {
     const fifty = await growthDuring(() => work(Array.from({ length: 50 }, (_, at) => at + 100)));
     const seconds = (performance.now() - startedAt) / 1_000;
     process.stderr.write(
-      `an upload of ${LARGEST_BYTES / MIB} MiB adds ${each.join(', ')} MiB; fifty of ${FILE_BYTES / MIB} MiB at once ${fifty.addedMib} MiB, in ${seconds.toFixed(1)} s (${(cpuSeconds() - cpuBefore).toFixed(1)} s of CPU)\n`,
+      `an upload of ${MAX_BYTES / MIB} MiB adds ${each.join(', ')} MiB; fifty of ${FILE_BYTES / MIB} MiB at once ${fifty.addedMib} MiB, in ${seconds.toFixed(1)} s (${(cpuSeconds() - cpuBefore).toFixed(1)} s of CPU)\n`,
     );
     expect(one).toBeLessThanOrEqual(8);
     expect(fifty.addedMib).toBeLessThanOrEqual(FIFTY_MIB);

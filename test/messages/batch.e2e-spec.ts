@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { newId } from '../../src/common/ids.js';
-import { CacheInvalidation } from '../../src/infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../src/infrastructure/database/pg-notifier.js';
 import { Config } from '../../src/infrastructure/config/config.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { CONTACTS } from '../../src/modules/messages/contacts/recipients.service.js';
@@ -296,7 +296,7 @@ describe('POST /messages/batch', () => {
     const first = await post(messages, undefined, world.api);
     await test.factories.age('conversation', id, 24 * 3_600, 'last_inbound_at');
     // An open window is remembered: in life nothing but time closes it.
-    await test.app.get(CacheInvalidation, { strict: false }).publish(CONTACTS, id);
+    await test.app.get(PgNotifier, { strict: false }).publish(CONTACTS, id);
     await waitFor(async () => (await world.send(phone)).status === 422, { everyMs: 100 });
     const again = await post(messages, undefined, world.api);
     expect([again.status, (again.body.data as unknown as Message[]).map((one) => one.id)]).toEqual([

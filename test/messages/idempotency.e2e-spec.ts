@@ -1,6 +1,6 @@
 import { newId } from '../../src/common/ids.js';
 import { CONTACTS } from '../../src/modules/messages/contacts/recipients.service.js';
-import { CacheInvalidation } from '../../src/infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../src/infrastructure/database/pg-notifier.js';
 import type { ApiClient } from '../support/api-client.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -101,7 +101,7 @@ describe('a repeat whose first answer was lost', () => {
       async (_world, conversationId) => {
         await test.factories.age('conversation', conversationId, 24 * 3_600, 'last_inbound_at');
         // An open window is remembered: in life nothing but time closes it.
-        await test.app.get(CacheInvalidation, { strict: false }).publish(CONTACTS, conversationId);
+        await test.app.get(PgNotifier, { strict: false }).publish(CONTACTS, conversationId);
       },
     ],
     [

@@ -1,4 +1,7 @@
-import { receiveMessages, type ReceivedMessage } from '../../src/modules/messages/reports/inbound.repository.js';
+import {
+  receiveMessages,
+  type ReceivedMessage,
+} from '../../src/modules/messages/reports/received-messages.repository.js';
 import type { InboundReport, StatusReport } from '../../src/modules/messages/messages.types.js';
 import {
   applyStatusReports,

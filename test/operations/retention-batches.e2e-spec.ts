@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { Audit } from '../../src/infrastructure/audit/audit.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
-import { MaintenanceRepository as MessagesMaintenance } from '../../src/modules/messages/maintenance/maintenance.repository.js';
-import { NotificationsRepository } from '../../src/modules/notifications/notifications.repository.js';
-import { MaintenanceRepository as OtpMaintenance } from '../../src/modules/otp/maintenance.repository.js';
-import { MaintenanceRepository as WebhookMaintenance } from '../../src/modules/webhook/maintenance.repository.js';
+import { MessagesMaintenanceRepository as MessagesMaintenance } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
+import { InboundRepository } from '../../src/modules/inbound/inbound.repository.js';
+import { OtpMaintenanceRepository as OtpMaintenance } from '../../src/modules/otp/otp-maintenance.repository.js';
+import { WebhookMaintenanceRepository as WebhookMaintenance } from '../../src/modules/webhook/webhook-maintenance.repository.js';
 import { costOf } from '../support/rows-read.js';
 import { holdTransaction } from '../support/open-transaction.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -12,7 +12,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const ROWS = 6_000;
 const LIMIT = 500;
 /** Entries of indexes and rows that a batch may read: what it removes, found by its place and then again by its key. */
-const MOST = 6 * LIMIT;
+const MAX_READ = 6 * LIMIT;
 
 /** All that is inserted is old by then. */
 const before = (): Date => new Date(Date.now() + 86_400_000);
@@ -49,7 +49,7 @@ const KINDS: Record<string, Kind> = {
     table: 'platform_notification',
     insert: `insert into platform_notification (id, body, state, next_try_at)
       select uuid_v7(), '{}'::bytea, 'applied', ${at} ${series}`,
-    clear: ({ app }) => app.get(NotificationsRepository).removeOld(before(), LIMIT),
+    clear: ({ app }) => app.get(InboundRepository).removeOld(before(), LIMIT),
   },
   'one-time codes': {
     table: 'otp_challenge',
@@ -107,6 +107,6 @@ describe('retention beside a transaction that stays open', () => {
       batches.push(entries);
     }
     expect(batches.filter((entries) => entries < LIMIT)).toEqual([]);
-    expect(batches.filter((entries) => entries > MOST)).toEqual([]);
+    expect(batches.filter((entries) => entries > MAX_READ)).toEqual([]);
   });
 });

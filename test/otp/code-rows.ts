@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
 import { BillingRepository } from '../../src/modules/billing/billing.repository.js';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
-import { ChallengesRepository } from '../../src/modules/otp/challenges.repository.js';
+import { OtpRepository } from '../../src/modules/otp/otp.repository.js';
 import type { OtpStatus } from '../../src/modules/otp/otp.types.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
@@ -32,7 +32,7 @@ let numbers = 0;
 /** One project with a package, on a database, and the repositories that move its challenges. */
 export class CodeRows {
   readonly sending: SendingRepository;
-  readonly challenges: ChallengesRepository;
+  readonly challenges: OtpRepository;
   readonly packages: OtpPackagesService;
   readonly lanes: LaneRepository;
 
@@ -42,7 +42,7 @@ export class CodeRows {
     readonly projectId: string,
   ) {
     this.sending = new SendingRepository(database);
-    this.challenges = new ChallengesRepository(database);
+    this.challenges = new OtpRepository(database);
     this.packages = new OtpPackagesService(
       new BillingRepository(database),
       database,

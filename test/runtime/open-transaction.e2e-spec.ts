@@ -4,15 +4,15 @@ import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
 import { fetchLaneOf, FetchRepository } from '../../src/modules/media/transfer/fetch.repository.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
-import { MaintenanceRepository } from '../../src/modules/messages/maintenance/maintenance.repository.js';
+import { MessagesMaintenanceRepository } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../src/modules/messages/messages.repository.js';
 import { ScheduleRepository } from '../../src/modules/messages/schedule/schedule.repository.js';
 import { CLAIM, type ClaimRow } from '../../src/modules/messages/send/claim-sql.js';
 import { QueueEstimates } from '../../src/modules/messages/send/queue-estimate.js';
 import { RECORD as RECORD_SEND } from '../../src/modules/messages/send/outcome.repository.js';
 import { claimParams, SendRepository } from '../../src/modules/messages/send/send.repository.js';
-import { NotificationsRepository } from '../../src/modules/notifications/notifications.repository.js';
-import { ChallengesRepository } from '../../src/modules/otp/challenges.repository.js';
+import { InboundRepository } from '../../src/modules/inbound/inbound.repository.js';
+import { OtpRepository } from '../../src/modules/otp/otp.repository.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import {
   DispatchRepository,
@@ -33,7 +33,7 @@ const LIVE = 20;
 const BACKLOG = 1_000;
 const CLAIMED = 64;
 /** Entries of indexes and pages that one statement may read. A claim of 64 messages looks at the heads of 128 recipients. */
-const MOST = 6_000;
+const MAX_READ = 6_000;
 
 const OWNER = newId();
 
@@ -82,7 +82,7 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
   const { app, database } = test;
   const sends = app.get(SendRepository);
   const messages = app.get(MessagesRepository);
-  const maintenance = app.get(MaintenanceRepository);
+  const maintenance = app.get(MessagesMaintenanceRepository);
   const claim = async () => {
     const request = claimRequest(connection.id, OWNER, CLAIMED);
     const asked = { request, claimId: newId(), leaseMs: 20_000 };
@@ -234,7 +234,7 @@ const QUEUES: Record<string, Queue> = {
     },
     work: ({ app, database }, { connection: { organizationId }, other: projectId }) => {
       const sending = app.get(SendingRepository);
-      const challenges = app.get(ChallengesRepository);
+      const challenges = app.get(OtpRepository);
       let claimed: Awaited<ReturnType<typeof sending.claim>>['items'] = [];
       const refOf = async () => {
         const { id, recipient } = await database.row<{ id: string; recipient: string }>(
@@ -274,9 +274,9 @@ const QUEUES: Record<string, Queue> = {
       select uuid_v7(), '{}'::bytea, ${due} ${series} where $1::uuid <> $2::uuid and $3::uuid is not null`,
     later: true,
     finish: [`update platform_notification set state = 'applied' where state = 'stored'`],
-    settle: ({ app }) => app.get(NotificationsRepository).claimDue(CLAIMED, 1_000_000),
+    settle: ({ app }) => app.get(InboundRepository).claimDue(CLAIMED, 1_000_000),
     work: ({ app, database }) => {
-      const notifications = app.get(NotificationsRepository);
+      const notifications = app.get(InboundRepository);
       let claimed: Awaited<ReturnType<typeof notifications.claimDue>> = [];
       return {
         claim: async () => (claimed = await notifications.claimDue(CLAIMED, 1_000_000)),
@@ -398,7 +398,9 @@ describe.each(Object.entries(STATES))(
           }
         }
         const tooMuch = Object.entries(costs).flatMap(([name, { entries, pages, scans }]) =>
-          entries + pages > MOST || scans > 0 ? [`${name}: ${entries} entries, ${pages} pages, ${scans} scans`] : [],
+          entries + pages > MAX_READ || scans > 0
+            ? [`${name}: ${entries} entries, ${pages} pages, ${scans} scans`]
+            : [],
         );
         expect(tooMuch).toEqual([]);
       },

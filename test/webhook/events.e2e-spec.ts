@@ -3,10 +3,10 @@ import pg from 'pg';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { Restoration } from '../../src/infrastructure/lanes/restoration.js';
 import { lowestIdSince, newId } from '../../src/common/ids.js';
-import { EventsRepository, MOST_SCANNED } from '../../src/modules/webhook/events/events.repository.js';
+import { EventsRepository, MAX_SCANNED } from '../../src/modules/webhook/events/events.repository.js';
 import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
 import { Receiver, verify, type Envelope } from '../faults/webhook-receiver.js';
-import { envelope, notify, statusOf } from '../notifications/fixture.js';
+import { envelope, notify, statusOf } from '../inbound/fixture.js';
 import type { ApiClient } from '../support/api-client.js';
 import { never } from '../support/never.js';
 import { rowsRead } from '../support/rows-read.js';
@@ -180,7 +180,7 @@ describe('GET /events', () => {
 
   it('turns pages of 1 to 250, and passes over many events of other types in bounded steps', async () => {
     const { organizationId, api, start } = await reader();
-    const many = await insertEvents(test.database, [{ organizationId, count: MOST_SCANNED + 50 }]);
+    const many = await insertEvents(test.database, [{ organizationId, count: MAX_SCANNED + 50 }]);
     const [rare] = await insertEvents(test.database, [{ organizationId, count: 1, type: 'message.received' }]);
     const all = await rest(api, start, { limit: '250' });
     expect(idsOf(all.events)).toEqual([...many, rare]);
@@ -555,7 +555,7 @@ it('costs as much a page among a million events as among a thousand', async () =
   const many = [await cost(null), await cost(['message.received'])];
   await open.end();
   expect(few[0]).toBeLessThan(500);
-  expect(few[1]).toBeLessThan(3 * MOST_SCANNED);
+  expect(few[1]).toBeLessThan(3 * MAX_SCANNED);
   many.forEach((rows, n) => expect(rows).toBeLessThan(1.2 * (few[n] ?? 0) + 20));
 }, 240_000);
 

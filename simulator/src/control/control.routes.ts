@@ -17,7 +17,7 @@ import {
   TEMPLATES,
 } from '../templates/template-store.js';
 
-const LONGEST_TEXT = 10_000;
+const MAX_TEXT_LENGTH = 10_000;
 
 /**
  * The control calls, but for those about inbound messages.
@@ -61,7 +61,7 @@ export function controlRoutes(platform: Platform, closePortFor: (ms: number) => 
     control('get', '/numbers/:id', (call) => showNumber(numbers, numberOf(numbers, call.pathParam('id')))),
     control('post', '/numbers/:id', (call) => changeNumber(platform, call)),
     control('post', '/tokens', ({ param }) => {
-      const token = param.text('token', LONGEST_TEXT);
+      const token = param.text('token', MAX_TEXT_LENGTH);
       if (!param.get('valid').isGiven) throw missing('valid');
       const valid = param.flag('valid');
       tokens.setValid(token, valid);
@@ -95,8 +95,8 @@ function readNotification(numbers: Numbers, given: Param): object {
   if (given.get('body').isGiven) return given.object('body').value as object;
   const value = given.object('value');
   const number = numbers.get(String(value.get('metadata').get('phone_number_id').value)) ?? numbers.all()[0];
-  const field = given.optionalText('field', LONGEST_TEXT) ?? 'messages';
-  const id = given.optionalText('waba_id', LONGEST_TEXT) ?? number?.wabaId ?? '0';
+  const field = given.optionalText('field', MAX_TEXT_LENGTH) ?? 'messages';
+  const id = given.optionalText('waba_id', MAX_TEXT_LENGTH) ?? number?.wabaId ?? '0';
   return envelopeOf(id, field, value.value);
 }
 
@@ -118,8 +118,8 @@ function readNumber(param: Param): SimulatorNumber {
   return {
     phoneNumberId: idOf('phone_number_id'),
     wabaId: idOf('waba_id'),
-    displayPhoneNumber: param.text('display_phone_number', LONGEST_TEXT),
-    verifiedName: param.optionalText('verified_name', LONGEST_TEXT) ?? 'Simulated business',
+    displayPhoneNumber: param.text('display_phone_number', MAX_TEXT_LENGTH),
+    verifiedName: param.optionalText('verified_name', MAX_TEXT_LENGTH) ?? 'Simulated business',
   };
 }
 
@@ -135,7 +135,7 @@ function changeNumber({ numbers, notifyAccount }: Platform, call: Call): object 
   const { param } = call;
   param.only(...NUMBER_FACTS.map(([name]) => name), 'verified_name', 'notify');
   const changes = NUMBER_FACTS.map(([name, key, values]) => [key, param.optionalOneOf(name, values)]);
-  changes.push(['verifiedName', param.optionalText('verified_name', LONGEST_TEXT)]);
+  changes.push(['verifiedName', param.optionalText('verified_name', MAX_TEXT_LENGTH)]);
   const notify = param.flag('notify', true);
   const given = Object.fromEntries(changes.filter(([, value]) => value !== undefined)) as Partial<NumberFacts>;
   const notices = numbers.change(number.phoneNumberId, given);

@@ -2,7 +2,7 @@ import { invalidParam, PlainError } from '../graph-error.js';
 import { type Call, control, type Route } from '../http/call.js';
 import { isObject, type JsonObject, Param } from '../http/param.js';
 import { addressOf } from '../media/media.routes.js';
-import { LARGEST_MEDIA_BYTES, MEDIA_KINDS, type MediaKind, saveFile } from '../media/media-store.js';
+import { MAX_MEDIA_BYTES, MEDIA_KINDS, type MediaKind, saveFile } from '../media/media-store.js';
 import { paddedTo, SAMPLE_FILES } from '../media/sample-files.js';
 import type { IdSource } from '../ids.js';
 import { digitsOf, type InboundLog } from '../people.js';
@@ -12,8 +12,8 @@ import { limitOf, numberOf } from './control.routes.js';
 
 /** A file that came with a customer's message can be fetched for so long. */
 const INBOUND_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
-const LARGEST_WISH_BYTES = 1024 * 1024 * 1024;
-const MOST_LISTED = 1_000;
+const MAX_WISH_BYTES = 1024 * 1024 * 1024;
+const MAX_LISTED = 1_000;
 /** How long the platform shows that the business is typing. */
 const TYPING_MS = 25_000;
 
@@ -28,7 +28,7 @@ export function inboundRoutes(platform: Platform): Route[] {
 /** The last messages of customers, and which of them the business has read. */
 function listInbound(inboundLog: InboundLog, limit: number): object {
   const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
-  const data = inboundLog.list(Math.min(limit, MOST_LISTED)).map((fact) => ({
+  const data = inboundLog.list(Math.min(limit, MAX_LISTED)).map((fact) => ({
     id: fact.id,
     phone_number_id: fact.phoneNumberId,
     from: fact.party,
@@ -155,8 +155,8 @@ async function withFile(platform: Platform, call: Call): Promise<unknown> {
   if (!isObject(content) || (content.id !== undefined && !isAsked)) return message;
 
   const sample = SAMPLE_FILES[kind];
-  const size = file.optionalNumber('size_bytes', 1, LARGEST_WISH_BYTES);
-  const base64 = file.optionalText('base64', LARGEST_WISH_BYTES);
+  const size = file.optionalNumber('size_bytes', 1, MAX_WISH_BYTES);
+  const base64 = file.optionalText('base64', MAX_WISH_BYTES);
   if (base64 !== undefined && !/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) {
     throw invalidParam('"file.base64" must be base64.');
   }
@@ -165,7 +165,7 @@ async function withFile(platform: Platform, call: Call): Promise<unknown> {
   const filename = textOf(file, 'filename') ?? sample.filename;
   const bytes = base64 === undefined ? sample.bytes : Buffer.from(base64, 'base64');
   const wanted = Math.floor(size ?? bytes.length);
-  if (wanted > LARGEST_MEDIA_BYTES) return tooLarge(message, kind);
+  if (wanted > MAX_MEDIA_BYTES) return tooLarge(message, kind);
 
   const id = ids.newObjectId();
   const { sha256, sizeBytes } = await saveFile(media.pathOf(id), paddedTo(bytes, wanted));

@@ -101,7 +101,7 @@ export class GraphNode<T> {
 export const SUCCESS = { success: true };
 
 const DEFAULT_LIMIT = 25;
-const LARGEST_LIMIT = 1000;
+const MAX_LIMIT = 1000;
 
 /**
  * Cuts a page out of a list: `limit` (25 by default), `after`, `before`. `next` and `previous` are there only where there
@@ -115,7 +115,7 @@ export function pageOf<T>(
   show: (item: T) => object,
 ): { data: object[]; paging?: object } {
   const limit = Number(call.query('limit') ?? DEFAULT_LIMIT);
-  if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
     throw invalidParam('Param limit must be a number between 1 and 1000.');
   }
   const positionOf = (cursor: string) => {
@@ -169,7 +169,7 @@ export function listOf(value: string): string[] {
 }
 
 /** Beyond it a sender that was refused is cut off instead of being heard out. */
-const MOST_REFUSED_BYTES = 256 * 1024 * 1024;
+const MAX_REFUSED_BYTES = 256 * 1024 * 1024;
 
 /** Reads and drops the rest of a request, so that its sender is ready for the answer. */
 export function letRunOff(request: Request): Promise<void> {
@@ -178,7 +178,7 @@ export function letRunOff(request: Request): Promise<void> {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > MOST_REFUSED_BYTES) request.destroy();
+      if (bytes > MAX_REFUSED_BYTES) request.destroy();
     });
     request.once('end', resolve);
     request.once('close', resolve);

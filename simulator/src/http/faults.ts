@@ -7,27 +7,27 @@ import type { Param } from './param.js';
 const STATUS_MODES = ['on', 'off', 'hold'] as const;
 export type StatusMode = (typeof STATUS_MODES)[number];
 const DOWNLOAD_FAILURES = ['not_found', 'server_error', 'cut'] as const;
-const LONGEST_MS = 600_000;
+const MAX_MS = 600_000;
 
 /** The largest value of each fault that is a number: a fraction of calls, how many of the next ones, or how slow. */
-const LARGEST = {
+const MAX_VALUES = {
   drop_answers: 1,
   broken_answers: 1,
-  latency_ms: LONGEST_MS,
+  latency_ms: MAX_MS,
   error_rate: 1,
   refusals: 1_000_000,
   refusal_code: 9_999_999,
   download_failures: 1_000_000,
   download_wrong_bytes: 1_000_000,
-  download_latency_ms: LONGEST_MS,
+  download_latency_ms: MAX_MS,
   download_bytes_per_second: 1_000_000_000,
   upload_failures: 1_000_000,
 };
-type NumberFault = keyof typeof LARGEST;
+type NumberFault = keyof typeof MAX_VALUES;
 
 /** By their names in the control calls, how faults are before any and after a reset; docs/simulator.md explains each. */
 export const NO_FAULTS = {
-  ...(Object.fromEntries(Object.keys(LARGEST).map((name) => [name, 0])) as Record<NumberFault, number>),
+  ...(Object.fromEntries(Object.keys(MAX_VALUES).map((name) => [name, 0])) as Record<NumberFault, number>),
   refusal_code: 80007,
   statuses: 'on' as StatusMode,
   download_failure: 'not_found' as (typeof DOWNLOAD_FAILURES)[number],
@@ -53,12 +53,12 @@ export function readFaults(body: Param): { changes: Partial<Faults>; downForMs: 
     download_failure: body.optionalOneOf('download_failure', DOWNLOAD_FAILURES),
     down: body.get('down').isGiven ? body.flag('down') : undefined,
   };
-  for (const [name, max] of Object.entries(LARGEST) as [NumberFault, number][]) {
+  for (const [name, max] of Object.entries(MAX_VALUES) as [NumberFault, number][]) {
     const isSwitch = name === 'drop_answers' && typeof body.get(name).value === 'boolean';
     changes[name] = isSwitch ? Number(body.flag(name)) : body.optionalNumber(name, 0, max);
   }
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  return { changes: Object.fromEntries(given), downForMs: body.optionalNumber('down_for_ms', 1, LONGEST_MS) };
+  return { changes: Object.fromEntries(given), downForMs: body.optionalNumber('down_for_ms', 1, MAX_MS) };
 }
 
 /** Uses up one of the calls that a fault is for. */

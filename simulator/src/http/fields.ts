@@ -61,7 +61,7 @@ export function own<T>(...names: (keyof T & string)[]): Fields<T> {
 const plainField = (name: string): Field => ({ name, modifiers: {}, sub: null });
 
 /** What comes of a list within an object, without `.limit(n)`. */
-const MOST_IN_A_FIELD = 25;
+const MAX_IN_A_FIELD = 25;
 
 /** A kind of object as its calls show it. */
 export class Shape<T> {
@@ -103,7 +103,7 @@ export class Shape<T> {
   /** A list of such objects as a field of another one. */
   within({ sub, modifiers: { limit } }: Field, objects: readonly T[]): { data: object[] } {
     const fields = this.chosen(sub);
-    const count = limit === undefined ? MOST_IN_A_FIELD : Number(limit);
+    const count = limit === undefined ? MAX_IN_A_FIELD : Number(limit);
     if (!Number.isInteger(count) || count < 1) throw invalidParam('Param limit must be a number between 1 and 1000.');
     return { data: objects.slice(0, count).map((object) => this.show(object, fields)) };
   }

@@ -46,7 +46,7 @@ export function requireOneOf<T extends string>(value: unknown, allowed: readonly
   );
 }
 
-const LONGEST_TEXT = 10_000;
+const MAX_TEXT_LENGTH = 10_000;
 
 /** A value within a request, with the path to it: what all checks are written with. */
 export class Param {
@@ -112,7 +112,7 @@ export class Param {
   }
 
   /** As {@link text}, with 100 where it is missing: so the management calls have it. */
-  required(key: string, max = LONGEST_TEXT): string {
+  required(key: string, max = MAX_TEXT_LENGTH): string {
     const { value, isGiven } = this.get(key);
     if (!isGiven || value === '') throw invalidParam(`The parameter ${key} is required.`);
     return this.text(key, max);

@@ -16,7 +16,7 @@ const TEXT = express.text({ type: () => true, limit: '4mb' });
 const SEND_PATH = '/:phone_number/messages';
 /** A send without a query. */
 const SEND = /^(?:\/v\d+\.\d+)?\/(\d+)\/messages$/;
-const MOST_USUAL_BYTES = 64 * 1024;
+const MAX_USUAL_BYTES = 64 * 1024;
 /** How long the answer to the call that closes the port has. */
 const ANSWERING_MS = 20;
 const FOREIGN =
@@ -93,7 +93,7 @@ export class SimulatorServer {
     const id = method === 'POST' ? SEND.exec(url)?.[1] : undefined;
     const { authorization, 'content-encoding': encoding, 'content-type': type = '' } = headers;
     const isUsual = authorization !== undefined && encoding === undefined && !type.startsWith('multipart/');
-    if (id === undefined || !isUsual || !(Number(headers['content-length']) <= MOST_USUAL_BYTES)) return false;
+    if (id === undefined || !isUsual || !(Number(headers['content-length']) <= MAX_USUAL_BYTES)) return false;
     const route = this.routes.find(({ path }) => path === SEND_PATH);
     const node = route?.node?.find(id);
     if (route === undefined || node === undefined) return false;

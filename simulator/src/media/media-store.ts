@@ -23,8 +23,8 @@ export interface MediaFile extends Omit<SavedFile, 'head'> {
 }
 
 /** The oldest files go first beyond either. */
-const MOST_FILES = 10_000;
-const MOST_BYTES = 4 * 1024 * 1024 * 1024;
+const MAX_FILES = 10_000;
+const MAX_BYTES = 4 * 1024 * 1024 * 1024;
 
 /** Files of all numbers: what is known of each in the state, its bytes in a folder beside it. */
 export class MediaStore {
@@ -74,7 +74,7 @@ export class MediaStore {
     this.saved.set(file.id, file);
     this.bytes += file.sizeBytes;
     for (const oldest of this.saved.keys()) {
-      if (oldest === file.id || (this.saved.size <= MOST_FILES && this.bytes <= MOST_BYTES)) break;
+      if (oldest === file.id || (this.saved.size <= MAX_FILES && this.bytes <= MAX_BYTES)) break;
       this.remove(oldest);
     }
   }
@@ -125,13 +125,13 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /** The largest of all kinds: a document. */
-export const LARGEST_MEDIA_BYTES = 100 * MIB;
+export const MAX_MEDIA_BYTES = 100 * MIB;
 
 const LIMITS: Readonly<Record<MediaKind, number>> = {
   image: 5 * MIB,
   video: 16 * MIB,
   audio: 16 * MIB,
-  document: LARGEST_MEDIA_BYTES,
+  document: MAX_MEDIA_BYTES,
   sticker: 100 * KIB,
 };
 const ANIMATED_STICKER_BYTES = 500 * KIB;

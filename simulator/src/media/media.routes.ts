@@ -12,7 +12,7 @@ import { Param } from '../http/param.js';
 import type { Platform } from '../platform.js';
 import {
   kindOf,
-  LARGEST_MEDIA_BYTES,
+  MAX_MEDIA_BYTES,
   limitOf,
   looksLike,
   type MediaFile,
@@ -23,9 +23,9 @@ import {
 
 /** An uploaded file can be sent for so long. */
 const UPLOAD_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
-const MOST_FIELD_BYTES = 1024;
-const MOST_PARTS = 32;
-const MOST_TYPE_CHARACTERS = 255;
+const MAX_FIELD_BYTES = 1024;
+const MAX_PARTS = 32;
+const MAX_TYPE_CHARACTERS = 255;
 const DOWNLOAD_PATH = '/whatsapp_business/attachments/';
 
 /** Uploading, looking up, deleting and downloading of files. */
@@ -100,7 +100,7 @@ async function upload({ media, ids, faults }: Platform, phoneNumberId: string, c
   }
 }
 
-const FORM_LIMITS = { fieldSize: MOST_FIELD_BYTES, fileSize: LARGEST_MEDIA_BYTES, parts: MOST_PARTS };
+const FORM_LIMITS = { fieldSize: MAX_FIELD_BYTES, fileSize: MAX_MEDIA_BYTES, parts: MAX_PARTS };
 
 /** Reads the form without holding a file in memory. @throws GraphError 100 where it is broken, or has too much */
 async function readForm({ request, reply }: Call, path: string): Promise<UploadForm> {
@@ -131,8 +131,8 @@ function refusalOf(error: Error): GraphError {
   if (!(error instanceof MulterError)) return broken(error.message);
   const { code, field = '' } = error;
   if (code === 'LIMIT_FIELD_VALUE') return invalidParam(`Param ${field} is too long.`);
-  if (code === 'LIMIT_FILE_SIZE') return tooLarge(LARGEST_MEDIA_BYTES);
-  if (code === 'LIMIT_PART_COUNT') return invalidParam(`The form has more than ${MOST_PARTS} parts.`);
+  if (code === 'LIMIT_FILE_SIZE') return tooLarge(MAX_MEDIA_BYTES);
+  if (code === 'LIMIT_PART_COUNT') return invalidParam(`The form has more than ${MAX_PARTS} parts.`);
   if (code !== 'LIMIT_UNEXPECTED_FILE') return broken(error.message);
   return invalidParam(field === 'file' ? 'Only one file can be given.' : `Param ${field} must not be a file.`);
 }
@@ -145,7 +145,7 @@ function fileFrom(form: UploadForm, file: UploadedFile | undefined): Omit<MediaF
   if (form.file !== undefined) throw invalidParam('Param file must be a file.');
   if (file === undefined) throw invalidParam('The parameter file is required.');
   // The field says more: libraries write `application/octet-stream` into the file's part, without any parameters.
-  const given = new Param({ type: form.type ?? file.mimetype }, '').optionalText('type', MOST_TYPE_CHARACTERS);
+  const given = new Param({ type: form.type ?? file.mimetype }, '').optionalText('type', MAX_TYPE_CHARACTERS);
   const mimeType = given?.trim() ?? '';
   const kind = kindOf(mimeType);
   if (kind === undefined) {

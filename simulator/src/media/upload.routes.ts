@@ -6,9 +6,9 @@ import type { Platform } from '../platform.js';
 
 /** What can be uploaded for templates and profiles. */
 const FILE_TYPES = ['application/pdf', 'image/jpeg', 'image/jpg', 'image/png', 'video/mp4'];
-const LARGEST_BYTES = 100 * 1024 * 1024;
+const MAX_BYTES = 100 * 1024 * 1024;
 /** The oldest sessions are forgotten beyond it. */
-const MOST_SESSIONS = 1_000;
+const MAX_SESSIONS = 1_000;
 
 /** One resumable upload. Its bytes are counted and hashed, not kept: no call returns them. */
 class UploadSession {
@@ -71,12 +71,12 @@ export function uploadRoutes({ ids }: Platform): Route[] {
     const signature = createHash('sha256').update(`${number} ${ids.traceId()}`).digest('base64url').slice(0, 24);
     const length = Number(param.get('file_length').value ?? Number.NaN);
     param.required('file_type');
-    if (!Number.isInteger(length) || length < 1 || length > LARGEST_BYTES) {
-      throw invalidParam(`Param file_length must be a number between 1 and ${LARGEST_BYTES}.`);
+    if (!Number.isInteger(length) || length < 1 || length > MAX_BYTES) {
+      throw invalidParam(`Param file_length must be a number between 1 and ${MAX_BYTES}.`);
     }
     const session = new UploadSession(id, signature, length, param.oneOf('file_type', FILE_TYPES));
     sessions.set(id, session);
-    if (sessions.size > MOST_SESSIONS) sessions.delete(sessions.keys().next().value ?? '');
+    if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value ?? '');
     return { id: session.name };
   };
   const checkSignature = ({ id, signature }: UploadSession, call: Call) => {

@@ -194,7 +194,7 @@ const BY_LAST_DIGITS: Readonly<Record<string, Scenario>> = {
 };
 
 const THROTTLES = 2;
-const MOST_KEYS = 50_000;
+const MAX_KEYS = 50_000;
 
 /** What the recipient's last four digits ask for. */
 export class Scenarios {
@@ -232,7 +232,7 @@ export class Scenarios {
       this.throttled.delete(key);
       return;
     }
-    if (this.throttled.size > MOST_KEYS) this.throttled.clear();
+    if (this.throttled.size > MAX_KEYS) this.throttled.clear();
     this.throttled.set(key, refused + 1);
     throw new GraphError(130429, 'Recipient 0004: too many messages were sent from this number');
   }
@@ -242,7 +242,7 @@ export class Scenarios {
     if (last !== undefined && nowMs - last < this.pairLimitMs) {
       throw new GraphError(131056, 'Recipient 0010: too many messages to this recipient in a short time');
     }
-    if (this.lastTaken.size > MOST_KEYS) this.lastTaken.clear();
+    if (this.lastTaken.size > MAX_KEYS) this.lastTaken.clear();
     this.lastTaken.set(key, nowMs);
   }
 }

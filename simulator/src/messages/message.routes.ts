@@ -11,7 +11,7 @@ import { type PricingCategory, type Scenario, stepsOf, type TakenMessage } from 
 import { checkTemplateMessage } from './template-checks.js';
 
 /** How long recipient 0008's answer waits for its notifications at the most. */
-const LONGEST_HOLD_MS = 5_000;
+const MAX_HOLD_MS = 5_000;
 
 export function messageRoutes(platform: Platform): Route[] {
   const { number } = platform.nodes;
@@ -130,13 +130,13 @@ function planOf(
   return scenario.plan;
 }
 
-/** Posts every status now, each by itself; resolves when all have arrived, or after {@link LONGEST_HOLD_MS}. */
+/** Posts every status now, each by itself; resolves when all have arrived, or after {@link MAX_HOLD_MS}. */
 function postFirst(platform: Platform, message: TakenMessage): Promise<void> | undefined {
   const steps = stepsOf(message.plan);
   let open = steps.length;
   if (platform.faults.statuses !== 'on' || open === 0) return undefined;
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, LONGEST_HOLD_MS);
+    const timer = setTimeout(resolve, MAX_HOLD_MS);
     const settled = () => {
       if (--open > 0) return;
       clearTimeout(timer);

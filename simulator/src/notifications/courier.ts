@@ -25,7 +25,7 @@ const UNREACHABLE = new Set([
 ]);
 const LANES = 4;
 const BATCH = 200;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 interface Lane {
   queue: Outgoing[];
@@ -185,7 +185,7 @@ export class Courier {
 
   /** Ends early where the signal is aborted. */
   private async pause(failures: number, signal: AbortSignal): Promise<void> {
-    const ms = Math.min(this.options.retryBaseMs * 2 ** Math.min(failures, 16), LONGEST_PAUSE_MS);
+    const ms = Math.min(this.options.retryBaseMs * 2 ** Math.min(failures, 16), MAX_PAUSE_MS);
     await this.sleep(ms, signal).catch(() => undefined);
   }
 }

@@ -6,7 +6,7 @@ import type { Platform } from '../platform.js';
 import type { SimulatorNumber } from '../simulator.types.js';
 import { settingsOf } from './registration.routes.js';
 
-const MOST_AT_ONCE = 1_000;
+const MAX_AT_ONCE = 1_000;
 const ACTIONS = ['connect', 'pre_accept', 'accept', 'reject', 'terminate'];
 
 /** Which customers a number has blocked, and which it may call. A call that may be made ends at once: there is no sound. */
@@ -29,7 +29,7 @@ function block({ people, inboundLog }: Platform, phoneNumberId: string, param: P
   param.product();
   const changed: object[] = [];
   const failed: object[] = [];
-  for (const user of param.objects('block_users', 1, MOST_AT_ONCE)) {
+  for (const user of param.objects('block_users', 1, MAX_AT_ONCE)) {
     const input = user.get('user').isGiven ? user.text('user', 200) : user.text('user_id', 200);
     const party = partyOf(input);
     if (wanted && !inboundLog.windowIsOpen(phoneNumberId, people.namesOf(party), Date.now())) {

@@ -18,9 +18,9 @@ const VERTICALS = [
   'NONPROFIT', 'PROF_SERVICES', 'RETAIL', 'TRAVEL', 'RESTAURANT', 'ALCOHOL', 'ONLINE_GAMBLING', 'PHYSICAL_GAMBLING',
   'OTC_DRUGS',
 ];
-const MOST_WEBSITES = 2;
+const MAX_WEBSITES = 2;
 const WEBSITE_LIMIT = 256;
-const WEBSITES = `at most ${MOST_WEBSITES} URLs that begin with http:// or https:// and have ${WEBSITE_LIMIT} characters at most`;
+const WEBSITES = `at most ${MAX_WEBSITES} URLs that begin with http:// or https:// and have ${WEBSITE_LIMIT} characters at most`;
 
 const PROFILE = new Shape<Profile>(
   'WhatsAppBusinessProfile',
@@ -73,7 +73,7 @@ function readChange(param: Param, phoneNumberId: string): Profile {
     change.vertical = vertical === '' ? undefined : param.optionalOneOf('vertical', VERTICALS);
   }
   const isSite = (site: string) => !longerThan(site, WEBSITE_LIMIT) && isUrl(site);
-  const websites = param.optionalTexts('websites', MOST_WEBSITES, isSite, WEBSITES);
+  const websites = param.optionalTexts('websites', MAX_WEBSITES, isSite, WEBSITES);
   if (websites !== undefined) change.websites = websites.length === 0 ? undefined : websites;
   if (handle !== undefined && handle !== null) {
     if (typeof handle !== 'string' || !/^\d+:/.test(handle)) {
@@ -89,8 +89,8 @@ function pictureAddress(phoneNumberId: string, handle: string): string {
   return `https://pps.whatsapp.net/v/t61.24694-24/${name}_n.jpg?ccb=11-4&oh=01_Q5&oe=6971C5A0`;
 }
 
-const LONGEST_MESSAGE = 140;
-const MOST_OF_A_NUMBER = 2_000;
+const MAX_MESSAGE_LENGTH = 140;
+const MAX_OF_A_NUMBER = 2_000;
 
 interface QrCode {
   phoneNumberId: string;
@@ -123,9 +123,9 @@ function qrCodeRoutes({ nodes: { number }, store, ids }: Platform): Route[] {
     const { param } = call;
     const format = param.optionalOneOf('generate_qr_image', ['PNG', 'SVG']);
     const code = given ?? param.optionalText('code', 64);
-    const message = param.required('prefilled_message', LONGEST_MESSAGE);
-    if (code === undefined && codesOf(phoneNumberId).length >= MOST_OF_A_NUMBER) {
-      throw invalidParam(`A number has at most ${MOST_OF_A_NUMBER} QR codes.`);
+    const message = param.required('prefilled_message', MAX_MESSAGE_LENGTH);
+    if (code === undefined && codesOf(phoneNumberId).length >= MAX_OF_A_NUMBER) {
+      throw invalidParam(`A number has at most ${MAX_OF_A_NUMBER} QR codes.`);
     }
     const former = code === undefined ? { phoneNumberId, code: newCode() } : existing(phoneNumberId, code);
     const changed = { ...former, message };

@@ -144,8 +144,8 @@ const BUTTON_TYPES = [
   'QUICK_REPLY', 'URL', 'PHONE_NUMBER', 'COPY_CODE', 'VOICE_CALL', 'FLOW', 'CATALOG', 'MPM', 'SPM', 'REQUEST_CONTACT_INFO',
 ];
 /** How many of a type one template may have, where it is more than one. */
-const MOST: Readonly<Record<string, number>> = { QUICK_REPLY: 10, URL: 2 };
-const MOST_TOGETHER = 10;
+const MAX_OF_TYPE: Readonly<Record<string, number>> = { QUICK_REPLY: 10, URL: 2 };
+const MAX_TOGETHER = 10;
 const LABEL_LIMIT = 25;
 const URL_LIMIT = 2000;
 const PHONE_LIMIT = 20;
@@ -162,12 +162,12 @@ const DRESSED = [/[\n\r]/, EMOJI, /(?<![\p{L}\p{N}])([*_~`])(?! )[^]*[^ ]\1(?![\
 const WITHOUT_LABEL = ['COPY_CODE', 'REQUEST_CONTACT_INFO'];
 
 /** Checks a BUTTONS component. @throws GraphError 100, with 2388040 or 2388043 for lengths and missing fields */
-function checkButtons(component: TemplateComponent, most = MOST_TOGETHER): void {
+function checkButtons(component: TemplateComponent, most = MAX_TOGETHER): void {
   const path = "components['BUTTONS']['buttons']";
   const buttons = objectList(component.buttons, path, 1, most) as TemplateButton[];
   const types = buttons.map(({ type }, i) => requireOneOf(type, BUTTON_TYPES, `${path}[${i}]['type']`));
   for (const type of types) {
-    const limit = MOST[type] ?? 1;
+    const limit = MAX_OF_TYPE[type] ?? 1;
     const count = types.filter((other) => other === type).length;
     if (count > limit) throw invalidParam(`Param ${path} has ${count} buttons of type ${type}; there can be ${limit}.`);
   }

@@ -9,7 +9,7 @@ import {
 } from './template-store.js';
 
 /** The longest that a timer may be set for; a due time beyond it is looked at again then. */
-const LONGEST_TIMER_MS = 60_000;
+const MAX_TIMER_MS = 60_000;
 
 /** What a notification says about a new status, beside the template itself. */
 interface ReviewDetails {
@@ -81,7 +81,7 @@ export class TemplateReviewer {
   /** Decides on the template, or lets go of it, when its time has come. */
   private watch({ id, dueAt }: Template): void {
     if (dueAt === undefined) return;
-    const wait = Math.min(Math.max(dueAt - Date.now(), 0), LONGEST_TIMER_MS);
+    const wait = Math.min(Math.max(dueAt - Date.now(), 0), MAX_TIMER_MS);
     setTimeout(() => {
       // It may be decided, edited or gone by now.
       const current = this.store.get(id);

@@ -229,7 +229,7 @@ function readTtl(param: Param, category: TemplateCategory): number | undefined {
   return seconds;
 }
 
-const MOST_IDS = 100;
+const MAX_IDS = 100;
 
 /**
  * Deletes by `name` in every language, by `name` and `hsm_id` in one, by `hsm_ids` alone up to a hundred, all or none.
@@ -275,7 +275,7 @@ function idsOf(given: unknown): string[] | null {
   if (given === null) return null;
   const list = typeof given === 'string' ? (jsonOf(given) ?? given.split(',')) : given;
   const ids = [...new Set((Array.isArray(list) ? (list as unknown[]) : [list]).map(String))];
-  if (ids.length === 0 || ids.length > MOST_IDS) throw invalidParam(`Param hsm_ids must have 1 to ${MOST_IDS} ids.`);
+  if (ids.length === 0 || ids.length > MAX_IDS) throw invalidParam(`Param hsm_ids must have 1 to ${MAX_IDS} ids.`);
   return ids;
 }
 

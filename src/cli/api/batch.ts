@@ -16,8 +16,8 @@ interface Keyed extends Record<string, unknown> {
 }
 
 /** What one request takes (POST /messages/batch); a little room for what surrounds the messages. */
-const MOST_MESSAGES = 100;
-const MOST_BYTES = 1_024 * 1_024 - 4_096;
+const MAX_MESSAGES = 100;
+const MAX_BYTES = 1_024 * 1_024 - 4_096;
 /** Each time with the same keys, so that nothing is sent twice. */
 const TRIES = 3;
 const PAUSE_MS = 1_000;
@@ -97,9 +97,9 @@ function parse(text: string): unknown {
 function nextBatch(messages: readonly Keyed[], start: number): Keyed[] {
   const batch: Keyed[] = [];
   let bytes = 0;
-  for (const message of messages.slice(start, start + MOST_MESSAGES)) {
+  for (const message of messages.slice(start, start + MAX_MESSAGES)) {
     bytes += Buffer.byteLength(JSON.stringify(message)) + 1;
-    if (batch.length > 0 && bytes > MOST_BYTES) break;
+    if (batch.length > 0 && bytes > MAX_BYTES) break;
     batch.push(message);
   }
   return batch;

@@ -18,7 +18,7 @@ interface ListOptions {
 
 type Conversation = Wire<ConversationResponse>;
 
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 /** `conversation list|show`: over the API, with a key. */
 export function addConversationCommands(program: Command): void {
@@ -33,7 +33,7 @@ export function addConversationCommands(program: Command): void {
   apiAction<ListOptions>(list, async ({ api }, { limit, connection, ...filter }) => {
     const all: Wire<ConversationsResponse> = { data: [], pagination: { next_before: null, next_before_id: null } };
     // A page may be short before the end, where a few contacts have very many messages.
-    for (let turned = 0; turned < MOST_PAGES && all.data.length < limit; turned++) {
+    for (let turned = 0; turned < MAX_PAGES && all.data.length < limit; turned++) {
       const { data, pagination } = await api.get<ConversationsResponse>('/conversations', {
         ...filter,
         limit: limit - all.data.length,

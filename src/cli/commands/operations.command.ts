@@ -187,7 +187,7 @@ interface AuditOptions {
   limit: number;
 }
 
-const MOST_AUDIT_EVENTS = 10_000;
+const MAX_AUDIT_EVENTS = 10_000;
 
 function addAudit(program: Command): void {
   serviceAction<AuditOptions>(
@@ -198,7 +198,7 @@ function addAudit(program: Command): void {
       .addOption(new Option('--action <name>', 'only this kind').choices(AUDIT_ACTIONS))
       .option('--since <time>', 'from this time on', dayOrTime)
       .option('--until <time>', 'before this time', dayOrTime)
-      .option('--limit <n>', 'how many at the most', wholeNumber(1, MOST_AUDIT_EVENTS), 100),
+      .option('--limit <n>', 'how many at the most', wholeNumber(1, MAX_AUDIT_EVENTS), 100),
     async (services, { workspace, ...filter }) => {
       const events = await services.audit.list({ ...filter, organizationId: workspace });
       return listed(events, auditBodyOf, AUDIT_COLUMNS, 'Nothing was changed in this time.');

@@ -182,7 +182,7 @@ export function lineOf({ type, data }: Pick<ReceivedEvent, 'type' | 'data'>, at 
     .trimEnd();
 }
 
-const MOST_EVENTS = 250;
+const MAX_EVENTS = 250;
 const TYPES_OPTION = [
   '--types <list>',
   `only these, separated by commas: ${EVENT_TYPES.join(', ')}`,
@@ -199,7 +199,7 @@ export function addEventsCommands(program: Command): void {
     .description('print one page of events, oldest first, and the cursor of the next one')
     .option('--after <cursor>', 'behind this one, or now; default: from the oldest that is kept')
     .option(...TYPES_OPTION)
-    .option('--limit <n>', 'how many at the most', wholeNumber(1, MOST_EVENTS), 100);
+    .option('--limit <n>', 'how many at the most', wholeNumber(1, MAX_EVENTS), 100);
   apiAction<{ after?: string; types?: string[]; limit: number }>(list, async ({ api }, { after, types, limit }) => {
     const page = await pageOf(api, after, types, limit);
     const lines = page.data.map((event) => lineOf(event, new Date(event.created_at)));
@@ -217,7 +217,7 @@ export function addEventsCommands(program: Command): void {
     live.untilEnded(async () => {
       const { types, interval } = options;
       for (let after = options.after; ;) {
-        const page = await pageOf(api, after, types, MOST_EVENTS);
+        const page = await pageOf(api, after, types, MAX_EVENTS);
         if (after === 'now') live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
         for (const event of page.data) live.say(lineOf(event, new Date(event.created_at)), event);
         if (page.done || page.next === after) await live.pause(interval);

@@ -11,7 +11,7 @@ interface LimitOptions {
   storageBytes?: number | 'default';
 }
 
-const MOST_REQUESTS = 1_000_000;
+const MAX_REQUESTS = 1_000_000;
 
 /** `workspace create|list|show|limits|delete` and `subscription set`. */
 export function addWorkspaceCommands(program: Command): void {
@@ -41,12 +41,8 @@ export function addWorkspaceCommands(program: Command): void {
       .command('limits')
       .description('set the limits of a workspace; "default" restores the default')
       .requiredOption('--workspace <id>', 'the workspace')
-      .option('--rate <n>', 'requests a second of each key', orWord('default', wholeNumber(1, MOST_REQUESTS)))
-      .option(
-        '--burst <n>',
-        'requests that each key may make at once',
-        orWord('default', wholeNumber(1, MOST_REQUESTS)),
-      )
+      .option('--rate <n>', 'requests a second of each key', orWord('default', wholeNumber(1, MAX_REQUESTS)))
+      .option('--burst <n>', 'requests that each key may make at once', orWord('default', wholeNumber(1, MAX_REQUESTS)))
       .option(
         '--storage-bytes <n>',
         'bytes of stored files',

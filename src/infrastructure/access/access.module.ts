@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccessGuard } from './access.guard.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
 import { ApiKeysService } from './api-keys.service.js';
-import { CacheInvalidation } from './cache-invalidation.js';
+import { PgNotifier } from '../database/pg-notifier.js';
 import { ApiKeyEntity, OrganizationEntity } from './entities/access.entity.js';
 import { RateBucketRepository, RateLimiter } from './rate-limiter.js';
 import { WorkspacesService } from './workspaces.service.js';
@@ -13,7 +13,7 @@ import { WorkspacesService } from './workspaces.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([OrganizationEntity, ApiKeyEntity])],
   providers: [
-    CacheInvalidation,
+    PgNotifier,
     WorkspacesService,
     ApiKeysRepository,
     ApiKeysService,
@@ -21,6 +21,6 @@ import { WorkspacesService } from './workspaces.service.js';
     RateLimiter,
     AccessGuard,
   ],
-  exports: [CacheInvalidation, WorkspacesService, ApiKeysService, RateLimiter, AccessGuard],
+  exports: [PgNotifier, WorkspacesService, ApiKeysService, RateLimiter, AccessGuard],
 })
 export class AccessModule {}

@@ -8,7 +8,7 @@ import { Database } from '../database/database.js';
 import { newKey, parseKey } from './api-key-format.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
 import { ApiKeysService, KeyUsage } from './api-keys.service.js';
-import { CacheInvalidation } from './cache-invalidation.js';
+import { PgNotifier } from '../database/pg-notifier.js';
 import type { Caller } from './caller.js';
 import { ApiKeyEntity, OrganizationEntity } from './entities/access.entity.js';
 import { WorkspacesService } from './workspaces.service.js';
@@ -33,7 +33,7 @@ function processOf() {
     env: { NODE_ENV: 'test', DATABASE_URL: test.url, RATE_LIMIT_PER_SECOND: '50', RATE_LIMIT_BURST: '100' },
     persistSecrets: false,
   });
-  const invalidation = new CacheInvalidation(database, config);
+  const invalidation = new PgNotifier(database, config);
   const repository = new CountingRepository(database);
   const keys = new ApiKeysService(repository, database, invalidation, config, NO_AUDIT);
   return { keys, repository, invalidation, config };

@@ -9,7 +9,7 @@ import { GroupCommit } from '../database/group-commit.js';
 import { accessErrors } from './access.errors.js';
 import { newKey, parseKey } from './api-key-format.js';
 import { ApiKeysRepository, type ApiKey, type StoredKey } from './api-keys.repository.js';
-import { CacheInvalidation } from './cache-invalidation.js';
+import { PgNotifier } from '../database/pg-notifier.js';
 import type { Caller, OtpProjectOfKey } from './caller.js';
 import { rateLimits } from './rate-limiter.js';
 import { isOtpScope, type Scope } from './scopes.js';
@@ -92,7 +92,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly keys: ApiKeysRepository,
     private readonly database: Database,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly config: Config,
     private readonly audit: Audit,
   ) {

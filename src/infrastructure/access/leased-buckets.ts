@@ -1,5 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import { type BucketLimits, TokenBucket } from '../../common/token-bucket.js';
+import { within } from '../../common/within.js';
 
 /** One key's part in an exchange with the shared bucket. */
 export interface Ask {
@@ -38,16 +39,16 @@ export interface LeasedBucketsOptions {
 
 class Lease {
   tokens = 0;
-  /** Taken from `tokens` to be given back with the next exchange. */
-  giving = 0;
+  /** Beyond IDLE_TICKS its tokens are given back with the next exchange. */
   idleTicks = 0;
-  left: number;
+  /** Tokens that requests wait for. */
   waiting = 0;
-  /** The shared bucket has no whole token before this time. */
-  emptyUntil = 0;
+  /** What the shared bucket had left at `exchangedAt`. */
+  left: number;
+  /** No exchange before: the shared bucket has no whole token, or is out of reach. */
+  pausedUntil = 0;
   /** Decides while the shared bucket is out of reach. */
   local: TokenBucket | null = null;
-  askAgainAt = 0;
 
   constructor(
     public limits: BucketLimits,
@@ -78,8 +79,8 @@ const AWAY_PAUSE_MS = 1_000;
  * second: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again
  * each second. A second, because processes that are all busy are late together, and each would then have a burst of its own.
  *
- * Several tokens are taken at once or not at all. What a refused caller of several brought here goes back at once, for it
- * may try again at another process.
+ * Several tokens are taken at once or not at all. After a refusal of several all that is here goes back at once, for
+ * the caller may try again at another process.
  */
 export class LeasedBuckets {
   private readonly leases = new Map<string, Lease>();
@@ -97,8 +98,7 @@ export class LeasedBuckets {
   /** Lets go of what is not used. Call it once a second. */
   tick(): void {
     for (const [key, lease] of this.leases) {
-      if (lease.waiting > 0) lease.idleTicks = 0;
-      else if (++lease.idleTicks > IDLE_TICKS) this.letGo(key, lease);
+      if (lease.waiting === 0 && ++lease.idleTicks > IDLE_TICKS) this.letGo(key, lease);
     }
   }
 
@@ -109,21 +109,15 @@ export class LeasedBuckets {
   }
 
   private letGo(key: string, lease: Lease): void {
-    const { tokens } = lease;
-    if (tokens > 0) {
-      lease.tokens = 0;
-      if (this.isFullAgain(lease)) return;
-      lease.giving += tokens;
-      this.ask(key);
-    } else if (lease.tokens === 0 && lease.giving === 0 && lease.local === null && !this.asking.has(key)) {
-      this.leases.delete(key);
-    }
+    lease.idleTicks = Infinity;
+    if (lease.tokens > 0 && this.sharedLevel(lease) >= lease.limits.burst) lease.tokens = 0;
+    else if (lease.tokens > 0) this.ask(key);
+    else if (lease.local === null && !this.asking.has(key)) this.leases.delete(key);
   }
 
-  /** Whether the shared bucket has had the time to fill up since the last exchange, if no other process used it. */
-  private isFullAgain({ left, exchangedAt, limits }: Lease): boolean {
-    const seconds = (this.options.clock.monotonic() - exchangedAt) / 1_000;
-    return left + seconds * limits.ratePerSecond >= limits.burst;
+  /** What the shared bucket has by now if no other process used it; more than the burst where it is full. */
+  private sharedLevel({ left, exchangedAt, limits }: Lease): number {
+    return left + ((this.options.clock.monotonic() - exchangedAt) / 1_000) * limits.ratePerSecond;
   }
 
   private leaseOf(key: string, limits: BucketLimits): Lease {
@@ -142,35 +136,34 @@ export class LeasedBuckets {
     lease.limits = limits;
     if (same) return;
     lease.tokens = 0; // counted by the old limits
-    lease.giving = 0;
-    lease.emptyUntil = 0;
+    lease.pausedUntil = 0;
     lease.local?.setLimits(limits, this.options.clock.monotonic());
   }
 
   /** Null: nothing at hand, an exchange may bring some. */
   private tryTake(key: string, lease: Lease, count: number): RateDecision | null {
+    const now = this.options.clock.monotonic();
+    const mayAsk = now >= lease.pausedUntil;
     if (lease.tokens >= count) {
       lease.tokens -= count;
       lease.idleTicks = 0;
-      const decision = this.decision(lease, true, count);
-      if (lease.tokens < mostHeld(lease.limits) / 2 && this.options.clock.monotonic() >= lease.emptyUntil)
-        this.ask(key);
-      return decision;
+      if (lease.tokens < mostHeld(lease.limits) / 2 && mayAsk) this.ask(key);
+      return this.decision(lease, true, count);
     }
-    const now = this.options.clock.monotonic();
     if (lease.local !== null) {
-      if (now >= lease.askAgainAt) this.ask(key);
       lease.idleTicks = 0;
+      if (mayAsk) this.ask(key);
       return this.decision(lease, lease.local.take(now, count), count);
     }
-    return now < lease.emptyUntil ? this.decision(lease, false, count) : null;
+    return mayAsk ? null : this.decision(lease, false, count);
   }
 
   private async wait(key: string, lease: Lease, count: number): Promise<RateDecision> {
     let decision: RateDecision | null = null;
+    lease.idleTicks = 0;
     lease.waiting += count;
     try {
-      // Each round ends with tokens, an empty shared bucket or a local one; a waiter may see tokens go to others.
+      // Each round ends with tokens, a pause or a local bucket; a waiter may see tokens go to others.
       for (let rounds = 0; decision === null && rounds < 10; rounds++) {
         this.ask(key);
         await this.round;
@@ -180,24 +173,21 @@ export class LeasedBuckets {
       lease.waiting -= count;
     }
     decision ??= this.decision(lease, false, count);
-    const surplus = Math.floor(lease.tokens - mostHeld(lease.limits));
-    if (!decision.allowed && count > 1 && surplus > 0 && lease.waiting === 0) {
-      lease.tokens -= surplus;
-      lease.giving += surplus;
-      lease.emptyUntil = 0;
+    if (!decision.allowed && count > 1 && lease.tokens > 0 && lease.waiting === 0) {
+      lease.idleTicks = Infinity;
+      lease.pausedUntil = 0;
       this.ask(key);
     }
     return decision;
   }
 
   private decision(lease: Lease, allowed: boolean, count: number): RateDecision {
-    const { ratePerSecond, burst } = lease.limits;
-    const now = this.options.clock.monotonic();
-    const atHand = lease.tokens + lease.giving;
-    const shared = Math.min(burst - atHand, lease.left + ((now - lease.exchangedAt) / 1_000) * ratePerSecond);
-    const level = lease.local === null ? atHand + Math.max(0, shared) : lease.local.level(now);
+    const { limits, tokens, local } = lease;
+    const { ratePerSecond, burst } = limits;
+    const shared = Math.max(0, Math.min(burst - tokens, this.sharedLevel(lease)));
+    const level = local === null ? tokens + shared : local.level(this.options.clock.monotonic());
     if (!allowed) {
-      const left = count === 1 ? 0 : Math.max(0, Math.floor(level));
+      const left = count === 1 ? 0 : Math.floor(level);
       return { allowed, remaining: left, resetSeconds: seconds((count - Math.min(level, count)) / ratePerSecond) };
     }
     const remaining = Math.floor(level);
@@ -217,30 +207,21 @@ export class LeasedBuckets {
     await new Promise((resolve) => setImmediate(resolve)); // all requests of this turn share the round
     const asks = [...this.asking].flatMap((key) => {
       const lease = this.leases.get(key);
-      return lease === undefined ? [] : [this.askOf(key, lease)];
+      return lease === undefined ? [] : [askOf(key, lease)];
     });
     this.asking.clear();
     const answer = this.options.exchange(asks).then((grants) => {
       // What comes too late was taken from the shared bucket all the same.
-      asks.forEach((ask, index) => {
-        this.accept(ask, grants[index] ?? { granted: 0, left: 0 });
-      });
+      for (const [index, ask] of asks.entries()) this.accept(ask, grants[index] ?? { granted: 0, left: 0 });
+      return true;
     });
+    const timeoutMs = this.options.timeoutMs ?? EXCHANGE_TIMEOUT_MS;
     try {
-      await withTimeout(answer, this.options.timeoutMs ?? EXCHANGE_TIMEOUT_MS);
+      if ((await within(timeoutMs, answer)) === null) throw new Error(`no answer within ${timeoutMs} ms`);
     } catch (error) {
       this.options.onAway?.(error);
       for (const { key } of asks) this.goAlone(key);
     }
-  }
-
-  private askOf(key: string, lease: Lease): Ask {
-    const { giving, limits } = lease;
-    const givesBack = giving > 0 && lease.waiting === 0;
-    lease.giving = 0;
-    if (!givesBack) lease.tokens += giving;
-    const want = givesBack ? -giving : Math.max(0, Math.ceil(mostHeld(limits) + lease.waiting - lease.tokens));
-    return { key, limits, want, held: lease.tokens };
   }
 
   private accept(ask: Ask, grant: Grant): void {
@@ -251,9 +232,8 @@ export class LeasedBuckets {
     lease.left = grant.left;
     lease.exchangedAt = now;
     lease.local = null;
-    const short = grant.granted < ask.want;
     const untilNextMs = ((1 - grant.left) / lease.limits.ratePerSecond) * 1_000;
-    lease.emptyUntil = short ? now + Math.max(untilNextMs, EMPTY_PAUSE_MS) : 0;
+    lease.pausedUntil = grant.granted < ask.want ? now + Math.max(untilNextMs, EMPTY_PAUSE_MS) : 0;
   }
 
   private goAlone(key: string): void {
@@ -261,8 +241,18 @@ export class LeasedBuckets {
     if (lease === undefined) return;
     const now = this.options.clock.monotonic();
     lease.local ??= new TokenBucket(lease.limits, now);
-    lease.askAgainAt = now + AWAY_PAUSE_MS;
+    lease.pausedUntil = now + AWAY_PAUSE_MS;
   }
+}
+
+/** What is wanted for the waiting requests and to be held beside; of a lease that is let go, everything back. */
+function askOf(key: string, lease: Lease): Ask {
+  const { limits, tokens, waiting } = lease;
+  if (lease.idleTicks <= IDLE_TICKS || waiting > 0) {
+    return { key, limits, want: Math.max(0, mostHeld(limits) + waiting - tokens), held: tokens };
+  }
+  lease.tokens = 0;
+  return { key, limits, want: -tokens, held: 0 };
 }
 
 /** Tokens that a process may hold beside those for its waiting requests. */
@@ -272,18 +262,4 @@ function mostHeld(limits: BucketLimits): number {
 
 function seconds(exact: number): number {
   return Math.max(1, Math.ceil(exact));
-}
-
-async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    // After a turn in which the loop was held up timers come first, and answers that have long arrived after them.
-    const late = (): void => reject(new Error(`no answer within ${timeoutMs} ms`));
-    timer = setTimeout(() => setImmediate(late), timeoutMs);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

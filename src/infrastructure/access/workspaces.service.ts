@@ -3,7 +3,7 @@ import { isUuid, newId } from '../../common/ids.js';
 import { Audit, type AuditAction } from '../audit/audit.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
-import { CacheInvalidation } from './cache-invalidation.js';
+import { PgNotifier } from '../database/pg-notifier.js';
 import { OrganizationEntity } from './entities/access.entity.js';
 
 export type Workspace = OrganizationEntity;
@@ -30,7 +30,7 @@ export const WORKSPACE_CHANGED = 'workspace';
 export class WorkspacesService {
   constructor(
     private readonly database: Database,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly config: Config,
     private readonly audit: Audit,
   ) {}

@@ -1,7 +1,7 @@
 import { InvalidSetting, type Surroundings, words } from './setting.js';
 
 /** Random keys have fewer different bytes once in 10^30 times. */
-const LEAST_DIFFERENT_BYTES = 9;
+const MIN_DIFFERENT_BYTES = 9;
 
 export interface EncryptionKey {
   version: number;
@@ -36,5 +36,5 @@ export function sealingVersion(settings: {
 /** No byte over and over, no row of numbers, no short word repeated. */
 function isRandom(key: Buffer): boolean {
   const steps = key.map((byte, index) => byte - (key[index - 1] ?? 0));
-  return [key, steps].every((bytes) => new Set(bytes).size >= LEAST_DIFFERENT_BYTES);
+  return [key, steps].every((bytes) => new Set(bytes).size >= MIN_DIFFERENT_BYTES);
 }

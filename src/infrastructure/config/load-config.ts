@@ -5,9 +5,9 @@ import { InvalidSetting, type Setting, type Surroundings } from './setting.js';
 import { CLIENT_SETTINGS, SETTINGS } from './settings.js';
 
 /** Of SEND_LEASE_MS: a shorter one may end while a process pauses, and messages that were never written become unknown. */
-const LEAST_LEASE_MS = 10_000;
+const MIN_LEASE_MS = 10_000;
 /** Random texts have fewer once in 10^5 times. */
-const LEAST_DIFFERENT_CHARACTERS = 3;
+const MIN_DIFFERENT_CHARACTERS = 3;
 /** Of a setting's value in a file; larger than any list of keys. */
 const MAX_FILE_BYTES = 65_536;
 
@@ -184,8 +184,8 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
       'ROLES must not contain simulator in production',
     ],
     [
-      production && limits.sendLeaseMs < LEAST_LEASE_MS,
-      `SEND_LEASE_MS must be at least ${LEAST_LEASE_MS} in production; shorter ones are for tests`,
+      production && limits.sendLeaseMs < MIN_LEASE_MS,
+      `SEND_LEASE_MS must be at least ${MIN_LEASE_MS} in production; shorter ones are for tests`,
     ],
     [
       production && whatsapp.apiUrl !== null && !/^https:/i.test(whatsapp.apiUrl),
@@ -231,7 +231,7 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
 function isWeak({ options: { leastLength } }: Setting<unknown>, text: string | undefined): boolean {
   if (leastLength === undefined || text === undefined) return false;
   const secrets = text.split(',').map((word) => word.trim());
-  return secrets.some((word) => word.length < leastLength || new Set(word).size < LEAST_DIFFERENT_CHARACTERS);
+  return secrets.some((word) => word.length < leastLength || new Set(word).size < MIN_DIFFERENT_CHARACTERS);
 }
 
 function secretsIn({ dataDir, logFormat }: Values['process'], persist: boolean) {

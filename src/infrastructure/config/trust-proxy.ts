@@ -2,9 +2,9 @@ import { isIP, isIPv4 } from 'node:net';
 import { InvalidSetting, type Surroundings } from './setting.js';
 
 /** More than stand in front of anything: with a number that is larger than the chain, callers name their own address. */
-const MOST_HOPS = 10;
+const MAX_HOPS = 10;
 /** Of a network; a wider one is nearly every address. */
-const LEAST_PREFIX = 8;
+const MIN_PREFIX = 8;
 const NAMED = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** As Express takes it. */
@@ -12,12 +12,12 @@ export function trustProxy(value: string, { production }: Surroundings): boolean
   const hops = /^\d+$/.test(value) ? Number(value) : undefined;
   const isBoolean = value === 'false' || value === 'true';
   const prefixes =
-    hops === undefined && !isBoolean ? value.split(',').map((range) => prefixOf(range.trim())) : [LEAST_PREFIX];
+    hops === undefined && !isBoolean ? value.split(',').map((range) => prefixOf(range.trim())) : [MIN_PREFIX];
   if (prefixes.includes(null)) {
     throw new InvalidSetting('must be false, a number of hops, or addresses separated by commas');
   }
   const isTooWide =
-    value === 'true' || (hops ?? 0) > MOST_HOPS || prefixes.some((prefix) => Number(prefix) < LEAST_PREFIX);
+    value === 'true' || (hops ?? 0) > MAX_HOPS || prefixes.some((prefix) => Number(prefix) < MIN_PREFIX);
   if (production && isTooWide) {
     throw new InvalidSetting(
       'must not trust every address in production, or callers invent their address: set how many proxies stand in front, such as 1, or their addresses',
@@ -28,11 +28,11 @@ export function trustProxy(value: string, { production }: Surroundings): boolean
 
 /** Length of a network's prefix, of an address the least that is taken; null for what is neither. */
 function prefixOf(range: string): number | null {
-  if (NAMED.includes(range)) return LEAST_PREFIX;
+  if (NAMED.includes(range)) return MIN_PREFIX;
   const [address = '', mask = null, ...rest] = range.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return null;
-  if (mask === null) return LEAST_PREFIX;
+  if (mask === null) return MIN_PREFIX;
   if (/^\d{1,3}$/.test(mask)) return Number(mask) <= (version === 4 ? 32 : 128) ? Number(mask) : null;
   if (version === 6 || !isIPv4(mask)) return null;
   const bits = mask

@@ -14,7 +14,7 @@ const PLANS_LIVE_MS = 1_000;
 const NEW_MS = 60_000;
 const SLOW_MS = 50;
 /** By then the table has been analyzed. */
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 interface Plans {
   forgottenAt: number;
@@ -72,8 +72,8 @@ export class PreparedStatements {
     if (!isNew && !plans.wasSlow) return false;
     const pauseMs = isNew && !plans.wasSlow ? plans.forgottenAt - this.firstAt : plans.pauseMs;
     if (age < Math.max(pauseMs, PLANS_LIVE_MS)) return false;
-    const again = !isNew && age < 2 * LONGEST_PAUSE_MS;
-    plans.pauseMs = again ? Math.min(plans.pauseMs * 2, LONGEST_PAUSE_MS) : PLANS_LIVE_MS;
+    const again = !isNew && age < 2 * MAX_PAUSE_MS;
+    plans.pauseMs = again ? Math.min(plans.pauseMs * 2, MAX_PAUSE_MS) : PLANS_LIVE_MS;
     plans.forgottenAt = now;
     plans.wasSlow = false;
     return true;

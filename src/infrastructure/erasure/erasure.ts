@@ -55,7 +55,7 @@ export interface ErasureReport {
 
 const TURNS = { first: 0, none: 1, last: 2 } as const;
 const BUSY_POLL_MS = 500;
-const MOST_PASSES = 5;
+const MAX_PASSES = 5;
 
 /** Something of the person is under way and has not ended in time. */
 export class ErasureBusyError extends Error {
@@ -93,7 +93,7 @@ export async function repeatUntilNothing(endless: string, pass: () => Promise<Co
     const found = await pass();
     addCounts(totals, found ?? {});
     if (found !== null && Object.values(found).every((count) => count === 0)) return totals;
-    if (passes >= MOST_PASSES) throw new ErasureBusyError([endless]);
+    if (passes >= MAX_PASSES) throw new ErasureBusyError([endless]);
   }
 }
 

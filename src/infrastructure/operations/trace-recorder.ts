@@ -58,7 +58,7 @@ const GATHER_MS = 1_000;
 const EXPORT_MARGIN_MS = 1_000;
 const COMPLAIN_EVERY_MS = 60_000;
 /** Of any text in an attribute. */
-const LONGEST_VALUE = 256;
+const MAX_VALUE_LENGTH = 256;
 
 /** OpenTelemetry's SDK. Loaded only where traces are wanted. */
 export class TraceRecorder {
@@ -79,7 +79,7 @@ export class TraceRecorder {
         }),
       ),
       sampler: samplerOf(options),
-      spanLimits: { attributeValueLengthLimit: LONGEST_VALUE },
+      spanLimits: { attributeValueLengthLimit: MAX_VALUE_LENGTH },
       spanProcessors: [new CountedBatches(await exporterOf(options), options, counters)],
     });
     return new TraceRecorder(provider, provider.getTracer('herald'));

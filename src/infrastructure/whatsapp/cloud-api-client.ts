@@ -49,7 +49,7 @@ const MANAGEMENT_WAIT_MS = 5_000;
  */
 const MANAGEMENT_CONNECTIONS = 32;
 const MANAGEMENT_OF_ONE = 4;
-const MOST_WAITING_OF_ONE = 100;
+const MAX_WAITING_OF_ONE = 100;
 
 /**
  * The WhatsApp Cloud API over HTTP. A failure of the network or the platform is never thrown: a send always has an
@@ -60,7 +60,7 @@ export class CloudApiClient implements OnApplicationShutdown {
   private readonly management: HttpExchanger;
   private readonly turns = new KeyedSlots({
     slots: MANAGEMENT_OF_ONE,
-    mostWaiting: MOST_WAITING_OF_ONE,
+    mostWaiting: MAX_WAITING_OF_ONE,
     waitMs: MANAGEMENT_WAIT_MS,
   });
   private readonly root: string;

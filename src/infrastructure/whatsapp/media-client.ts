@@ -75,7 +75,7 @@ export type DownloadExchange =
 /** A file on its way gets a minute, and a second for each 64 KiB; never more than 15 minutes. */
 const BASE_TRANSFER_MS = 60_000;
 const SLOWEST_BYTES_PER_SECOND = 64 * 1024;
-const LONGEST_TRANSFER_MS = 15 * 60_000;
+const MAX_TRANSFER_MS = 15 * 60_000;
 
 /** A media type that can be in a header: `audio/ogg; codecs=opus`. */
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,40}=[\w.+-]{1,100}){0,3}$/;
@@ -231,7 +231,7 @@ export class MediaClient implements OnApplicationShutdown {
   ): Promise<T> {
     if (this.closed || signal?.aborted === true) throw new BrokenOff('CLOSED');
     const controller = new AbortController();
-    const timeoutMs = Math.min(BASE_TRANSFER_MS + (bytes / SLOWEST_BYTES_PER_SECOND) * 1_000, LONGEST_TRANSFER_MS);
+    const timeoutMs = Math.min(BASE_TRANSFER_MS + (bytes / SLOWEST_BYTES_PER_SECOND) * 1_000, MAX_TRANSFER_MS);
     const timer = setTimeout(() => controller.abort(new BrokenOff('ANSWER_TIMEOUT')), timeoutMs);
     const onAbort = (): void => controller.abort(new BrokenOff('CLOSED'));
     // One signal serves many files at once.

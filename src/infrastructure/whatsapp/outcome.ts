@@ -5,7 +5,7 @@ import { brokenReason, type AnsweredExchange, type BrokenExchange, type Exchange
 import { findPlatformError, readGraphError, type GraphError, type PlatformAction } from './graph-error.js';
 import { own, ownId, ownList, ownText, parseJson } from './json-access.js';
 
-const LONGEST_REST_MS = 3_600_000;
+const MAX_REST_MS = 3_600_000;
 
 /** The platform took the message. */
 export interface AcceptedOutcome {
@@ -110,7 +110,7 @@ function classifyAnswered({ status, headers, body }: AnsweredExchange, nowMs: nu
     platformMessage: error?.message ?? `The platform answered HTTP ${status} without a readable reason.`,
     category,
     traceId: error?.traceId ?? (typeof traceHeader === 'string' ? storableText(traceHeader.slice(0, 512)) : null),
-    retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs, LONGEST_REST_MS),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs, MAX_REST_MS),
     written: true,
   };
 }

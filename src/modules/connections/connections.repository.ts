@@ -200,11 +200,6 @@ export class ConnectionsRepository {
     }
   }
 
-  async profileChanged(organizationId: string, id: string): Promise<void> {
-    const profileUpdatedAt = (): string => "date_trunc('milliseconds', clock_timestamp())";
-    await this.table.update({ organizationId, id }, { profileUpdatedAt });
-  }
-
   private get table() {
     return this.database.repository(ConnectionEntity);
   }

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
-import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Audit } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
@@ -33,7 +33,7 @@ interface KnownConnection {
 const ROWS = { ttlMs: 2_000, maxEntries: 10_000 };
 /** Which row has a platform's id hardly ever changes, and is compared with the row whenever it is used. */
 const IDS = { ttlMs: 60_000, maxEntries: 10_000 };
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 
 interface Reading {
   ids: ReadonlySet<string>;
@@ -65,7 +65,7 @@ export class ConnectionsService {
   constructor(
     private readonly connections: ConnectionsRepository,
     private readonly secrets: SecretBox,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly lanes: LaneRepository,
     private readonly database: Database,
     private readonly audit: Audit,
@@ -253,16 +253,6 @@ export class ConnectionsService {
     await this.changed(wabaId);
   }
 
-  /** Notes the time of a change of the number's profile. */
-  profileChanged(organizationId: string, id: string): Promise<void> {
-    return this.connections.profileChanged(organizationId, id);
-  }
-
-  /** When the number's profile was last changed through Herald. */
-  async profileUpdatedAt(organizationId: string, id: string): Promise<Date | null> {
-    return (await this.connections.findById(organizationId, id))?.profileUpdatedAt ?? null;
-  }
-
   /** What has waited for the number, messages and customers' files, goes on at once. */
   private async resumeLanes(id: string): Promise<void> {
     await this.lanes.resume(id);
@@ -286,7 +276,7 @@ export class ConnectionsService {
     if (reading?.generation === this.generation && reading.ids.has(id)) return (await reading.found).get(id) ?? null;
     const readAt = systemClock.monotonic();
     for (const [each, usedAt] of this.used) if (usedAt < readAt - ROWS.ttlMs) this.used.delete(each);
-    const ids = new Set([id, ...this.used.keys()].slice(0, MOST_AT_ONCE));
+    const ids = new Set([id, ...this.used.keys()].slice(0, MAX_AT_ONCE));
     const fresh = { ids, generation: this.generation, found: this.readAll(ids, readAt) };
     this.reading = fresh;
     try {

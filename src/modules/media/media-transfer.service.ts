@@ -39,7 +39,7 @@ const LOOK_FOR_MS = 60_000;
 const MAX_ENTRIES = 20_000;
 /** With less than an hour between one and the next: the cache keeps an entry through its last millisecond. */
 const REFUSALS = { ttlMs: 60 * 60_000 - 1, maxEntries: MAX_ENTRIES };
-const MOST_REFUSALS = 3;
+const MAX_REFUSALS = 3;
 /** How long the platform's id of an upload is tried to be stored. */
 const KEEP_FOR_MS = 3_000;
 
@@ -141,7 +141,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
       if (platformMediaId !== null) {
         return this.remember(wanted, { kind: 'ready', platformMediaId }, Math.min(READY_FOR_MS, source.goodForMs));
       }
-      if ((this.refusals.peek(wanted.key) ?? 0) >= MOST_REFUSALS) {
+      if ((this.refusals.peek(wanted.key) ?? 0) >= MAX_REFUSALS) {
         return this.remember(wanted, failed(NEVER_GOOD), REFUSED_FOR_MS);
       }
       const made = source.uploading
@@ -328,7 +328,7 @@ const OF_THE_ACCOUNT: ReadonlySet<FailureCategory> = new Set([
   'sender_not_ready',
 ]);
 const FOR_NOW: ReadonlySet<FailureCategory> = new Set(['rate_limited', 'platform_unavailable']);
-const LONGEST_DELAY_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 
 /**
  * What an upload that gave no id means for the messages that need it. An upload that may or may not have been taken is
@@ -343,6 +343,6 @@ export function verdictOf(outcome: NotAcceptedOutcome, failures: number, random 
   if (kind === 'rejected' && !FOR_NOW.has(category)) {
     return { kind: 'failed', message: `The platform refused the file: ${platformMessage ?? 'it gave no reason.'}` };
   }
-  const delayMs = Math.min(deferralMs(failures + 1, random), LONGEST_DELAY_MS);
+  const delayMs = Math.min(deferralMs(failures + 1, random), MAX_DELAY_MS);
   return { kind: 'later', retryInMs: Math.max(delayMs, retryAfterMs ?? 0) };
 }

@@ -6,7 +6,7 @@ import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../te
 import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
+import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
 import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type MessageEvent } from './message-state.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { StatusReport } from './messages.types.js';
@@ -61,11 +61,11 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
   retry: retried('retry'),
   retry_confirmed: retried('retry_confirmed'),
   restored: () => {
-    const restore = new MaintenanceRepository(opened.database);
+    const restore = new MessagesMaintenanceRepository(opened.database);
     return opened.database.transaction(() => restore.markDoubtful(new Date(Date.now() + 60_000)));
   },
   erased: ({ recipient }) =>
-    new MaintenanceRepository(opened.database).withdraw({
+    new MessagesMaintenanceRepository(opened.database).withdraw({
       organizationId: connection.organizationId,
       numbers: [recipient],
       userIds: [],

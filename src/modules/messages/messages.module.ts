@@ -14,7 +14,7 @@ import { ConversationsRepository } from './contacts/conversations.repository.js'
 import { FileExchange } from './send/file-exchange.js';
 import { MessageEventsService } from './reports/message-events.service.js';
 import { MessageSender } from './send/message-sender.js';
-import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
+import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
 import { MessagesMaintenance } from './maintenance/messages.maintenance.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesRepository } from './messages.repository.js';
@@ -58,7 +58,7 @@ import { SendRepository } from './send/send.repository.js';
     FileExchange,
     MessageEventsService,
     MessagesMaintenance,
-    MaintenanceRepository,
+    MessagesMaintenanceRepository,
     SendProcessor,
   ],
   exports: [MessagesService, MessageEventsService],

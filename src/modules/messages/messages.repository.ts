@@ -6,7 +6,7 @@ import { BY_TIME } from './send/claim-sql.js';
 import {
   type JournalPlace,
   type JournalQuery,
-  MOST_SCANNED,
+  MAX_SCANNED,
   type NamedContact,
   pageOf,
   scanEndOf,
@@ -98,7 +98,7 @@ export class MessagesRepository {
   /** Down to where a page of the journal looks; null: as far as it must. */
   async scanEnd(query: JournalQuery): Promise<JournalPlace | null> {
     const contacts = await this.contactsOf(query);
-    const params: unknown[] = [query.organizationId, MOST_SCANNED - 1];
+    const params: unknown[] = [query.organizationId, MAX_SCANNED - 1];
     const end = scanEndOf(query, contacts, (value) => `$${params.push(value)}`);
     if (end === null) return null;
     const row = await this.database.find<{ id: string; created_at: Date | string }>(end, params);

@@ -12,7 +12,7 @@ import type { JournalPlace } from './journal/journal-page.js';
 import { fingerprintOf, type MessageInput } from './accept/message-input.js';
 import { requireTimeAhead } from './accept/schedule.js';
 import { statesThatTake } from './message-state.js';
-import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
+import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { DetailedMessage, LaneStatus, Message } from './messages.types.js';
@@ -49,7 +49,7 @@ export class MessagesService {
     private readonly processor: SendProcessor,
     private readonly schedule: ScheduleRepository,
     private readonly webhook: WebhookService,
-    private readonly maintenance: MaintenanceRepository,
+    private readonly maintenance: MessagesMaintenanceRepository,
     private readonly database: Database,
     private readonly tracing: Tracing,
   ) {}

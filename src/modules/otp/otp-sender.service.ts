@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
-import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Audit } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
@@ -45,7 +45,7 @@ export class OtpSenderService {
   constructor(
     private readonly database: Database,
     private readonly secrets: SecretBox,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly lanes: LaneRepository,
     private readonly connections: ConnectionsService,
     private readonly numbers: ConnectionCheckService,

@@ -1,6 +1,6 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 import { idempotencyErrors } from '../../common/common.errors.js';
-import { FAILURE_BUDGET, type SendHold } from './challenges.repository.js';
+import { FAILURE_BUDGET, type SendHold } from './otp.repository.js';
 import { MAX_ATTEMPTS } from './otp.types.js';
 
 const HOLDS: Readonly<Record<SendHold, string>> = {

@@ -6,7 +6,7 @@ import { Restoration } from '../../infrastructure/lanes/restoration.js';
 import { Retention } from '../../infrastructure/lanes/retention.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
-import { MaintenanceRepository } from './maintenance.repository.js';
+import { OtpMaintenanceRepository } from './otp-maintenance.repository.js';
 import { SendingRepository } from './sending.repository.js';
 
 /**
@@ -17,7 +17,7 @@ import { SendingRepository } from './sending.repository.js';
 @Injectable()
 export class OtpMaintenance implements OnModuleInit {
   constructor(
-    private readonly repository: MaintenanceRepository,
+    private readonly repository: OtpMaintenanceRepository,
     private readonly sending: SendingRepository,
     private readonly retention: Retention,
     private readonly restoration: Restoration,

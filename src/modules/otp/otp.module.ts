@@ -3,9 +3,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { workQueue } from '../../infrastructure/lanes/queue.module.js';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
-import { ChallengesRepository } from './challenges.repository.js';
+import { OtpRepository } from './otp.repository.js';
 import { OtpProjectEntity, OtpSenderEntity } from './entities/otp.entity.js';
-import { MaintenanceRepository } from './maintenance.repository.js';
+import { OtpMaintenanceRepository } from './otp-maintenance.repository.js';
 import { OtpCodes } from './otp-code.js';
 import { OtpProjectsService } from './otp-projects.service.js';
 import { OtpSenderService } from './otp-sender.service.js';
@@ -27,13 +27,13 @@ import { SendingRepository } from './sending.repository.js';
     OtpService,
     OtpProjectsService,
     OtpSenderService,
-    ChallengesRepository,
+    OtpRepository,
     SendingRepository,
     OtpCodes,
     OtpDispatcher,
     OtpProcessor,
     OtpMaintenance,
-    MaintenanceRepository,
+    OtpMaintenanceRepository,
   ],
   exports: [OtpProjectsService, OtpSenderService, OtpService],
 })

@@ -12,12 +12,12 @@ import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { classifyPlatformError } from '../../infrastructure/whatsapp/graph-error.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
 import {
-  ChallengesRepository,
+  OtpRepository,
   type GuessCount,
   type GuessRefusal,
   looksLikeGuessing,
   type NewChallenge,
-} from './challenges.repository.js';
+} from './otp.repository.js';
 import type { SendOtpRequest } from './dto/otp.request.js';
 import type { OtpChallengeResponse } from './dto/otp.response.js';
 import { codePlace, OtpCodes } from './otp-code.js';
@@ -58,7 +58,7 @@ export class OtpService {
   private readonly turns = new KeyedMutex(MAX_GUESSES_WAITING, () => commonErrors.SERVICE_UNAVAILABLE(undefined));
 
   constructor(
-    private readonly challenges: ChallengesRepository,
+    private readonly challenges: OtpRepository,
     private readonly sending: SendingRepository,
     private readonly projects: OtpProjectsService,
     private readonly packages: OtpPackagesService,

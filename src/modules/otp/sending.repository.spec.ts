@@ -3,7 +3,7 @@ import { CodeRows, GIVEN_BACK, RESERVED, USED, type Counts, type MadeCode } from
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-import { MaintenanceRepository } from './maintenance.repository.js';
+import { OtpMaintenanceRepository } from './otp-maintenance.repository.js';
 import type { OtpStatus } from './otp.types.js';
 
 let opened: OpenTestDatabase;
@@ -147,7 +147,7 @@ describe('rows read', () => {
       expect(await rows.sending.dueForMs()).toBeGreaterThan(9_000),
     );
     expect(read).toBeLessThan(100);
-    expect((await new MaintenanceRepository(own.database).backlog()).oldestDueSeconds).toBeGreaterThan(9);
+    expect((await new OtpMaintenanceRepository(own.database).backlog()).oldestDueSeconds).toBeGreaterThan(9);
   });
 });
 

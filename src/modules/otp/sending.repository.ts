@@ -24,7 +24,7 @@ import {
   movesOf,
   type MoveRow,
   type NewChallenge,
-} from './challenges.repository.js';
+} from './otp.repository.js';
 import type { ChallengeRef, OtpStatusReport } from './otp.types.js';
 
 /** A code that this process may send now, once, before its lease runs out. */

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ProfileController } from './profile.controller.js';
+import { ProfileRepository } from './profile.repository.js';
 import { ProfileService } from './profile.service.js';
 
 @Module({
   imports: [ConnectionsModule],
   controllers: [ProfileController],
-  providers: [ProfileService],
+  providers: [ProfileService, ProfileRepository],
 })
 export class ProfileModule {}

@@ -11,15 +11,16 @@ import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import type { ProfileResponse } from './dto/profile.response.js';
 import type { UpdateProfileRequest } from './dto/update-profile.request.js';
+import { ProfileRepository } from './profile.repository.js';
 
 const FIELDS = 'about,address,description,email,profile_picture_url,websites,vertical';
 
 /** A profile that was read is answered again for so long. */
 const FRESH_MS = 5_000;
-const MOST_KEPT = 1_000;
+const MAX_KEPT = 1_000;
 /** Of one number: the platform allows 5,000 calls an hour for its whole account. */
 const CALLS: BucketLimits = { ratePerSecond: 1, burst: 100 };
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 /**
  * Business profiles. The platform keeps them; nothing of them is stored here but the time of our last change. Calls to the
@@ -27,12 +28,13 @@ const MOST_COUNTED = 10_000;
  */
 @Injectable()
 export class ProfileService {
-  private readonly profiles = new ExpiringCache<string, { body: unknown }>({ ttlMs: FRESH_MS, maxEntries: MOST_KEPT });
-  private readonly calls = new LRUCache<string, TokenBucket>({ maxSize: MOST_COUNTED, sizeCalculation: () => 1 });
+  private readonly profiles = new ExpiringCache<string, { body: unknown }>({ ttlMs: FRESH_MS, maxEntries: MAX_KEPT });
+  private readonly calls = new LRUCache<string, TokenBucket>({ maxSize: MAX_COUNTED, sizeCalculation: () => 1 });
 
   constructor(
     private readonly connections: ConnectionsService,
     private readonly client: CloudApiClient,
+    private readonly repository: ProfileRepository,
   ) {}
 
   /**
@@ -46,7 +48,7 @@ export class ProfileService {
     const { body } = await this.profiles.get(connectionId, async () => ({
       body: await this.ask(connection, { method: 'GET', query: { fields: FIELDS } }),
     }));
-    const updatedAt = await this.connections.profileUpdatedAt(organizationId, connectionId);
+    const updatedAt = await this.repository.updatedAt(organizationId, connectionId);
     const [profile] = ownList(body, 'data');
     return {
       about: ownText(profile, 'about'),
@@ -75,7 +77,7 @@ export class ProfileService {
         // Also where the outcome is unknown.
         this.profiles.delete(connectionId);
       }
-      await this.connections.profileChanged(organizationId, connectionId);
+      await this.repository.changed(organizationId, connectionId);
     }
     return this.get(organizationId, connectionId);
   }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { newId } from '../../common/ids.js';
-import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
@@ -64,7 +64,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     private readonly connections: ConnectionsService,
     private readonly client: CloudApiClient,
     private readonly database: Database,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly counters: Counters,
     private readonly sweeps: Sweeps,
   ) {}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { commonErrors } from '../../common/common.errors.js';
-import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { CloudApiClient, type PlatformRequest } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { own, ownText } from '../../infrastructure/whatsapp/json-access.js';
@@ -42,7 +42,7 @@ export class TemplateWriter {
     private readonly connections: ConnectionsService,
     private readonly client: CloudApiClient,
     private readonly database: Database,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
   ) {}
 
   /**

@@ -34,7 +34,7 @@ export const templatesErrors = defineErrors('templates', {
   }),
 });
 
-const MOST_LANGUAGES = 20;
+const MAX_LANGUAGES = 20;
 
 /**
  * TEMPLATE_NOT_FOUND of a template that exists in other languages. It names them; the one that is only written in another
@@ -43,7 +43,7 @@ const MOST_LANGUAGES = 20;
 export function notInLanguage(language: string, existing: readonly string[]): AppError {
   const spelling = (code: string): string => code.replaceAll('-', '_').toLowerCase();
   const isMeant = (code: string): boolean => spelling(code) === spelling(language);
-  const languages = [...existing].sort((a, b) => Number(isMeant(b)) - Number(isMeant(a))).slice(0, MOST_LANGUAGES);
+  const languages = [...existing].sort((a, b) => Number(isMeant(b)) - Number(isMeant(a))).slice(0, MAX_LANGUAGES);
   const [first = ''] = languages;
   const hint = isMeant(first) ? `; its code is written ${first}` : `, only in ${languages.join(', ')}`;
   return reworded(templatesErrors.TEMPLATE_NOT_FOUND(), {

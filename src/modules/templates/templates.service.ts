@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AppError } from '../../common/app-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
-import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { failure } from '../../infrastructure/whatsapp/platform-result.js';
@@ -55,7 +55,7 @@ export class TemplatesService {
     private readonly connections: ConnectionsService,
     private readonly sync: TemplateSync,
     private readonly database: Database,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
   ) {
     invalidation.on(TEMPLATES_CHANGED, () => this.sendable.clear());
   }

@@ -22,9 +22,9 @@ const EVENT_WITHIN_MS = 86_400_000;
 /** Between the start of a transaction and the events that it writes. */
 const TRANSACTION_MS = 2_000;
 /** Events of the workspace that are read behind each change, and deliveries of the endpoint behind each event. */
-const MOST_READ = 10_000;
-const MOST_EVENTS = 300;
-const MOST_DELIVERIES = 50;
+const MAX_READ = 10_000;
+const MAX_EVENTS = 300;
+const MAX_DELIVERIES = 50;
 
 /** The log of deliveries, and single events that a caller asked for. */
 @Injectable()
@@ -102,10 +102,10 @@ with part as materialized (
   select distinct on (v.id) v.*, left(v.id::text, 13) as time_of_id from part cross join lateral (
     select e.* from webhook_event e
     where e.organization_id = $1 and (e.transaction_id, e.id) >= (part.first, part.low) and e.transaction_id <= part.last
-    order by e.transaction_id, e.id limit ${MOST_READ}) as v
+    order by e.transaction_id, e.id limit ${MAX_READ}) as v
   where v.id >= part.low and v.id < part.high
     and coalesce(v.data ->> 'message_id', v.data -> 'message' ->> 'id') = $2
-  order by v.id limit ${MOST_EVENTS}
+  order by v.id limit ${MAX_EVENTS}
 )
 select found.type, found.data ->> 'status' as status, found.data ->> 'previous_status' as "previousStatus",
   (found.data ->> 'attempt')::integer as attempt, found.occurred_at as "occurredAt", found.status as state, (
@@ -115,9 +115,9 @@ select found.type, found.data ->> 'status' as status, found.data ->> 'previous_s
         where organization_id = $1 and endpoint_id = found.endpoint_id and event_type = found.type
           and status = kind.status and id >= (found.time_of_id || '-7000-8000-000000000000')::uuid
           and created_at >= to_timestamp((('x' || replace(found.time_of_id, '-', ''))::bit(48)::bigint - 1) / 1000.0)
-        order by created_at limit ${MOST_READ}) as of_event
+        order by created_at limit ${MAX_READ}) as of_event
       where found.attempt_count > 0 and of_event.event_id = found.id
-      limit least(found.attempt_count, ${MOST_DELIVERIES})) as d) as "deliveryIds"
+      limit least(found.attempt_count, ${MAX_DELIVERIES})) as d) as "deliveryIds"
 from found order by found.occurred_at, found.id`;
 
 // One walk of the index for each kind and state, merged: a page costs the same whatever is filtered.

@@ -6,7 +6,7 @@ import { checkTargetUrl, TargetChecker, type TargetOptions } from './address/tar
 import { answerWord, Connector, DeliveryError, type Destination, type OpenSocket } from './delivery/connector.js';
 
 /** A receiver cannot ask for a longer rest; the retry schedule has its own limits. */
-const LONGEST_REST_MS = 24 * 3_600_000;
+const MAX_REST_MS = 24 * 3_600_000;
 
 export interface DeliveryRequest {
   /** As `TargetChecker` made it. */
@@ -100,7 +100,7 @@ export class DeliveryClient {
     this.underWay.add(attempt);
     try {
       const answer = await attempt;
-      const retryAfterMs = parseRetryAfter(answer.retryAfter, Date.now(), LONGEST_REST_MS);
+      const retryAfterMs = parseRetryAfter(answer.retryAfter, Date.now(), MAX_REST_MS);
       return { kind: 'answered', status: answer.status, retryAfterMs, durationMs: sinceMs() };
     } catch (error) {
       const word = error instanceof DeliveryError ? error.word : 'request_not_valid';
@@ -162,11 +162,11 @@ export class DeliveryClient {
 const CLOSED_BEFORE: ReadonlySet<string> = new Set(['connection_closed', 'connection_reset']);
 
 /** Endpoints whose connections are kept, and connections of all of them: the one used least lately gives its own up. */
-const MOST_POOLS = 512;
-const MOST_OPEN = 512;
+const MAX_POOLS = 512;
+const MAX_OPEN = 512;
 
 /** A name moves, a certificate expires: connections are renewed from time to time. */
-const LONGEST_LIFE_MS = 60_000;
+const MAX_LIFE_MS = 60_000;
 
 /**
  * An idle connection lives for 4 s, or 1 s less than the server announces: what meets a connection that the other side
@@ -202,8 +202,8 @@ class EndpointClient extends Client {
  */
 class EndpointPools {
   private readonly pools = new LRUCache<string, EndpointPool>({
-    max: MOST_POOLS,
-    ttl: LONGEST_LIFE_MS,
+    max: MAX_POOLS,
+    ttl: MAX_LIFE_MS,
     // What is under way comes to its end.
     dispose: ({ pool }) => void pool.close(),
   });
@@ -266,7 +266,7 @@ class EndpointPools {
       pool.sockets.delete(opened);
       this.open--;
     });
-    if (this.open > MOST_OPEN) this.pools.pop();
+    if (this.open > MAX_OPEN) this.pools.pop();
     callback(null, opened.socket);
   }
 }

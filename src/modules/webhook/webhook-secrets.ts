@@ -57,10 +57,10 @@ function keyOf(secret: string): Buffer {
 /** Headers that a workspace adds to its deliveries, by their names. */
 export type WebhookHeaders = Readonly<Record<string, string>>;
 
-export const MOST_HEADERS = 10;
-export const LONGEST_VALUE = 1_000;
+export const MAX_HEADERS = 10;
+export const MAX_VALUE_LENGTH = 1_000;
 /** Of all names and values: a server takes 8 to 16 KiB of headers, and ours are among them. */
-const MOST_CHARACTERS = 4_096;
+const MAX_CHARACTERS = 4_096;
 
 /** Ours begin otherwise, so none of them can be set, nor those of HTTP itself. */
 export const HEADER_NAME = '^([Xx]-[A-Za-z0-9-]{1,62}|[Aa]uthorization)$';
@@ -74,8 +74,8 @@ export function headerViolations(headers: Readonly<Record<string, unknown>>): Er
   const seen = new Set<string>();
   let characters = 0;
   const names = Object.keys(headers);
-  if (names.length > MOST_HEADERS) {
-    return [{ field: 'headers', rule: 'max_items', message: `headers takes at most ${MOST_HEADERS} headers.` }];
+  if (names.length > MAX_HEADERS) {
+    return [{ field: 'headers', rule: 'max_items', message: `headers takes at most ${MAX_HEADERS} headers.` }];
   }
   for (const name of names) {
     const value = headers[name];
@@ -85,16 +85,16 @@ export function headerViolations(headers: Readonly<Record<string, unknown>>): Er
       refuse('name', 'A header must be named X-..., with letters, digits and hyphens, or Authorization.');
     } else if (seen.has(name.toLowerCase())) {
       refuse('repeated', 'This header is given twice; upper and lower case make no difference.');
-    } else if (typeof value !== 'string' || value.length > LONGEST_VALUE || !VALUE.test(value)) {
+    } else if (typeof value !== 'string' || value.length > MAX_VALUE_LENGTH || !VALUE.test(value)) {
       refuse(
         'format',
-        `The value must be 1 to ${LONGEST_VALUE} visible ASCII characters, with blanks between them only.`,
+        `The value must be 1 to ${MAX_VALUE_LENGTH} visible ASCII characters, with blanks between them only.`,
       );
     } else characters += name.length + value.length;
     seen.add(name.toLowerCase());
   }
-  if (characters > MOST_CHARACTERS) {
-    const message = `All headers together may have ${MOST_CHARACTERS} characters at most.`;
+  if (characters > MAX_CHARACTERS) {
+    const message = `All headers together may have ${MAX_CHARACTERS} characters at most.`;
     details.push({ field: 'headers', rule: 'max_length', message });
   }
   return details;

@@ -10,7 +10,7 @@ import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 import { EventsRepository } from './events/events.repository.js';
-import { MaintenanceRepository } from './maintenance.repository.js';
+import { WebhookMaintenanceRepository } from './webhook-maintenance.repository.js';
 import { WebhookService } from './webhook.service.js';
 
 const PURGE_EVERY_MS = 60_000;
@@ -27,7 +27,7 @@ const UNREAD_DAYS = 7;
 @Injectable()
 export class WebhookMaintenance implements OnModuleInit {
   constructor(
-    private readonly repository: MaintenanceRepository,
+    private readonly repository: WebhookMaintenanceRepository,
     private readonly webhook: WebhookService,
     private readonly events: EventsRepository,
     private readonly restoration: Restoration,

@@ -8,12 +8,12 @@ import { DeliveryClient } from './delivery-client.js';
 import { DeliveryAttempts } from './dispatch/delivery-attempts.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
-import { EndpointsRepository } from './endpoints.repository.js';
+import { WebhookRepository } from './webhook.repository.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsRepository } from './events/events.repository.js';
 import { EventsService } from './events/events.service.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
-import { MaintenanceRepository } from './maintenance.repository.js';
+import { WebhookMaintenanceRepository } from './webhook-maintenance.repository.js';
 import { ReplaysController } from './replay/replays.controller.js';
 import { ReplaysRepository } from './replay/replays.repository.js';
 import { ReplaysService } from './replay/replays.service.js';
@@ -29,7 +29,7 @@ const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowP
   controllers: [WebhookController, ReplaysController, EventsController],
   providers: [
     WebhookService,
-    EndpointsRepository,
+    WebhookRepository,
     EndpointSecrets,
     DemoReceivers,
     DeliveriesRepository,
@@ -37,7 +37,7 @@ const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowP
     WebhookDispatcher,
     DeliveryAttempts,
     WebhookMaintenance,
-    MaintenanceRepository,
+    WebhookMaintenanceRepository,
     ReplaysService,
     ReplaysRepository,
     EventsService,

@@ -4,7 +4,7 @@ import { describeError } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { cursorOf } from '../../infrastructure/http/page.query.js';
-import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { DemoReceivers } from './address/demo-receivers.service.js';
@@ -18,7 +18,7 @@ import {
   type ListDeliveriesRequest,
   type QueuedEventResponse,
 } from './dto/webhook.dto.js';
-import { EndpointsRepository, type EndpointSettings } from './endpoints.repository.js';
+import { WebhookRepository, type EndpointSettings } from './webhook.repository.js';
 import type { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 import { EndpointSecrets, headerViolations } from './webhook-secrets.js';
 import { webhookErrors } from './webhook.errors.js';
@@ -37,9 +37,9 @@ export class WebhookService {
   private readonly endpointIds = new ExpiringCache<string, string | null>(CACHE);
 
   constructor(
-    private readonly endpoints: EndpointsRepository,
+    private readonly endpoints: WebhookRepository,
     private readonly deliveries: DeliveriesRepository,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly secrets: EndpointSecrets,
     private readonly checker: TargetChecker,
     private readonly demo: DemoReceivers,

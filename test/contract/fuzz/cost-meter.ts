@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { asCurl, type Answer, type Call, type Caller } from './caller.js';
 
 /** What one request may cost at most, for every caller. */
-const MOST_ANSWER_BYTES = 64 * 1_024;
-const MOST_BUSY_MS = 100;
-const MOST_MEMORY_BYTES = 50 * 1_024 * 1_024;
+const MAX_ANSWER_BYTES = 64 * 1_024;
+const MAX_BUSY_MS = 100;
+const MAX_MEMORY_BYTES = 50 * 1_024 * 1_024;
 /** Other work of the process counts too, so the cheapest of several tries is what the request costs. */
 const TRIES = 8;
 /** What `reference` takes on a quiet machine. */
@@ -89,7 +89,7 @@ function memory(): number {
 }
 
 function isTooDear({ answerBytes, busyMs, memoryBytes }: Cost): boolean {
-  return answerBytes > MOST_ANSWER_BYTES || busyMs > MOST_BUSY_MS || memoryBytes > MOST_MEMORY_BYTES;
+  return answerBytes > MAX_ANSWER_BYTES || busyMs > MAX_BUSY_MS || memoryBytes > MAX_MEMORY_BYTES;
 }
 
 function cheaper(a: Cost, b: Cost): Cost {

@@ -18,7 +18,7 @@ const FORGED = 'failed';
 const AGAIN_MS = 50;
 const APPLIED_MS = 60_000;
 /** Callbacks before the next kill, which would else fall into the start. */
-const LEAST_BETWEEN = 200;
+const MIN_BETWEEN = 200;
 const PROGRESS_MS = 90_000;
 
 /** Signed callbacks in any order, each up to twice, beside forged ones, while the api is killed. */
@@ -108,7 +108,7 @@ async function killAgainAndAgain(
   let killedAt = performance.now();
   for (let kill = 1; kill <= kills; kill++) {
     const from = acknowledged();
-    const more = (): true | null => (acknowledged() >= from + LEAST_BETWEEN ? true : null);
+    const more = (): true | null => (acknowledged() >= from + MIN_BETWEEN ? true : null);
     await waitFor('callbacks to be acknowledged', more, { timeoutMs: PROGRESS_MS, everyMs: 5 }).catch(() => null);
     await pause(randomBetween(0, 300));
     await api.child.kill();

@@ -16,7 +16,7 @@ const RATE = LANES * LANE_RATE;
 const CODE_EVERY_MS = 250;
 /** A code is given up after 30 s; its user waits before the screen. */
 const CODE_WITHIN_SECONDS = 5;
-const LEAST_SHARE = 0.5;
+const MIN_SHARE = 0.5;
 const BACK_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 5_000;
 const GOAL = `0 lost, 0 sent twice, at least half the rate, every code within ${CODE_WITHIN_SECONDS} s, then back to the queue`;
@@ -127,7 +127,7 @@ class Run {
 
   /** @param away messages a second without Redis */
   compare(away: number, withRedis: number): void {
-    if (away >= withRedis * LEAST_SHARE) return;
+    if (away >= withRedis * MIN_SHARE) return;
     this.late.push(`${away}/s without Redis, ${withRedis}/s with it`);
   }
 

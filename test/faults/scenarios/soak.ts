@@ -13,9 +13,9 @@ const RECIPIENTS = 100;
 const MIB = 1_048_576;
 const SAMPLE_MS = 1_000;
 /** All dead rows, of all tables, while no vacuum can remove any; 4.5 a message were measured. */
-const MOST_DEAD_A_MESSAGE = 6;
+const MAX_DEAD_A_MESSAGE = 6;
 /** Sockets come and go with the load; a leak of one a second would be far more. */
-const MOST_MORE_FILES = 40;
+const MAX_MORE_FILES = 40;
 /** The quick form is shorter than Node needs to fill its heap, so only a leak that would kill within minutes shows. */
 const FORMS = {
   quick: { seconds: 40, callers: 4, betweenMs: 80, lagMs: 5_000, slopeMibPerMinute: 150 },
@@ -81,9 +81,9 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const { violations, late } = traffic;
   if (!(lagMs <= form.lagMs)) late.push(`the queue's lag was ${lagMs} ms (p99), more than ${form.lagMs}`);
   const deadEach = dead / traffic.attempted;
-  if (deadEach > MOST_DEAD_A_MESSAGE) violations.push(`${deadEach.toFixed(1)} dead rows a message`);
+  if (deadEach > MAX_DEAD_A_MESSAGE) violations.push(`${deadEach.toFixed(1)} dead rows a message`);
   if (slope > form.slopeMibPerMinute) violations.push(`memory grows by ${slope.toFixed(1)} MiB a minute`);
-  if (moreFiles > MOST_MORE_FILES) violations.push(`${moreFiles} more open files than half-way`);
+  if (moreFiles > MAX_MORE_FILES) violations.push(`${moreFiles} more open files than half-way`);
   return reportOf({
     faults: 1,
     attempted: traffic.attempted,

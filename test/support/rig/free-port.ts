@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
 /** Below those that a system gives to outgoing connections: one of them could take the port before it is used. */
-const LOWEST = 10_000;
+const MIN_PORT = 10_000;
 /** Each process has ports of its own: one that is given out and not bound yet is given to no other. */
 const RANGES = 100;
 const IN_RANGE = 200;
@@ -9,7 +9,7 @@ let given = 0;
 
 /** A port of 127.0.0.1 without a listener. This process gets it again only after 199 others. */
 export async function freePort(): Promise<number> {
-  const from = LOWEST + (process.pid % RANGES) * IN_RANGE;
+  const from = MIN_PORT + (process.pid % RANGES) * IN_RANGE;
   for (let tried = 0; tried < IN_RANGE; tried++) {
     const port = from + (given++ % IN_RANGE);
     if (await isFree(port)) return port;

@@ -12,7 +12,7 @@ interface Surroundings {
 type Direction = 'to_target' | 'to_client';
 
 /** Bytes of one direction that may wait before the sender is made to. */
-const MOST_WAITING = 1_048_576;
+const MAX_WAITING = 1_048_576;
 /** A slow connection gets its bytes in pieces of this long. */
 const PIECE_MS = 20;
 const LOOK_AGAIN_MS = 1_000;
@@ -86,11 +86,11 @@ export class ProxiedConnection {
     from.on('data', (bytes: Buffer) => {
       const arrivedAt = performance.now();
       waiting += bytes.length;
-      if (waiting > MOST_WAITING) from.pause();
+      if (waiting > MAX_WAITING) from.pause();
       chain = chain.then(async () => {
         await this.pass(bytes, to, direction, arrivedAt);
         waiting -= bytes.length;
-        if (waiting <= MOST_WAITING && from.isPaused()) from.resume();
+        if (waiting <= MAX_WAITING && from.isPaused()) from.resume();
       });
     });
     from.on('end', () => {

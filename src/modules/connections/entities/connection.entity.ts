@@ -80,10 +80,6 @@ export class ConnectionEntity {
   @Column({ type: 'timestamptz', name: 'facts_due_at', select: false })
   factsDueAt!: Date;
 
-  /** When the profile was last changed through Herald. */
-  @Column({ type: 'timestamptz', name: 'profile_updated_at', precision: 3, nullable: true })
-  profileUpdatedAt!: Date | null;
-
   @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
   createdAt!: Date;
 

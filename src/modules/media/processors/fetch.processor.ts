@@ -39,7 +39,7 @@ export const FETCH_QUEUE = 'media';
 /** How often a file is asked for again because its address is gone. */
 const ADDRESSES = 2;
 /** Tries of a file that the platform does not have, or has not as it said: about an hour. */
-const MOST_REFUSALS = 9;
+const MAX_REFUSALS = 9;
 /** From this count on the delay is as long as it gets; an outage counts no further. */
 const TRIES_OF_AN_OUTAGE = 6;
 const RECORD_FOR_MS = 30_000;
@@ -238,7 +238,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
       case 'failed':
         return this.fetches.fail(file, failure);
       case 'refused':
-        if (file.tries >= MOST_REFUSALS) return this.fetches.fail(file, failure);
+        if (file.tries >= MAX_REFUSALS) return this.fetches.fail(file, failure);
         return this.fetches.retry(file, failure, deferralMs(file.tries, Math.random()), null);
       case 'wait':
         return this.fetches.retry(file, failure, deferralMs(file.tries, Math.random()), TRIES_OF_AN_OUTAGE);

@@ -25,12 +25,14 @@ export function demand(holds: boolean): asserts holds {
 }
 
 const WINDOW_BYTES = 4_096;
+/** More than a real file needs; a file of millions of empty pieces costs no more than this. */
+const MAX_LOOKS = 50_000;
 
-/** Reads a file from `position` on, by windows: many small looks cost few reads. */
+/** Reads a file by windows: many small looks cost few reads. */
 export class ByteReader {
-  position = 0;
   private window: Buffer = Buffer.alloc(0);
   private windowAt = 0;
+  private looks = 0;
 
   constructor(private readonly source: ByteSource) {}
 
@@ -38,39 +40,20 @@ export class ByteReader {
     return this.source.sizeBytes;
   }
 
-  /** Bytes between the position and the end. */
-  get left(): number {
-    return this.source.sizeBytes - this.position;
+  /** Up to `length` bytes from a position on. @throws BrokenFileError after MAX_LOOKS. */
+  async look(position: number, length: number): Promise<Buffer> {
+    demand(++this.looks <= MAX_LOOKS);
+    const from = position - this.windowAt;
+    if (from >= 0 && from + length <= this.window.length) return this.window.subarray(from, from + length);
+    this.window = await this.source.read(position, Math.max(length, WINDOW_BYTES));
+    this.windowAt = position;
+    return this.window.subarray(0, length);
   }
 
-  /** Up to `length` of the next bytes; the position stays. */
-  async look(length: number): Promise<Buffer> {
-    const from = this.position - this.windowAt;
-    if (from < 0 || from + length > this.window.length) {
-      this.window = await this.source.read(this.position, Math.max(length, WINDOW_BYTES));
-      this.windowAt = this.position;
-      return this.window.subarray(0, length);
-    }
-    return this.window.subarray(from, from + length);
-  }
-
-  /** The next `length` bytes; the position stays. @throws BrokenFileError where fewer are left. */
-  async peek(length: number): Promise<Buffer> {
-    const bytes = await this.look(length);
+  /** All of them. @throws BrokenFileError where the file ends before. */
+  async take(position: number, length: number): Promise<Buffer> {
+    const bytes = await this.look(position, length);
     demand(bytes.length === length);
     return bytes;
-  }
-
-  /** As `peek`, and moves on behind them. */
-  async take(length: number): Promise<Buffer> {
-    const bytes = await this.peek(length);
-    this.position += length;
-    return bytes;
-  }
-
-  /** Moves to a position. */
-  at(position: number): this {
-    this.position = position;
-    return this;
   }
 }

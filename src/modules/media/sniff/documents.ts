@@ -1,26 +1,21 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
-import { BrokenFileError, type ByteReader, demand, NotTakenError } from './byte-reader.js';
+import { type ByteReader, demand, NotTakenError } from './byte-reader.js';
 import { type Format, FORMATS } from './formats.js';
 
 const inflate = promisify(inflateRaw);
 
 const END_BYTES = 22;
 const MAX_COMMENT_BYTES = 65_535;
-const MAX_ENTRIES = 20_000;
-const MAX_NAME_BYTES = 1_024;
-const CONTENT_TYPES = '[Content_Types].xml';
+const CONTENT_TYPES = Buffer.from('[Content_Types].xml');
 // The list of parts of a document: a few kilobytes. What claims more is not unpacked.
 const MAX_PACKED_BYTES = 128 * 1_024;
 const MAX_UNPACKED_BYTES = 1_024 * 1_024;
 
-/** Main parts, as the list of content types names them, with the folder where such a part is. */
-const MAIN_PARTS = [
-  { type: 'wordprocessingml.document.main+xml', folder: 'word/', format: FORMATS.docx },
-  { type: 'spreadsheetml.sheet.main+xml', folder: 'xl/', format: FORMATS.xlsx },
-  { type: 'presentationml.presentation.main+xml', folder: 'ppt/', format: FORMATS.pptx },
-] as const;
-const OPEN_XML = 'application/vnd.openxmlformats-officedocument.';
+/** The content type of the main part of each kind of document. */
+const MAIN_PARTS: readonly (readonly [type: string, Format])[] = [FORMATS.docx, FORMATS.xlsx, FORMATS.pptx].map(
+  (format) => [`${format.mimeType}.main+xml`, format],
+);
 
 interface ZipDirectory {
   at: number;
@@ -29,9 +24,8 @@ interface ZipDirectory {
 
 /** Where a ZIP's directory is, if the file ends as a ZIP does and the directory fills the bytes before that end. */
 export async function zipDirectory(file: ByteReader): Promise<ZipDirectory | null> {
-  const length = Math.min(file.sizeBytes, END_BYTES + MAX_COMMENT_BYTES);
-  const tailAt = file.sizeBytes - length;
-  const tail = await file.at(tailAt).look(length);
+  const tailAt = Math.max(0, file.sizeBytes - END_BYTES - MAX_COMMENT_BYTES);
+  const tail = await file.look(tailAt, END_BYTES + MAX_COMMENT_BYTES);
   for (let at = tail.length - END_BYTES; at >= 0; at--) {
     at = tail.lastIndexOf('PK\x05\x06', at, 'latin1');
     if (at < 0) return null;
@@ -39,81 +33,61 @@ export async function zipDirectory(file: ByteReader): Promise<ZipDirectory | nul
     const entries = tail.readUInt16LE(at + 10);
     const directoryAt = tailAt + at - tail.readUInt32LE(at + 12);
     if (directoryAt < 0 || tail.readUInt32LE(at + 4) !== 0) continue;
-    if (entries > 0 && (await file.at(directoryAt).look(4)).toString('latin1') !== 'PK\x01\x02') continue;
+    if (entries > 0 && (await file.look(directoryAt, 4)).toString('latin1') !== 'PK\x01\x02') continue;
     return { at: directoryAt, entries };
   }
   return null;
 }
 
 /**
- * Word, Excel and PowerPoint files in the Office Open XML format, detected by their list of content types. Only that
- * list is unpacked, at most one megabyte of it. The central directory counts, as for the programs that open the file:
- * the local header before an entry may differ.
+ * Word, Excel and PowerPoint files in the Office Open XML format, detected by their list of content types: the one that
+ * the directory names, as for the programs that open the file. The library goes by the headers before the entries, which
+ * may differ, and reads them up to the first megabyte only.
  */
 export async function examineZip(file: ByteReader): Promise<Format> {
+  const list = await contentTypesOf(file);
+  const [main, ...others] = MAIN_PARTS.filter(([type]) => list.includes(type));
+  if (main === undefined || others.length > 0) throw new NotTakenError('application/zip');
+  return main[1];
+}
+
+/** Empty where the ZIP has no such list, or one that is too large. */
+async function contentTypesOf(file: ByteReader): Promise<string> {
   const directory = await zipDirectory(file);
-  demand(directory !== null && directory.entries <= MAX_ENTRIES);
-  try {
-    const { list, folders } = await contentsOf(file, directory);
-    const text = await unpack(file, list);
-    const types = [...text.matchAll(/ContentType\s*=\s*["']([^"']{1,200})["']/g)].map((match) => match[1] ?? '');
-    const mains = MAIN_PARTS.filter((part) => types.includes(OPEN_XML + part.type) && folders.has(part.folder));
-    const [main] = mains;
-    if (main !== undefined && mains.length === 1) return main.format;
-    const other = types.find((type) => /^application\/vnd\.[\w.-]+\.(macroEnabled|template)\.main\+xml$/.test(type));
-    throw new NotTakenError(other?.replace(/\.main\+xml$/, '') ?? 'application/zip');
-  } catch (error) {
-    throw error instanceof BrokenFileError ? new NotTakenError('application/zip') : error;
+  demand(directory !== null);
+  const lists: ZipEntry[] = [];
+  let firstAt = Infinity;
+  for (let at = directory.at, entry = 0; entry < directory.entries; entry++) {
+    const head = await file.take(at, 46);
+    demand(head.toString('latin1', 0, 4) === 'PK\x01\x02');
+    const nameBytes = head.readUInt16LE(28);
+    const described: ZipEntry = {
+      method: head.readUInt16LE(10),
+      packedBytes: head.readUInt32LE(20),
+      at: head.readUInt32LE(42),
+    };
+    firstAt = Math.min(firstAt, described.at);
+    const isList = nameBytes === CONTENT_TYPES.length && (await file.look(at + 46, nameBytes)).equals(CONTENT_TYPES);
+    if (isList) lists.push(described);
+    at += 46 + nameBytes + head.readUInt16LE(30) + head.readUInt16LE(32);
   }
+  // What is before the first entry belongs to another file.
+  demand(firstAt === 0 && lists.length < 2);
+  return lists[0] === undefined ? '' : unpack(file, lists[0]);
 }
 
 interface ZipEntry {
   method: number;
   packedBytes: number;
-  unpackedBytes: number;
   at: number;
 }
 
-/** Walks the directory: the one list of content types, and which of the main parts' folders are there. */
-async function contentsOf(file: ByteReader, directory: ZipDirectory) {
-  file.position = directory.at;
-  let list: ZipEntry | null = null;
-  const folders = new Set<string>();
-  let first = Infinity;
-  for (let entry = 0; entry < directory.entries; entry++) {
-    const head = await file.take(46);
-    const nameBytes = head.readUInt16LE(28);
-    const isEncrypted = (head.readUInt16LE(8) & 1) !== 0;
-    demand(head.toString('latin1', 0, 4) === 'PK\x01\x02' && nameBytes <= MAX_NAME_BYTES && !isEncrypted);
-    const furtherBytes = head.readUInt16LE(30) + head.readUInt16LE(32);
-    const described: ZipEntry = {
-      method: head.readUInt16LE(10),
-      packedBytes: head.readUInt32LE(20),
-      unpackedBytes: head.readUInt32LE(24),
-      at: head.readUInt32LE(42),
-    };
-    // Some writers on Windows separate folders by backslashes.
-    const name = (await file.take(nameBytes)).toString('utf8').replaceAll('\\', '/');
-    file.position += furtherBytes;
-    first = Math.min(first, described.at);
-    demand(name !== CONTENT_TYPES || list === null);
-    if (name === CONTENT_TYPES) list = described;
-    for (const { folder } of MAIN_PARTS) if (name.startsWith(folder)) folders.add(folder);
-  }
-  // What is before the first entry belongs to another file.
-  demand(first === 0 && list !== null);
-  return { list, folders };
-}
-
-async function unpack(file: ByteReader, entry: ZipEntry): Promise<string> {
-  demand(entry.packedBytes <= MAX_PACKED_BYTES && entry.unpackedBytes <= MAX_UNPACKED_BYTES);
-  const local = await file.at(entry.at).take(30);
-  demand(local.toString('latin1', 0, 4) === 'PK\x03\x04' && (entry.method === 0 || entry.method === 8));
-  file.position += local.readUInt16LE(26) + local.readUInt16LE(28);
-  const packed = await file.peek(entry.packedBytes);
-  if (entry.method === 0) return packed.toString('utf8');
-  const unpacked = await inflate(packed, { maxOutputLength: MAX_UNPACKED_BYTES }).catch(() => null);
-  demand(unpacked !== null);
+async function unpack(file: ByteReader, { at, method, packedBytes }: ZipEntry): Promise<string> {
+  if (packedBytes > MAX_PACKED_BYTES) return '';
+  const local = await file.take(at, 30);
+  const packed = await file.take(at + 30 + local.readUInt16LE(26) + local.readUInt16LE(28), packedBytes);
+  if (method === 0) return packed.toString('utf8');
+  const unpacked = await inflate(packed, { maxOutputLength: MAX_UNPACKED_BYTES }).catch(() => '');
   return unpacked.toString('utf8');
 }
 
@@ -138,7 +112,7 @@ const STREAMS: ReadonlyMap<string, Format> = new Map<string, Format>([
  * entries at its root identify the kind, because a document may hold documents of other kinds further down.
  */
 export async function examineCompoundFile(file: ByteReader): Promise<Format> {
-  const header = await file.peek(HEADER_BYTES);
+  const header = await file.take(0, HEADER_BYTES);
   const shift = header.readUInt16LE(30);
   demand(shift === 9 || shift === 12);
   const entries = await directoryOf(new Sectors(file, header, 2 ** shift), header.readUInt32LE(48));
@@ -188,7 +162,7 @@ class Sectors {
   ) {}
 
   read(sector: number): Promise<Buffer> {
-    return this.file.at((sector + 1) * this.sectorBytes).look(this.sectorBytes);
+    return this.file.look((sector + 1) * this.sectorBytes, this.sectorBytes);
   }
 
   async after(sector: number): Promise<number> {

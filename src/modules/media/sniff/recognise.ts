@@ -1,10 +1,10 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { MediaType } from '../media.types.js';
-import { examineAmr, examineIsoMedia, examineMpegAudio, examineOgg } from './audio-video.js';
+import { examineAmr, examineMpegAudio, examineOpus, isTagged } from './audio.js';
 import { BrokenFileError, ByteReader, type ByteSource, NotTakenError } from './byte-reader.js';
 import { examineCompoundFile, examineZip, zipDirectory } from './documents.js';
 import { type Format, FORMATS } from './formats.js';
-import { examineJpeg, examinePng, examineWebp, isAnimatedWebp } from './pictures.js';
+import { examineJpeg, examineMp4, examinePng, examineThreeGp, examineWebp, isAnimatedWebp } from './pieces.js';
 
 /** So many bytes decide the family of a file. */
 export const HEAD_BYTES = 4_100;
@@ -36,39 +36,47 @@ const zip = { mimeType: 'application/zip', limitBytes: FORMATS.docx.limitBytes }
 const compound = { mimeType: 'application/x-cfb', limitBytes: FORMATS.doc.limitBytes };
 const mpegAudio = family(FORMATS.mp3, ['audio'], examineMpegAudio, 'audio');
 const animated = family(FORMATS.animatedSticker, ['sticker'], examineWebp);
+const png = family(FORMATS.png, ['image'], examinePng);
+const mp4 = family(FORMATS.mp4, ['video', 'audio'], examineMp4);
+const office = family(zip, ['document'], examineZip, 'a ZIP');
 const pdf = family(FORMATS.pdf, ['document'], () => Promise.resolve(FORMATS.pdf));
 // Its bytes are looked at one by one as they come.
 export const TEXT = family(FORMATS.text, ['document'], () => Promise.resolve(FORMATS.text));
 
-/** By the first bytes, each of them one character. */
-const FAMILIES: readonly (readonly [begins: (start: string) => boolean, Family])[] = [
-  [(start) => start.startsWith('\xff\xd8\xff'), family(FORMATS.jpeg, ['image'], examineJpeg)],
-  [(start) => start.startsWith('\x89PNG\r\n\x1a\n'), family(FORMATS.png, ['image'], examinePng)],
-  [(start) => /^RIFF.{4}WEBP/s.test(start), family(FORMATS.sticker, ['sticker'], examineWebp)],
-  [(start) => start.startsWith('ftyp', 4), family(FORMATS.mp4, ['video', 'audio'], examineIsoMedia)],
-  [(start) => /^(ID3|\xff[\xe0-\xff])/.test(start), mpegAudio],
-  [(start) => start.startsWith('#!AMR\n'), family(FORMATS.amr, ['audio'], examineAmr, 'audio')],
-  [(start) => start.startsWith('OggS'), family(FORMATS.ogg, ['audio'], examineOgg)],
-  [(start) => /^%PDF-\d/.test(start), pdf],
-  [(start) => start.startsWith('PK\x03\x04'), family(zip, ['document'], examineZip, 'a ZIP')],
-  [
-    (start) => start.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'),
-    family(compound, ['document'], examineCompoundFile, 'an Office document'),
-  ],
-];
+/** By the library's name of what a file begins like. */
+const FAMILIES: ReadonlyMap<string, Family> = new Map([
+  ['image/jpeg', family(FORMATS.jpeg, ['image'], examineJpeg)],
+  ['image/png', png],
+  ['image/apng', png],
+  ['image/webp', family(FORMATS.sticker, ['sticker'], examineWebp)],
+  ['video/mp4', mp4],
+  ['video/x-m4v', mp4],
+  ['audio/mp4', mp4],
+  ['audio/x-m4a', mp4],
+  ['video/3gpp', family(FORMATS.threeGp, ['video'], examineThreeGp)],
+  ['audio/mpeg', mpegAudio],
+  ['audio/aac', mpegAudio],
+  ['audio/amr', family(FORMATS.amr, ['audio'], examineAmr, 'audio')],
+  ['audio/ogg; codecs=opus', family(FORMATS.ogg, ['audio'], examineOpus)],
+  ['application/pdf', pdf],
+  ['application/zip', office],
+  [FORMATS.docx.mimeType, office],
+  [FORMATS.xlsx.mimeType, office],
+  [FORMATS.pptx.mimeType, office],
+  ['application/x-cfb', family(compound, ['document'], examineCompoundFile, 'an Office document')],
+]);
 
 /**
  * What the beginning of a file shows, before the rest has arrived. `family` is null where the platform takes no file that
  * begins so; `name` says what it is as far as that is known.
  */
 export async function firstLook(head: Buffer): Promise<{ family: Family | null; name: string | null }> {
-  const start = head.toString('latin1', 0, 16);
-  const found = FAMILIES.find(([begins]) => begins(start))?.[1];
+  const name = activeTextType(head) ?? (await nameOf(head));
+  const found = name === null && isTagged(head) ? mpegAudio : FAMILIES.get(name ?? '');
   if (found !== undefined) {
-    const seen = found.examine === examineWebp && isAnimatedWebp(head) ? animated : found;
+    const seen = isAnimatedWebp(head) ? animated : found;
     return { family: seen, name: seen.name };
   }
-  const name = activeTextType(head) ?? (await nameOf(head));
   const mayBeText = name === null || (isHarmlessText(name) && new TextScan().push(head));
   return mayBeText ? { family: TEXT, name: TEXT.name } : { family: null, name };
 }
@@ -84,7 +92,7 @@ export async function recognise({ examine, like }: Family, source: ByteSource): 
   const file = new ByteReader(source);
   try {
     const format = await examine(file);
-    const isPdf = examine !== pdf.examine && (await file.at(0).look(PDF_SEARCH_BYTES)).includes('%PDF-');
+    const isPdf = examine !== pdf.examine && (await file.look(0, PDF_SEARCH_BYTES)).includes('%PDF-');
     const isZip = examine !== examineZip && !isPdf && (await zipDirectory(file)) !== null;
     if (!isPdf && !isZip) return format;
     const second = isPdf ? pdf.name : zip.mimeType;

@@ -62,8 +62,12 @@ describe('FileReception', () => {
       ['an SVG', Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/svg+xml'],
       ['XML', Buffer.from('<?xml version="1.0"?><a/>'), 'text/xml'],
       ['a ZIP', sample.zip([{ name: 'a.txt', data: Buffer.from('a') }]), 'application/zip'],
-      ['an archive of Java', sample.zip([{ name: 'META-INF/MANIFEST.MF', data: Buffer.from('a') }]), 'application/zip'],
-      ['HEIC', sample.isoMedia({ brand: 'heic' }), 'image/heif'],
+      [
+        'an archive of Java',
+        sample.zip([{ name: 'META-INF/MANIFEST.MF', data: Buffer.from('a') }]),
+        'application/java-archive',
+      ],
+      ['HEIC', sample.isoMedia({ brand: 'heic' }), 'image/heic'],
       ['QuickTime', sample.isoMedia({ brand: 'qt  ' }), 'video/quicktime'],
       ['Ogg Vorbis', sample.ogg({ codec: '\x01vorbis' }), 'audio/ogg'],
       ['Opus in stereo', sample.ogg({ channels: 2 }), 'audio/ogg; codecs=opus'],
@@ -80,7 +84,7 @@ describe('FileReception', () => {
       [
         'a Word file with macros',
         sample.office('docx', { contentType: 'application/vnd.ms-word.document.macroEnabled.main+xml' }),
-        'application/vnd.ms-word.document.macroEnabled',
+        'application/vnd.ms-word.document.macroenabled.12',
       ],
     ])('%s', async (_name, bytes, type) => {
       const verdict = await receive(bytes);
@@ -130,6 +134,54 @@ describe('FileReception', () => {
     };
     expect((await receive(filled(4_096))).mimeType).toBe('image/jpeg');
     expect((await receive(filled(1_000_000))).code).toBe('MEDIA_TYPE_NOT_SUPPORTED');
+  });
+
+  it('detects an MP4 by its tracks, whatever its brand says', async () => {
+    const sound = sample.isoMedia({ brand: 'M4V ', handlers: ['soun'] });
+    expect(await receive(sound)).toMatchObject({ mimeType: 'audio/mp4' });
+    const film = sample.isoMedia({ brand: 'M4A ', handlers: ['soun', 'vide'] });
+    expect(await receive(film)).toMatchObject({ mimeType: 'video/mp4' });
+    expect(await receive(sample.isoMedia({ handlers: ['text'] }))).toMatchObject({ code: 'MEDIA_TYPE_NOT_SUPPORTED' });
+    // The second track says of its content that it is longer than the track.
+    const damaged = sample.isoMedia();
+    damaged.writeUInt32BE(0xffff, damaged.lastIndexOf('mdhd') - 4);
+    expect(await receive(damaged)).toMatchObject({ mimeType: 'video/mp4' });
+  });
+
+  it('takes an MP3 that is filled up behind its tag', async () => {
+    for (const tagBytes of [100, 200_000]) {
+      const song = sample.mp3({ tagBytes });
+      const filled = Buffer.concat([
+        song.subarray(0, 10 + tagBytes),
+        Buffer.alloc(2_000),
+        song.subarray(10 + tagBytes),
+      ]);
+      expect(await receive(filled)).toMatchObject({ mimeType: 'audio/mpeg' });
+    }
+  });
+
+  it.each([
+    ['a PNG', sample.png(20_000)],
+    ['an MP4', sample.isoMedia({ totalBytes: 20_000 })],
+    ['a WebP', sample.webp({ totalBytes: 20_000 })],
+    ['a Word file', sample.office('docx')],
+  ])('refuses %s that is cut short', async (_name, bytes) => {
+    expect((await receive(bytes.subarray(0, bytes.length - 9))).code).toBe('MEDIA_TYPE_NOT_SUPPORTED');
+  });
+
+  it('detects a Word file by its directory, not by the names before its entries', async () => {
+    const bytes = sample.office('docx');
+    // The list of content types has another name in the directory than before its bytes.
+    bytes.write('[Other_Content].xml', bytes.lastIndexOf('[Content_Types].xml'));
+    expect(detected(await receive(bytes))).toBe('application/zip');
+  });
+
+  it('looks at no million of empty pieces', async () => {
+    const boxes = Buffer.concat(Array.from({ length: 1_000_000 }, () => Buffer.from('\0\0\0\x08free', 'latin1')));
+    const film = sample.isoMedia({ moovLast: true });
+    expect((await receive(Buffer.concat([film.subarray(0, 20), boxes, film.subarray(20)]))).code).toBe(
+      'MEDIA_TYPE_NOT_SUPPORTED',
+    );
   });
 
   it('detects a document by its root, not by what it contains', async () => {

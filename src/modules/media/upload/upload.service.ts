@@ -398,7 +398,7 @@ export class UploadSlots {
 const LOOK_MS = 1_000;
 const GRACE_MS = 30_000;
 /** A connection slower than this (0.3 Mbit/s) can't upload; 32 MiB then take 14 minutes. */
-const LEAST_BYTES_PER_MS = (40 * 1_024) / 1_000;
+const MIN_BYTES_PER_MS = (40 * 1_024) / 1_000;
 
 /**
  * Ends uploads that come too slowly, or no more: each of them holds a slot. The mean rate counts, so a pause
@@ -419,7 +419,7 @@ export function watchPace(socket: Socket, tooSlow: (error: Error) => void, grace
         read = socket.bytesRead;
         readAt = now;
       }
-      const allowedMs = graceMs + (read - readBefore) / LEAST_BYTES_PER_MS;
+      const allowedMs = graceMs + (read - readBefore) / MIN_BYTES_PER_MS;
       if (now - startedAt <= allowedMs && now - readAt <= graceMs) return;
       clearInterval(timer);
       const message = 'The upload came too slowly; send at least 40 KiB a second.';

@@ -68,7 +68,7 @@ interface StoredRow {
 }
 
 /** Messages of groups that wait for their transaction; as many as a `GroupCommit` lets wait. */
-const MOST_GROUPED = 2_000;
+const MAX_GROUPED = 2_000;
 /** Several commits of a usual disk: then the batch under way is blocked. */
 const OVERLAP_AFTER_MS = 25;
 
@@ -126,7 +126,7 @@ export class AcceptRepository {
    * SERVICE_UNAVAILABLE (503) as `accept`.
    */
   async acceptTogether(messages: readonly NewMessage[], requireAll: boolean): Promise<Accepted[]> {
-    if (this.grouped + messages.length > MOST_GROUPED) {
+    if (this.grouped + messages.length > MAX_GROUPED) {
       throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'accept_group: too many waiting' });
     }
     this.grouped += messages.length;

@@ -28,7 +28,7 @@ const PROCESSES = 16;
 /** A smaller backlog is counted once; only a larger one is read up to the limit. */
 const FEW = 10_000;
 const OLD_MS = 300_000;
-const LEAST_REST_MS = 5_000;
+const MIN_REST_MS = 5_000;
 /** The pause between counts, as a multiple of a count's duration; at most the wait of a refused caller. */
 const REST_TIMES = 100;
 const MAX_WORKSPACES = 10_000;
@@ -115,7 +115,7 @@ export class BacklogGuard {
       .finally(() => {
         const endedAt = performance.now();
         const restMs = Math.min((endedAt - startedAt) * REST_TIMES, RETRY_AFTER_SECONDS * 1_000);
-        estimate.restsUntil = endedAt + Math.max(LEAST_REST_MS, restMs);
+        estimate.restsUntil = endedAt + Math.max(MIN_REST_MS, restMs);
         estimate.counting = null;
       });
   }

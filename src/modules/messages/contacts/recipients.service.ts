@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
-import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { WINDOW_MS, windowClosesAt } from '../accept/windows.js';
 import { messagesErrors } from '../messages.errors.js';
@@ -25,7 +25,7 @@ export class RecipientsService {
 
   constructor(
     private readonly conversations: ConversationsRepository,
-    invalidation: CacheInvalidation,
+    invalidation: PgNotifier,
   ) {
     invalidation.on(CONTACTS, () => this.open.clear());
   }

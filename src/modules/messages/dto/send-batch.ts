@@ -10,7 +10,7 @@ import type { BatchError } from '../messages.errors.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
 
 /** As many as a full bucket of a key has by default. */
-export const MOST_MESSAGES = 100;
+export const MAX_MESSAGES = 100;
 /** A hundred texts of full length, or templates with twenty values each. */
 export const BATCH_LIMIT_BYTES = 4 * 1_024 * 1_024;
 
@@ -38,7 +38,7 @@ const validation = oneOf(['strict', 'permissive'], {
 
 function bodyOf(itemSchema: Shape['schema']): Shape {
   const description = 'In the order in which they go to one recipient.';
-  const messages = array(free(itemSchema), { min: 1, max: MOST_MESSAGES, description });
+  const messages = array(free(itemSchema), { min: 1, max: MAX_MESSAGES, description });
   return object({ required: { messages }, optional: { validation } });
 }
 const BODY = bodyOf({});

@@ -4,7 +4,7 @@ import { Factories } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { MessagesRepository } from '../messages.repository.js';
-import { type JournalQuery, MOST_SCANNED } from './journal-page.js';
+import { type JournalQuery, MAX_SCANNED } from './journal-page.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
 
 let test: OpenTestDatabase;
@@ -105,7 +105,7 @@ describe('a page of the journal', () => {
   it('reads a bounded part of what one index leads to, and says where it ended', async () => {
     const connection = await newConnection();
     const { organizationId } = connection;
-    const conversationId = await fill(connection, 8 * MOST_SCANNED, 'read');
+    const conversationId = await fill(connection, 8 * MAX_SCANNED, 'read');
     await test.database.execute('analyze message, message_queue, message_state');
     const pageWithin = async (query: JournalQuery) =>
       journal.page({ ...query, downTo: (await journal.scanEnd(query)) ?? undefined });
@@ -125,7 +125,7 @@ describe('a page of the journal', () => {
       for (const table of ['message', 'message_queue', 'message_state', 'conversation']) {
         const read = await rowsRead(test.database, table, () => pageWithin({ organizationId, limit: FEW, ...filter }));
         // Of the index and of the table, in both statements.
-        if (read > 6 * MOST_SCANNED) dear.push([JSON.stringify(filter), table, read]);
+        if (read > 6 * MAX_SCANNED) dear.push([JSON.stringify(filter), table, read]);
       }
     }
     expect(dear).toEqual([]);
@@ -133,7 +133,7 @@ describe('a page of the journal', () => {
 
   it('has all that the filters leave, over as many pages as it takes', async () => {
     const connection = await newConnection();
-    await fill(connection, 2 * MOST_SCANNED + 700, 'read');
+    await fill(connection, 2 * MAX_SCANNED + 700, 'read');
     const { organizationId } = connection;
     const whole = { organizationId, limit: 10_000 };
     const pages = async (filter: Partial<JournalQuery>): Promise<string[]> => {

@@ -29,7 +29,7 @@ export interface JournalPlace {
 }
 
 /** Messages that one page looks at where an index leads to more than the filters leave. */
-export const MOST_SCANNED = 2_000;
+export const MAX_SCANNED = 2_000;
 
 /** A conversation that the filters name. */
 export interface NamedContact {

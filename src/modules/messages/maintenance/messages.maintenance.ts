@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { Erasure, type ErasureBatch, type Subject } from '../../../infrastructure/erasure/erasure.js';
@@ -11,7 +11,7 @@ import { Metrics } from '../../../infrastructure/operations/metrics/metrics.js';
 import { MediaService } from '../../media/media.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { CONTACTS } from '../contacts/recipients.service.js';
-import { MaintenanceRepository } from './maintenance.repository.js';
+import { MessagesMaintenanceRepository } from './messages-maintenance.repository.js';
 
 /**
  * What runs the service rather than its callers: erasure of a contact, retention, messages of a restored backup, and what
@@ -20,12 +20,12 @@ import { MaintenanceRepository } from './maintenance.repository.js';
 @Injectable()
 export class MessagesMaintenance implements OnModuleInit {
   constructor(
-    private readonly repository: MaintenanceRepository,
+    private readonly repository: MessagesMaintenanceRepository,
     private readonly media: MediaService,
     private readonly webhook: WebhookService,
     private readonly database: Database,
     private readonly config: Config,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly erasure: Erasure,
     private readonly workspaces: WorkspaceErasure,
     private readonly retention: Retention,

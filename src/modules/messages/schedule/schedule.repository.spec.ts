@@ -10,7 +10,7 @@ import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../accept/accept.repository.js';
-import { MaintenanceRepository } from '../maintenance/maintenance.repository.js';
+import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { CLAIM, type ClaimedMessage } from '../send/claim-sql.js';
 import { claimParams, SendRepository } from '../send/send.repository.js';
@@ -81,7 +81,7 @@ describe('what is scheduled for later', () => {
     await opened.database.execute('analyze message_schedule, message_queue, message');
     const other = await newConnection();
     const overdue = await due(other);
-    const maintenance = new MaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database);
     const messages = new MessagesRepository(opened.database, LIMITED);
     for (const each of [connection, other]) await factories.message({ connection: each, recipient: testPhone() });
     const work: Record<string, () => Promise<unknown>> = {
@@ -284,7 +284,7 @@ describe('scheduled messages elsewhere', () => {
   it('keep their contents, however old', async () => {
     const id = await due();
     await opened.database.execute(`update message_schedule set release_at = ${LATER} where message_id = $1`, [id]);
-    const maintenance = new MaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database);
     await maintenance.remove('contents', new Date(Date.now() + 86_400_000), 100_000);
     const kept = await opened.database.query('select 1 from message_content where message_id = $1', [id]);
     expect(kept).toHaveLength(1);
@@ -293,7 +293,7 @@ describe('scheduled messages elsewhere', () => {
   it('are withdrawn with their contact, and counted before', async () => {
     const recipient = testPhone();
     const id = await due(connection, { recipient });
-    const maintenance = new MaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database);
     const subject = {
       organizationId: connection.organizationId,
       numbers: [recipient],
@@ -309,7 +309,7 @@ describe('scheduled messages elsewhere', () => {
 
   it('of a restored backup are in doubt where they were due by then, and stay where they were not', async () => {
     const [past, future] = [await due(connection, { secondsAgo: 60 }), await due(connection, { secondsAgo: -3_600 })];
-    const maintenance = new MaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database);
     const before = new Date();
     const counted = await maintenance.countDoubtful(before);
     const marked = await opened.database.transaction(() => maintenance.markDoubtful(before));
@@ -341,7 +341,7 @@ describe('scheduled messages elsewhere', () => {
       await messages.countScheduled(organizationId, 100),
     ]).toEqual([20, 30]);
     expect(await messages.countQueued(organizationId, 100)).toBe(0);
-    const maintenance = new MaintenanceRepository(opened.database);
+    const maintenance = new MessagesMaintenanceRepository(opened.database);
     const lane = (await maintenance.lanes()).find(({ connectionId }) => connectionId === connection.id);
     expect(lane).toMatchObject({ queued: 0, due: 0, inFlight: 0, scheduled: 30, oldestDueAt: null });
     expect(await maintenance.scheduled()).toBeGreaterThanOrEqual(30);

@@ -10,7 +10,7 @@ import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository, INSERT_MESSAGES } from '../accept/accept.repository.js';
 import { enterContactObservations } from '../contacts/conversations.repository.js';
-import { MaintenanceRepository } from '../maintenance/maintenance.repository.js';
+import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { ScheduleRepository } from '../schedule/schedule.repository.js';
 import type { ClaimedMessage } from './claim-sql.js';
@@ -412,7 +412,7 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
   const any = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
   const messages = new MessagesRepository(opened.database, LIMITED);
   const schedule = new ScheduleRepository(opened.database);
-  const maintenance = new MaintenanceRepository(opened.database);
+  const maintenance = new MessagesMaintenanceRepository(opened.database);
   const ids: string[] = [];
   // What was withdrawn names no recipient any more.
   const retryable: string[] = [];

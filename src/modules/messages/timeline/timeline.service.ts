@@ -8,7 +8,7 @@ import { type MessageMarks, MessagesRepository } from '../messages.repository.js
 import type { DetailedMessage } from '../messages.types.js';
 import { QueueEstimates } from '../send/queue-estimate.js';
 import { explanationOf } from './explanation.js';
-import { MOST_ATTEMPTS, timelineOf, timesOf } from './timeline.js';
+import { MAX_ATTEMPTS, timelineOf, timesOf } from './timeline.js';
 
 /** Tells a message's whole history from what is kept of it. */
 @Injectable()
@@ -54,7 +54,7 @@ export class TimelineService {
     const isBefore = (days: number): boolean => marks.now.getTime() - createdAt.getTime() > days * 86_400_000;
     return [
       missing > 0 &&
-        `${missing} earlier attempt${missing === 1 ? ' is' : 's are'} not listed: the last ${MOST_ATTEMPTS} are, and those that a later one replaced are kept for ${attemptDays} days.`,
+        `${missing} earlier attempt${missing === 1 ? ' is' : 's are'} not listed: the last ${MAX_ATTEMPTS} are, and those that a later one replaced are kept for ${attemptDays} days.`,
       isBefore(webhookDays) && `Webhook events and their deliveries are kept for ${webhookDays} days.`,
       marks.isErased && !marks.isErasureDated && 'The contact was erased; when is not known of a single message.',
       marks.isCleared && !marks.isErased && 'Its content was removed when its retention time was over.',

@@ -6,7 +6,7 @@ import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
 import type { Attempt, DetailedMessage } from '../messages.types.js';
 import type { Waiting, WaitingReason } from '../send/queue-estimate.js';
 import { explanationOf, type Explained } from './explanation.js';
-import { MOST_ENTRIES, timelineOf, timesOf, type MessageHistory } from './timeline.js';
+import { MAX_ENTRIES, timelineOf, timesOf, type MessageHistory } from './timeline.js';
 
 const START = Date.parse('2026-11-21T08:00:00.000Z');
 const at = (seconds: number): Date => new Date(START + seconds * 1_000);
@@ -221,7 +221,7 @@ describe('the timeline', () => {
   it('is bounded', () => {
     const attempts = Array.from({ length: 400 }, (_, n) => attempt(n + 1, 'deferred'));
     const entries = told({ message: message({ attempts }) });
-    expect([entries.length, entries.at(-1)?.attempt]).toEqual([MOST_ENTRIES, 400]);
+    expect([entries.length, entries.at(-1)?.attempt]).toEqual([MAX_ENTRIES, 400]);
     expect(timesOf(message({ attempts })).length).toBe(15);
   });
 });

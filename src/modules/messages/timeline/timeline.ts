@@ -14,10 +14,10 @@ interface TimelineEntry extends TimelineEntryResponse {
 }
 
 /** Attempts that a timeline names, the latest. */
-export const MOST_ATTEMPTS = 100;
+export const MAX_ATTEMPTS = 100;
 
 /** Entries of one timeline, the latest. */
-export const MOST_ENTRIES = 500;
+export const MAX_ENTRIES = 500;
 
 /** All that is kept of a message. */
 export interface MessageHistory extends Pick<MessageMarks, 'sendAt' | 'isRetried'> {
@@ -41,7 +41,7 @@ export function timelineOf(history: MessageHistory): TimelineEntry[] {
   }
   return entries
     .sort((a, b) => a.at.getTime() - b.at.getTime() || (RANK.get(a.event) ?? 0) - (RANK.get(b.event) ?? 0))
-    .slice(-MOST_ENTRIES);
+    .slice(-MAX_ENTRIES);
 }
 
 /** When changes happened that webhook events may tell of: the latest fifteen. */

@@ -21,14 +21,13 @@ const TTL_SECONDS: Readonly<Record<TemplateCategory, readonly [min: number, max:
 };
 
 /** Longest texts, in characters (code points, the reading that refuses least). */
-const LONGEST = { footer: 60, offer: 16, type: 64, label: 25, url: 2_000, phone: 20, coupon: 20, package: 224 };
+const MAX_LENGTH = { footer: 60, offer: 16, type: 64, label: 25, url: 2_000, phone: 20, coupon: 20, package: 224 };
 
 const HEADER_TEXT: TextRules = { part: 'header', longest: 60, mostVariables: 1 };
 const BODY_TEXT: TextRules = { part: 'body', longest: 1_024, inside: true };
 const CARD_TEXT: TextRules = { part: 'body', longest: 160 };
 
 const MEDIA_FORMATS = ['IMAGE', 'VIDEO', 'DOCUMENT', 'GIF'];
-const HEADER_FORMATS = ['TEXT', ...MEDIA_FORMATS, 'LOCATION', 'PRODUCT'];
 const CARD_HEADER_FORMATS = [...MEDIA_FORMATS, 'PRODUCT'];
 
 /** The components of a template, at most one of each. */
@@ -45,7 +44,7 @@ export const COMPONENT_TYPES = Object.keys(COMPONENTS);
 
 /** The components of a carousel's card; each card has a header and buttons. */
 const CARD_COMPONENTS: Readonly<Record<string, Check>> = {
-  HEADER: (header, field) => checkMediaHeader(header, field, CARD_HEADER_FORMATS),
+  HEADER: checkCardHeader,
   BODY: (body, field, { parameterFormat }) => checkText(body, field, parameterFormat, CARD_TEXT),
   BUTTONS: checkCardButtons,
 };
@@ -65,24 +64,23 @@ const BUTTONS: Readonly<Record<string, ButtonRules>> = {
   PHONE_NUMBER: {
     most: 1,
     label: 'own',
-    check: (button, field) => textOf(own(button, 'phone_number'), `${field}.phone_number`, LONGEST.phone),
+    check: (button, field) => textOf(own(button, 'phone_number'), `${field}.phone_number`, MAX_LENGTH.phone),
   },
   COPY_CODE: {
     most: 1,
-    check: (button, field) => atMost(firstText(own(button, 'example')) ?? '', `${field}.example`, LONGEST.coupon),
+    check: (button, field) => atMost(firstText(own(button, 'example')) ?? '', `${field}.example`, MAX_LENGTH.coupon),
   },
   VOICE_CALL: { most: 1 },
   OTP: { label: 'plain', check: checkOtpButton },
 };
-const MOST_BUTTONS = 10;
+const MAX_BUTTONS = 10;
 
-const FEWEST_CARDS = 2;
-const MOST_CARDS = 10;
+const MIN_CARDS = 2;
+const MAX_CARDS = 10;
 
-const OTP_TYPES = ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'];
-const MOST_APPS = 5;
+const MAX_APPS = 5;
 const HASH_LENGTH = 11;
-const MOST_MINUTES = 90;
+const MAX_MINUTES = 90;
 
 /** Characters that are drawn as emoji by themselves, and the selector that makes others so. */
 const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
@@ -90,7 +88,7 @@ const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
 /**
  * What the platform is known to refuse for its form, each violation naming its field; empty where nothing is known to be
  * wrong. Whatever the platform's documents leave open is left to the platform, since a false refusal is worse than a
- * missed one. Never throws, whatever the components hold; at most 20 violations.
+ * missed one; and so are values of enumerations and flags, of which the platform names the field and what it takes. Never throws, whatever the components hold; at most 20 violations.
  */
 export function checkTemplate(draft: TemplateDraft): ErrorDetail[] {
   const details: ErrorDetail[] = [];
@@ -160,7 +158,7 @@ function* checkHeader(header: JsonObject, field: string, { category, parameterFo
   if (format === 'LOCATION' && category === 'AUTHENTICATION') {
     yield violation(`${field}.format`, 'one_of', 'LOCATION is for UTILITY and MARKETING templates only.');
   } else if (format !== 'TEXT') {
-    yield* checkMediaHeader(header, field, HEADER_FORMATS);
+    yield* checkMediaHeader(header, field);
   } else {
     yield* checkText(header, field, parameterFormat, HEADER_TEXT);
     // What is too long is refused already; within the limit the search is short. Names of variables hold underscores
@@ -172,13 +170,18 @@ function* checkHeader(header: JsonObject, field: string, { category, parameterFo
   }
 }
 
-/** One of the formats, and a sample where it is media. */
-function* checkMediaHeader(header: JsonObject, field: string, formats: readonly string[]): Violations {
+function* checkCardHeader(header: JsonObject, field: string): Violations {
   const format = ownWord(header, 'format');
-  if (!formats.includes(format)) {
-    const rule = own(header, 'format') === undefined ? 'required' : 'one_of';
-    yield violation(`${field}.format`, rule, `must be ${formats.join(', ')}.`);
+  if (format !== '' && !CARD_HEADER_FORMATS.includes(format)) {
+    yield violation(`${field}.format`, 'one_of', `must be ${CARD_HEADER_FORMATS.join(', ')}.`);
   }
+  yield* checkMediaHeader(header, field);
+}
+
+/** A format, and a sample where it is media. */
+function* checkMediaHeader(header: JsonObject, field: string): Violations {
+  const format = ownWord(header, 'format');
+  if (format === '') yield violation(`${field}.format`, 'required', 'is missing.');
   if (!MEDIA_FORMATS.includes(format)) return;
   const example = own(header, 'example');
   const handle = asText(ownArray(example, 'header_handle')[0]) ?? ownText(example, 'header_handle') ?? '';
@@ -192,11 +195,11 @@ function* checkFooter(footer: JsonObject, field: string, { category, isOffer }: 
   if (category === 'AUTHENTICATION') {
     yield* checkNoText(footer, field, 'code_expiration_minutes');
     const minutes = own(footer, 'code_expiration_minutes') ?? 1;
-    if (!Number.isInteger(minutes) || Number(minutes) < 1 || Number(minutes) > MOST_MINUTES) {
-      yield violation(`${field}.code_expiration_minutes`, 'range', `must be a whole number from 1 to ${MOST_MINUTES}.`);
+    if (!Number.isInteger(minutes) || Number(minutes) < 1 || Number(minutes) > MAX_MINUTES) {
+      yield violation(`${field}.code_expiration_minutes`, 'range', `must be a whole number from 1 to ${MAX_MINUTES}.`);
     }
   } else {
-    const text = yield* textOf(own(footer, 'text'), `${field}.text`, LONGEST.footer);
+    const text = yield* textOf(own(footer, 'text'), `${field}.text`, MAX_LENGTH.footer);
     if (text !== null && placeholdersIn(text).length > 0) {
       yield violation(`${field}.text`, 'variable_not_allowed', 'takes no variables.');
     }
@@ -206,19 +209,12 @@ function* checkFooter(footer: JsonObject, field: string, { category, isOffer }: 
 /** The body of a template for codes: WhatsApp writes the sentence, the template only asks for the advice after it. */
 function* checkCodeBody(body: JsonObject, field: string): Violations {
   yield* checkNoText(body, field, 'add_security_recommendation');
-  yield* checkFlag(body, field, 'add_security_recommendation');
 }
 
 function* checkNoText(component: JsonObject, field: string, instead: string): Violations {
   if ((own(component, 'text') ?? null) === null) return;
   const must = `is not for AUTHENTICATION templates, whose words are fixed: use ${instead}.`;
   yield violation(`${field}.text`, 'not_allowed', must);
-}
-
-function* checkFlag(component: JsonObject, field: string, key: string): Violations {
-  if (typeof (own(component, key) ?? true) !== 'boolean') {
-    yield violation(`${field}.${key}`, 'type', 'must be true or false.');
-  }
 }
 
 function* checkOffer(component: JsonObject, field: string): Violations {
@@ -228,8 +224,7 @@ function* checkOffer(component: JsonObject, field: string): Violations {
     yield violation(at, 'required', 'must be a JSON object with text and has_expiration.');
     return;
   }
-  yield* textOf(own(offer, 'text'), `${at}.text`, LONGEST.offer);
-  yield* checkFlag(offer, at, 'has_expiration');
+  yield* textOf(own(offer, 'text'), `${at}.text`, MAX_LENGTH.offer);
 }
 
 /** Checks a carousel: 2 to 10 cards, each well-formed, all of one shape. */
@@ -240,10 +235,10 @@ function* checkCarousel(carousel: JsonObject, field: string, context: Context): 
     yield violation(at, 'type', 'must be an array.');
     return;
   }
-  if (cards.length < FEWEST_CARDS || cards.length > MOST_CARDS) {
-    yield violation(at, 'count', `must be ${FEWEST_CARDS} to ${MOST_CARDS}, not ${cards.length}.`);
+  if (cards.length < MIN_CARDS || cards.length > MAX_CARDS) {
+    yield violation(at, 'count', `must be ${MIN_CARDS} to ${MAX_CARDS}, not ${cards.length}.`);
   }
-  const checked: unknown[] = cards.slice(0, MOST_CARDS);
+  const checked: unknown[] = cards.slice(0, MAX_CARDS);
   for (const [index, card] of checked.entries()) yield* checkCard(card, `${at}[${index}].components`, context);
   const shapes = checked.map(shapeOf);
   const other = shapes.findIndex((shape) => shape !== shapes[0]);
@@ -284,8 +279,8 @@ function* checkButtons(component: JsonObject, parent: string, { isOffer }: Conte
     yield violation(field, 'order', 'of a limited-time offer: COPY_CODE first, then URL.');
   }
   if (!(yield* checkEachButton(component, field))) return;
-  if (kinds.length > MOST_BUTTONS) {
-    yield violation(field, 'count', `takes at most ${MOST_BUTTONS}, not ${kinds.length}.`);
+  if (kinds.length > MAX_BUTTONS) {
+    yield violation(field, 'count', `takes at most ${MAX_BUTTONS}, not ${kinds.length}.`);
   }
   for (const [kind, { most = Infinity }] of Object.entries(BUTTONS)) {
     const count = kinds.filter((other) => other === kind).length;
@@ -307,21 +302,21 @@ function* checkCardButtons(component: JsonObject, parent: string): Violations {
 /** Each button by itself; false where there is no list. */
 function* checkEachButton(component: JsonObject, field: string): Violations<boolean> {
   // More than the platform takes are refused by number; looking at each of thousands would help no caller.
-  const buttons = yield* objectsIn(own(component, 'buttons'), field, MOST_BUTTONS);
+  const buttons = yield* objectsIn(own(component, 'buttons'), field, MAX_BUTTONS);
   for (const [button, at] of buttons ?? []) yield* checkButton(button, at);
   return buttons !== null;
 }
 
 function* checkButton(button: JsonObject, field: string): Violations {
-  if ((yield* textOf(own(button, 'type'), `${field}.type`, LONGEST.type)) === null) return;
+  if ((yield* textOf(own(button, 'type'), `${field}.type`, MAX_LENGTH.type)) === null) return;
   const { label, check } = BUTTONS[ownWord(button, 'type')] ?? {};
   const text = own(button, 'text');
   const at = `${field}.text`;
-  if (label === 'own') yield* textOf(text, at, LONGEST.label);
-  else if (typeof text === 'string') yield* atMost(text, at, LONGEST.label);
+  if (label === 'own') yield* textOf(text, at, MAX_LENGTH.label);
+  else if (typeof text === 'string') yield* atMost(text, at, MAX_LENGTH.label);
   // The platform refuses them in so many words (100, subcode 2388060). A label far too long is refused for that alone,
   // so that the work stays small.
-  if (label !== undefined && typeof text === 'string' && text.length <= 4 * LONGEST.label && !isPlain(text)) {
+  if (label !== undefined && typeof text === 'string' && text.length <= 4 * MAX_LENGTH.label && !isPlain(text)) {
     yield violation(at, 'plain_text', 'must be plain words: no variables, line breaks, emoji or formatting.');
   }
   if (check !== undefined) yield* check(button, field);
@@ -333,7 +328,7 @@ function isPlain(label: string): boolean {
 
 function* checkUrl(button: JsonObject, field: string): Violations {
   const at = `${field}.url`;
-  const url = yield* textOf(own(button, 'url'), at, LONGEST.url);
+  const url = yield* textOf(own(button, 'url'), at, MAX_LENGTH.url);
   const placeholders = placeholdersIn(url ?? '');
   const [variable] = placeholders;
   if (variable === undefined) return;
@@ -348,15 +343,12 @@ function* checkUrl(button: JsonObject, field: string): Violations {
 }
 
 function* checkOtpButton(button: JsonObject, field: string): Violations {
-  if (!OTP_TYPES.includes(ownWord(button, 'otp_type'))) {
-    yield violation(`${field}.otp_type`, 'one_of', `must be ${OTP_TYPES.join(', ')}.`);
-  }
   const at = `${field}.supported_apps`;
   const apps = yield* objectsIn(own(button, 'supported_apps') ?? [], at);
   const { length } = ownArray(button, 'supported_apps');
-  if (length > MOST_APPS) yield violation(at, 'count', `takes at most ${MOST_APPS} apps, not ${length}.`);
+  if (length > MAX_APPS) yield violation(at, 'count', `takes at most ${MAX_APPS} apps, not ${length}.`);
   for (const [app, place] of apps ?? []) {
-    yield* textOf(own(app, 'package_name'), `${place}.package_name`, LONGEST.package);
+    yield* textOf(own(app, 'package_name'), `${place}.package_name`, MAX_LENGTH.package);
     if (ownText(app, 'signature_hash')?.length !== HASH_LENGTH) {
       yield violation(`${place}.signature_hash`, 'length', `must be ${HASH_LENGTH} characters.`);
     }

@@ -88,7 +88,7 @@ const NOT_ON_ONE_LINE: readonly (readonly [found: RegExp, value: string, words: 
 const WELL_FORMED: Readonly<Record<ParameterFormat, RegExp>> = { POSITIONAL: /^\d+$/, NAMED: /^[a-z0-9_]+$/ };
 
 /** Most names that an answer repeats, and most characters of each. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 const NAME_MAX = 64;
 
 /**
@@ -284,5 +284,5 @@ function kindOf(value: unknown): string {
 }
 
 function shown(names: readonly string[]): string[] {
-  return names.slice(0, MOST_NAMES).map((name) => name.slice(0, NAME_MAX));
+  return names.slice(0, MAX_NAMES).map((name) => name.slice(0, NAME_MAX));
 }

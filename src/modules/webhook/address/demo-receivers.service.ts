@@ -7,7 +7,7 @@ import { DEMO_RECEIVERS_FILE } from '../webhook.types.js';
 
 /** This machine itself, by its number and so without any look-up, and no port of the system. */
 const LOOPBACK = /^http:\/\/127\.0\.0\.1:([1-9]\d{3,4})\/$/;
-const LOWEST_PORT = 1_024;
+const MIN_PORT = 1_024;
 
 /**
  * Receivers on this machine to which the demo workspace may point its webhook, so that it can be tried without a setting.
@@ -30,7 +30,7 @@ export class DemoReceivers {
   isAllowed(organizationId: string, url: string): boolean {
     if (this.organizationId === null || this.organizationId !== organizationId) return false;
     const port = Number(LOOPBACK.exec(url)?.[1] ?? 0);
-    return port >= LOWEST_PORT && port <= 65_535 && this.listening().includes(url);
+    return port >= MIN_PORT && port <= 65_535 && this.listening().includes(url);
   }
 
   /** What delivers to it; null: as to every other address. */

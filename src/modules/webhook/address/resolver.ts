@@ -81,7 +81,7 @@ export interface CaresResolverOptions extends Partial<typeof DEFAULTS> {
 }
 
 /** Answers kept at the most. */
-const MOST_KEPT = 2_000;
+const MAX_KEPT = 2_000;
 
 /** What a name server says where there is nothing of the kind, and what c-ares says of a name that can't be. */
 const NOTHING = new Set(['ENODATA', 'ENOTFOUND', 'EBADNAME', 'NXDOMAIN']);
@@ -106,7 +106,7 @@ export class CaresResolver implements HostResolver {
     this.options = { ...DEFAULTS, ...options };
     this.resolver = this.newResolver();
     this.slots = new Slots(this.options.concurrency);
-    this.answers = new ExpiringCache({ ttlMs: this.options.keepMs, maxEntries: MOST_KEPT, keep: () => false });
+    this.answers = new ExpiringCache({ ttlMs: this.options.keepMs, maxEntries: MAX_KEPT, keep: () => false });
   }
 
   async resolve(host: string): Promise<string[]> {

@@ -31,7 +31,7 @@ export interface RefusedUrl {
   readonly message: string;
 }
 
-const LONGEST_URL = 2_048;
+const MAX_URL_LENGTH = 2_048;
 
 /** A parser drops or turns these; a URL that needs it reads otherwise to a human than to the machine. */
 const UNCLEAN = /[\s\p{Cc}\\]/u;
@@ -63,14 +63,14 @@ export function checkTargetUrl(raw: string, { allowPrivate }: TargetOptions): { 
 
 /** The parsed URL, or what is wrong with its form. */
 function parse(raw: string): URL | string {
-  if (raw.length > LONGEST_URL) return `The address is longer than ${LONGEST_URL} characters.`;
+  if (raw.length > MAX_URL_LENGTH) return `The address is longer than ${MAX_URL_LENGTH} characters.`;
   if (UNCLEAN.test(raw)) return 'Write blanks, control characters and backslashes in the address percent-encoded.';
   const url = parseUrl(raw);
   if (url === null) return 'Send a whole address, such as https://example.com/webhooks.';
   if (url.href.includes('#')) return 'Leave out the fragment (# and what follows): it is never sent.';
   const host = url.hostname;
   if (host.endsWith('.')) url.hostname = host.slice(0, -1);
-  return url.href.length > LONGEST_URL ? `Encoded, the address is longer than ${LONGEST_URL} characters.` : url;
+  return url.href.length > MAX_URL_LENGTH ? `Encoded, the address is longer than ${MAX_URL_LENGTH} characters.` : url;
 }
 
 function refuse(reason: UrlRefusal, message: string): RefusedUrl {
@@ -78,7 +78,7 @@ function refuse(reason: UrlRefusal, message: string): RefusedUrl {
 }
 
 /** RFC 1035: of a whole name without its last dot. */
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 
 /** Underscores are no part of a host's name by the letter, and are resolved and certified all the same. */
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -111,7 +111,7 @@ const EMPTY_NAMES = new Set(['example', 'invalid', 'test']);
 function refusalOfName(host: string): RefusedUrl | null {
   const labels = host.split('.');
   const top = labels.at(-1) ?? '';
-  const isWhole = host.length <= LONGEST_NAME && labels.every((label) => LABEL.test(label));
+  const isWhole = host.length <= MAX_NAME_LENGTH && labels.every((label) => LABEL.test(label));
   if (isWhole && (labels.length === 1 || INNER_NAMES.has(top))) {
     return refuse('private_address', 'Use a host name that is known on the public internet.');
   }
@@ -123,7 +123,7 @@ function refusalOfName(host: string): RefusedUrl | null {
 }
 
 /** A name with more is no web server's, but an attempt to keep Herald busy. */
-const MOST_ADDRESSES = 32;
+const MAX_ADDRESSES = 32;
 
 const LOOKUP_MS = 4_000;
 
@@ -164,7 +164,7 @@ export class TargetChecker {
       return { ok: false, failure: error instanceof HostUnresolved ? error.failure : 'dns_failed' };
     }
     if (addresses.length === 0) return { ok: false, failure: 'unresolvable' };
-    if (addresses.length > MOST_ADDRESSES) return { ok: false, failure: 'too_many_addresses' };
+    if (addresses.length > MAX_ADDRESSES) return { ok: false, failure: 'too_many_addresses' };
     const good = addresses.every((address) => this.isAllowed(address));
     return good ? { ok: true, addresses } : { ok: false, failure: 'private_address' };
   }

@@ -113,7 +113,7 @@ export interface OpenSocket {
 }
 
 /** Addresses tried one after the other where the first does not take the connection. */
-const MOST_TRIED = 3;
+const MAX_TRIED = 3;
 
 /** A session lets a handshake pass without the certificate, which is to be seen again from time to time. */
 const SESSIONS_KEPT_MS = 60_000;
@@ -147,7 +147,7 @@ export class Connector {
 
   private async connect(destination: Destination, limits: Limits): Promise<OpenSocket> {
     let failure = new DeliveryError('connection_failed');
-    for (const address of inOrder(destination.addresses).slice(0, MOST_TRIED)) {
+    for (const address of inOrder(destination.addresses).slice(0, MAX_TRIED)) {
       try {
         return { address, socket: await this.connectTo(address, destination.port, limits) };
       } catch (error) {

@@ -1,4 +1,4 @@
-import { LONGEST_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs } from './delivery-attempts.js';
+import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs } from './delivery-attempts.js';
 
 const PLANNED_SECONDS = [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000];
 
@@ -27,7 +27,7 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs(1, 0.5, 7_000)).toBe(7_000);
     expect(retryDelayMs(1, 0.5, 1_000)).toBe(5_000);
     expect(retryDelayMs(1, 0.5, 0)).toBe(5_000);
-    expect(retryDelayMs(1, 0.5, 7 * 86_400_000)).toBe(LONGEST_RETRY_AFTER_MS);
+    expect(retryDelayMs(1, 0.5, 7 * 86_400_000)).toBe(MAX_RETRY_AFTER_MS);
     expect(retryDelayMs(7, 0.5, 7 * 86_400_000)).toBe(18_000_000);
   });
 });

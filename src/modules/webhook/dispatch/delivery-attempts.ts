@@ -209,7 +209,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ];
 
 /** A receiver's `Retry-After` is followed up to here where it asks for more than the schedule. */
-export const LONGEST_RETRY_AFTER_MS = 3_600_000;
+export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 const SPREAD = 0.2;
 
@@ -227,5 +227,5 @@ export function retryDelayMs(tries: number, random: number, retryAfterMs: number
   const base = RETRY_DELAYS_MS[Math.max(0, tries - 1)];
   if (base === undefined) return null;
   const planned = Math.round(base * (1 - SPREAD + 2 * SPREAD * random));
-  return Math.max(planned, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
+  return Math.max(planned, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 }

@@ -5,7 +5,7 @@ import { Database } from '../../../infrastructure/database/database.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { insertWebhookEvents } from '../webhook.types.js';
-import { MaintenanceRepository } from '../maintenance.repository.js';
+import { WebhookMaintenanceRepository } from '../webhook-maintenance.repository.js';
 import { DispatchRepository, RECORD, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
 
 const BACKLOG = 20_000;
@@ -210,7 +210,7 @@ describe('claim', () => {
         expect(endpoints).toContain(big.id);
       };
       expect(await rowsReadIn(due)).toBeLessThan(200);
-      expect(await rowsReadIn(() => new MaintenanceRepository(database).dropHeld(1_000))).toBeLessThan(1_000);
+      expect(await rowsReadIn(() => new WebhookMaintenanceRepository(database).dropHeld(1_000))).toBeLessThan(1_000);
     },
   );
 });

@@ -5,7 +5,7 @@ import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import { ALL_EVERY_MS, SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import type { DisabledReason } from '../webhook.types.js';
-import { healthAfter, MOST_IN_FLIGHT, restAfter, type Health, type Rest } from './endpoint-health.js';
+import { healthAfter, MAX_IN_FLIGHT, restAfter, type Health, type Rest } from './endpoint-health.js';
 
 /** An event that this process may deliver now, and where to. */
 export interface ClaimedEvent {
@@ -117,7 +117,7 @@ export class DispatchRepository {
    *
    * @param wanted how many events at the most, by endpoint.
    */
-  async claim(wanted: ReadonlyMap<string, number>, mostInFlight = MOST_IN_FLIGHT): Promise<ClaimedEvent[]> {
+  async claim(wanted: ReadonlyMap<string, number>, mostInFlight = MAX_IN_FLIGHT): Promise<ClaimedEvent[]> {
     const capacities = [...wanted.values()];
     const most = capacities.reduce((sum, capacity) => sum + capacity, 0);
     const ids = [...wanted.keys()];

@@ -3,7 +3,7 @@ import {
   DeliveryWindows,
   FAILING_DISABLES_AFTER_MS,
   healthAfter,
-  MOST_IN_FLIGHT,
+  MAX_IN_FLIGHT,
   restAfter,
   type Health,
   type Rest,
@@ -202,8 +202,8 @@ describe('DeliveryWindows', () => {
     deliver(windows, true, QUICK, 5);
     expect(windows.capacity('a')).toBe(7);
     deliver(windows, true, QUICK, 70);
-    expect(windows.capacity('a')).toBe(MOST_IN_FLIGHT);
-    expect(MOST_IN_FLIGHT).toBe(64);
+    expect(windows.capacity('a')).toBe(MAX_IN_FLIGHT);
+    expect(MAX_IN_FLIGHT).toBe(64);
     expect(windows.capacity('a', 10)).toBe(10);
     expect(windows.capacity('b')).toBe(2);
   });
@@ -301,7 +301,7 @@ describe('DeliveryWindows', () => {
             windows.ended('a');
             inFlight--;
           }
-          expect(inFlight).toBeLessThanOrEqual(MOST_IN_FLIGHT);
+          expect(inFlight).toBeLessThanOrEqual(MAX_IN_FLIGHT);
           if (inFlight === 0) expect(windows.capacity('a')).toBeGreaterThanOrEqual(1);
         }
       }),

@@ -16,8 +16,8 @@ const WRITE_EVERY_MS = 60_000;
 
 /** Rests further apart than this are not in a row. */
 const RESTS_APART_MS = 5 * 60_000;
-const LONGEST_REST_MS = 60_000;
-const MOST_RESTS = 10;
+const MAX_REST_MS = 60_000;
+const MAX_RESTS = 10;
 
 /** The endpoint said that it is gone (Standard Webhooks). */
 export const GONE = 410;
@@ -78,23 +78,23 @@ export function restAfter(
   if (attempt.restMs !== null) {
     if (restsUntil !== null && restsUntil > now) return rest;
     const earlier = restsUntil !== null && restsUntil > now - RESTS_APART_MS ? rest.rests : 0;
-    const planned = Math.min(LONGEST_REST_MS, 1_000 * 4 ** earlier);
-    const restMs = Math.max(planned, Math.min(attempt.restMs, LONGEST_REST_MS));
-    return { restsUntil: now + restMs, rests: Math.min(earlier + 1, MOST_RESTS) };
+    const planned = Math.min(MAX_REST_MS, 1_000 * 4 ** earlier);
+    const restMs = Math.max(planned, Math.min(attempt.restMs, MAX_REST_MS));
+    return { restsUntil: now + restMs, rests: Math.min(earlier + 1, MAX_RESTS) };
   }
   const isOver = restsUntil !== null && restsUntil <= attempt.claimedAt;
   return attempt.succeeded && isOver ? { restsUntil: null, rests: 0 } : rest;
 }
 
 /** Deliveries that one endpoint may have in flight at the most, unless WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT says otherwise. */
-export const MOST_IN_FLIGHT = 64;
+export const MAX_IN_FLIGHT = 64;
 
 const FIRST = 2;
 /** An answer after this long keeps a place busy that others could use. */
 const SLOW_MS = 2_000;
 /** So many attempts in a row that failed slowly, and the endpoint rests between attempts. */
 const HANGING_AFTER = 3;
-const MOST_ENDPOINTS = 100_000;
+const MAX_ENDPOINTS = 100_000;
 
 interface Window {
   /** The settings' revision under which it was earned. */
@@ -112,7 +112,7 @@ interface Window {
 export class DeliveryWindows {
   private readonly windows = new Map<string, Window>();
 
-  constructor(private readonly most = MOST_IN_FLIGHT) {}
+  constructor(private readonly most = MAX_IN_FLIGHT) {}
 
   /** Deliveries that may start now. @param share that no endpoint may exceed at this moment. */
   capacity(endpointId: string, share = this.most): number {
@@ -157,7 +157,7 @@ export class DeliveryWindows {
   private windowOf(endpointId: string): Window {
     let window = this.windows.get(endpointId);
     if (window === undefined) {
-      if (this.windows.size >= MOST_ENDPOINTS) this.makeRoom();
+      if (this.windows.size >= MAX_ENDPOINTS) this.makeRoom();
       window = { revision: 0, allowed: FIRST, inFlight: 0, slowFailures: 0 };
       this.windows.set(endpointId, window);
     }

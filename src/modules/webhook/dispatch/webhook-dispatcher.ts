@@ -2,7 +2,7 @@ import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit }
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeError } from '../../../common/describe-error.js';
 import { Signal } from '../../../common/signal.js';
-import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
+import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
@@ -13,8 +13,8 @@ const SWEEP_EVERY_MS = 1_000;
 /** Endpoints that one statement looks at. */
 const PAGE = 2_000;
 /** Endpoints of one claim, each of which it locks, and events of one claim, whose data it brings. */
-const MOST_ENDPOINTS = 250;
-const MOST_EVENTS = 250;
+const MAX_ENDPOINTS = 250;
+const MAX_EVENTS = 250;
 /** Claims are so far apart that answers which come together are followed by one claim. */
 const CLAIM_EVERY_MS = 5;
 const CLAIM_AGAIN_MS = 500;
@@ -72,7 +72,7 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
   constructor(
     private readonly dispatches: DispatchRepository,
     private readonly attempts: DeliveryAttempts,
-    private readonly invalidation: CacheInvalidation,
+    private readonly invalidation: PgNotifier,
     private readonly sweeps: Sweeps,
     private readonly counters: Counters,
     private readonly config: Config,
@@ -184,11 +184,11 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
   private choose(): Map<string, number> {
     const { windows } = this.attempts;
     const wanted = new Map<string, number>();
-    let places = Math.min(MOST_EVENTS, this.config.webhook.maxInFlight - this.inFlight);
+    let places = Math.min(MAX_EVENTS, this.config.webhook.maxInFlight - this.inFlight);
     const share = this.inFlight * 2 > this.config.webhook.maxInFlight ? CROWDED_SHARE : undefined;
     for (const idle of [true, false]) {
       for (const endpointId of this.ready) {
-        if (places <= 0 || wanted.size >= MOST_ENDPOINTS) break;
+        if (places <= 0 || wanted.size >= MAX_ENDPOINTS) break;
         if (windows.isIdle(endpointId) !== idle) continue;
         this.ready.delete(endpointId);
         const capacity = Math.min(places, windows.capacity(endpointId, share));

@@ -15,7 +15,7 @@ import { EXAMPLE_CONNECTION_ID, EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from 
 import { PageQuery } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import type { WebhookEndpointEntity } from '../entities/webhook-endpoint.entity.js';
-import { HEADER_NAME, LONGEST_VALUE, MOST_HEADERS } from '../webhook-secrets.js';
+import { HEADER_NAME, MAX_VALUE_LENGTH, MAX_HEADERS } from '../webhook-secrets.js';
 import {
   DELIVERY_STATUSES,
   EVENT_TYPES,
@@ -67,9 +67,9 @@ export class ConfigureWebhookRequest {
    */
   @ApiPropertyOptional({
     type: 'object',
-    maxProperties: MOST_HEADERS,
+    maxProperties: MAX_HEADERS,
     propertyNames: { pattern: HEADER_NAME },
-    additionalProperties: { type: 'string', minLength: 1, maxLength: LONGEST_VALUE },
+    additionalProperties: { type: 'string', minLength: 1, maxLength: MAX_VALUE_LENGTH },
     example: { 'X-Environment': 'production' },
   } as ApiPropertyOptions)
   @IfGiven()

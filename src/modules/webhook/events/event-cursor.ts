@@ -41,7 +41,7 @@ export function parseCursor(text: string, place: CursorPlace): (EventCursor & { 
   if (kind === null || !bytes.subarray(1, 5).equals(markOf(place.organizationId))) return null;
   const transaction = bytes.readBigUInt64BE(9);
   const id = bytes.toString('hex', 17).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  if (transaction > MOST_TRANSACTION || !UUID_PATTERN.test(id)) return null;
+  if (transaction > MAX_TRANSACTION || !UUID_PATTERN.test(id)) return null;
   return { kind, transaction: String(transaction), id, moved: !bytes.subarray(5, 9).equals(markOf(place.identity)) };
 }
 
@@ -51,7 +51,7 @@ export function timeOf({ id }: EventCursor): number {
 }
 
 /** What the type xid8 holds, less what no server reaches. */
-const MOST_TRANSACTION = 2n ** 63n - 1n;
+const MAX_TRANSACTION = 2n ** 63n - 1n;
 
 /** Four bytes: what another one has by chance is met by the checks that follow. */
 function markOf(text: string): Buffer {

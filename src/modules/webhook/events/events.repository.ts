@@ -43,7 +43,7 @@ type PageRow = (RecordedEvent | { id: null }) & {
 };
 
 /** So many events are looked at for one page, whatever part of them is asked for: its cost has a bound. */
-export const MOST_SCANNED = 2_000;
+export const MAX_SCANNED = 2_000;
 
 /** Hours between notes of a workspace's reading. */
 const NOTE_HOURS = 1;
@@ -85,7 +85,7 @@ export class EventsRepository {
     organizationId: string,
     { after, types, limit }: { after: EventCursor; types: readonly EventType[] | null; limit: number },
   ): Promise<EventPage> {
-    const scan = types === null ? limit + 1 : MOST_SCANNED;
+    const scan = types === null ? limit + 1 : MAX_SCANNED;
     const rows = await this.database.query<PageRow>(PAGE, [
       organizationId,
       after.transaction,

@@ -5,14 +5,14 @@ import { DELIVERY_STATUSES, type EventType } from '../webhook.types.js';
 import type { ReplayData } from './replays.dto.js';
 
 /** Of one replay. */
-export const MOST_REPLAYED = 100_000;
+export const MAX_REPLAYED = 100_000;
 /** Attempts that are looked at to find them: an event has ten, or more where it was replayed before. */
-const MOST_ATTEMPTS = 1_000_000;
+const MAX_ATTEMPTS = 1_000_000;
 
 /** Replays that one statement feeds. */
 const REPLAYS_AT_ONCE = 100;
 /** Due events of an endpoint, fresh ones among them, beyond which no more are put in line: two for each place in flight. */
-const MOST_AHEAD = 20;
+const MAX_AHEAD = 20;
 
 /** SQL, of an endpoint `e`: one collection of its events at a time. */
 export const REPLAY_LOCK = `pg_try_advisory_xact_lock(hashtextextended('webhook_replay ' || e.id, 0))`;
@@ -44,8 +44,8 @@ export class ReplaysRepository {
         since,
         until,
         onlyFailed,
-        MOST_REPLAYED,
-        MOST_ATTEMPTS,
+        MAX_REPLAYED,
+        MAX_ATTEMPTS,
       ]);
     });
   }
@@ -62,7 +62,7 @@ export class ReplaysRepository {
    * @returns the endpoints that got some, and how many each.
    */
   feed(): Promise<{ endpointId: string; events: number }[]> {
-    return this.database.query(FEED, [REPLAYS_AT_ONCE, MOST_AHEAD]);
+    return this.database.query(FEED, [REPLAYS_AT_ONCE, MAX_AHEAD]);
   }
 
   /** Removes those that ended long ago, and those that have waited for so long for an endpoint that takes nothing. */

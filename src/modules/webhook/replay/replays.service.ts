@@ -7,11 +7,11 @@ import { accessErrors } from '../../../infrastructure/access/access.errors.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { WebhookDispatcher } from '../dispatch/webhook-dispatcher.js';
-import { HELD_DAYS } from '../maintenance.repository.js';
+import { HELD_DAYS } from '../webhook-maintenance.repository.js';
 import { webhookErrors } from '../webhook.errors.js';
 import { EVENT_TYPES } from '../webhook.types.js';
 import type { ReplayData, StartReplayRequest } from './replays.dto.js';
-import { MOST_REPLAYED, ReplaysRepository } from './replays.repository.js';
+import { MAX_REPLAYED, ReplaysRepository } from './replays.repository.js';
 
 const SWEEP_EVERY_MS = 1_000;
 /** Of one round of the sweep, and between two looks at how much room there is. */
@@ -20,7 +20,7 @@ const FEED_EVERY_MS = 100;
 const PURGE_EVERY_MS = 3_600_000;
 /** After a replay that was too large: to find that out is dear, and stores nothing. Of this process. */
 const PAUSE_SECONDS = 10;
-const MOST_PAUSED = 10_000;
+const MAX_PAUSED = 10_000;
 
 /**
  * Deliveries made again, many at once. A replay never fills its endpoint's line: it adds a few events whenever few are
@@ -31,7 +31,7 @@ export class ReplaysService implements OnModuleInit {
   /** Workspaces that were refused, and when, on the monotonic clock. */
   private readonly refused = new ExpiringCache<string, number>({
     ttlMs: PAUSE_SECONDS * 1_000,
-    maxEntries: MOST_PAUSED,
+    maxEntries: MAX_PAUSED,
   });
 
   constructor(
@@ -78,7 +78,7 @@ export class ReplaysService implements OnModuleInit {
     if (started === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
     if (started.tooMany) {
       this.refused.set(organizationId, performance.now());
-      throw webhookErrors.WEBHOOK_REPLAY_TOO_LARGE({ limit: MOST_REPLAYED });
+      throw webhookErrors.WEBHOOK_REPLAY_TOO_LARGE({ limit: MAX_REPLAYED });
     }
     if (started.id === null) throw webhookErrors.WEBHOOK_REPLAY_RUNNING();
     return this.get(organizationId, id);

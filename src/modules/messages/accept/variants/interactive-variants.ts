@@ -23,9 +23,9 @@ const BUTTON_MAX = 20;
 const URL_MAX = 2_000;
 const FLOW_CTA_MAX = 30;
 const SECTION_TITLE_MAX = 24;
-const MOST_SECTIONS = 10;
-const MOST_PRODUCTS = 30;
-const MOST_CARDS = 10;
+const MAX_SECTIONS = 10;
+const MAX_PRODUCTS = 30;
+const MAX_CARDS = 10;
 const CARD_BODY_MAX = 160;
 const CARD_BREAKS_MAX = 2;
 const CARD_BUTTONS_MAX = 3;
@@ -135,18 +135,18 @@ const productSections = refined(
   array(
     object({
       required: {
-        product_items: array(object({ required: { product_retailer_id: retailerId } }), { min: 1, max: MOST_PRODUCTS }),
+        product_items: array(object({ required: { product_retailer_id: retailerId } }), { min: 1, max: MAX_PRODUCTS }),
       },
       optional: {
         title: string({ min: 1, max: SECTION_TITLE_MAX, description: 'Required where there are several sections.' }),
       },
     }),
-    { min: 1, max: MOST_SECTIONS, description: `Up to ${MOST_PRODUCTS} products in all.` },
+    { min: 1, max: MAX_SECTIONS, description: `Up to ${MAX_PRODUCTS} products in all.` },
   ),
   (sections: ProductSection[], field, violations) => {
     const products = sections.reduce((sum, section) => sum + section.product_items.length, 0);
-    if (products > MOST_PRODUCTS) {
-      const message = `${field} must have at most ${MOST_PRODUCTS} products in all; there are ${products}.`;
+    if (products > MAX_PRODUCTS) {
+      const message = `${field} must have at most ${MAX_PRODUCTS} products in all; there are ${products}.`;
       violations.push(violation(field, 'length', message));
     }
     if (sections.length === 1) return;
@@ -161,7 +161,7 @@ const productSections = refined(
 
 const cardIndex = integer({
   min: 0,
-  max: MOST_CARDS - 1,
+  max: MAX_CARDS - 1,
   description: 'Place of the card, each one once.',
   example: 0,
 });
@@ -238,7 +238,7 @@ function formOf({ type, action }: Card): string {
 const cards = refined(
   array(card, {
     min: 2,
-    max: MOST_CARDS,
+    max: MAX_CARDS,
     description: 'Link buttons, as many quick replies, or products on all of them.',
   }),
   (given: Card[], field, violations) => {

@@ -127,8 +127,8 @@ const templateVariant: MessageVariant = {
 };
 
 /* The platform names no limits but the number of contacts; the lengths keep a message to what a phone can show. */
-const LONGEST = 1_000;
-const MOST_CONTACTS = 257;
+const MAX_LENGTH = 1_000;
+const MAX_CONTACTS = 257;
 
 /** The platform's own examples write degrees as text, so both are taken; kept is the number. */
 function degrees(most: number, text: RegExp, description: string, example: number): Shape {
@@ -160,8 +160,8 @@ const locationVariant: MessageVariant = {
         longitude: degrees(180, LONGITUDE, 'Degrees; east is positive.', -6.2603),
       },
       optional: {
-        name: string({ max: LONGEST, description: 'Name of the place.', example: 'Lighthouse Coffee' }),
-        address: string({ max: LONGEST, description: 'Shown under the name.', example: '1 Harbour Road, Dublin' }),
+        name: string({ max: MAX_LENGTH, description: 'Name of the place.', example: 'Lighthouse Coffee' }),
+        address: string({ max: MAX_LENGTH, description: 'Shown under the name.', example: '1 Harbour Road, Dublin' }),
       },
     }),
   }),
@@ -173,13 +173,13 @@ const locationVariant: MessageVariant = {
 };
 
 const words = (description?: string): Shape =>
-  string({ max: LONGEST, ...(description !== undefined && { description }) });
-const kindOf = string({ max: LONGEST, description: 'WORK, HOME or another word.', example: 'WORK' });
+  string({ max: MAX_LENGTH, ...(description !== undefined && { description }) });
+const kindOf = string({ max: MAX_LENGTH, description: 'WORK, HOME or another word.', example: 'WORK' });
 
 const contact = object({
   required: {
     name: object({
-      required: { formatted_name: string({ min: 1, max: LONGEST, description: 'Full name.', example: 'Ana Lima' }) },
+      required: { formatted_name: string({ min: 1, max: MAX_LENGTH, description: 'Full name.', example: 'Ana Lima' }) },
       optional: { first_name: words(), last_name: words(), middle_name: words(), suffix: words(), prefix: words() },
     }),
   },
@@ -225,7 +225,7 @@ const contactsVariant: MessageVariant = {
     type: oneOf(['contacts']),
     contacts: array(contact, {
       min: 1,
-      max: MOST_CONTACTS,
+      max: MAX_CONTACTS,
       description: 'What the recipient can save, each with a name.',
     }),
   }),

@@ -36,7 +36,7 @@ const COUNT_LIMIT = 1_000_000;
 
 /** What operators and retention ask of the tables of messages and contacts, over all workspaces or for one contact. */
 @Injectable()
-export class MaintenanceRepository {
+export class MessagesMaintenanceRepository {
   private readonly places = { contents: new BatchPlace(FIRST_ID), attempts: new BatchPlace(FIRST_ID) };
 
   constructor(private readonly database: Database) {}

@@ -32,13 +32,13 @@ type Whose = Subject | string;
 export const LARGE_BYTES = 64 * 1_024;
 /** The first try by the sweep is 5 s after the notification came, which is the column's default. */
 const FIRST_GAP_SECONDS = 20;
-const LONGEST_GAP_SECONDS = 3_600;
+const MAX_GAP_SECONDS = 3_600;
 /** Of a search through all of them. */
 const PAGE = 500;
 
 /** The table `platform_notification`: every notification as it came, and whether it has been applied. */
 @Injectable()
-export class NotificationsRepository {
+export class InboundRepository {
   private readonly storing: GroupCommit<NewNotification, void>;
   private readonly place = new SweepPlace();
   private readonly old = new BatchPlace(FIRST_ID);
@@ -91,7 +91,7 @@ export class NotificationsRepository {
    * @param maxBytes bodies up to about this many bytes, one at least.
    */
   async claimDue(limit: number, maxBytes: number): Promise<DueNotification[]> {
-    const params = [limit, maxBytes, FIRST_GAP_SECONDS, LONGEST_GAP_SECONDS, this.place.next()];
+    const params = [limit, maxBytes, FIRST_GAP_SECONDS, MAX_GAP_SECONDS, this.place.next()];
     const rows = await this.database.query<DueNotification & { lookedAt: string }>(CLAIM, params);
     const due = rows.filter(({ id }) => id !== null);
     if (due.length === 0) this.place.reached(rows[0]?.lookedAt ?? null);

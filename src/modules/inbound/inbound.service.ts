@@ -19,14 +19,14 @@ import type { OtpStatusReport } from '../otp/otp.types.js';
 import { TemplatesService } from '../templates/templates.service.js';
 import {
   LARGE_BYTES,
-  NotificationsRepository,
+  InboundRepository,
   type DueNotification,
   type NewNotification,
   type NotificationState,
-} from './notifications.repository.js';
+} from './inbound.repository.js';
 
 /** Tries by the sweep before a notification whose application fails is given up; they take four hours. */
-const LEAST_TRIES = 8;
+const MIN_TRIES = 8;
 /** Tries by the sweep of statuses of numbers that are not ours: what is added later has sent none of these messages. */
 const UNKNOWN_NUMBER_TRIES = 3;
 /** The platform waits some ten seconds for its answer. What is not applied by then is only stored. */
@@ -36,7 +36,7 @@ const GATHER = { quietMs: 30, atMostMs: 300, apartMs: 300 };
 /** While more statuses are under way none waits for others: they make large batches without that. */
 const FEW_STATUSES = 500;
 /** Statuses of one transaction. */
-const MOST_STATUSES = 4_000;
+const MAX_STATUSES = 4_000;
 const PARTS_AT_ONCE = 200;
 /** `expired`: it came so long ago that what belongs to nothing by now is given up. `tries`: by the sweep. */
 type Tried = Pick<DueNotification, 'expired' | 'tries'>;
@@ -84,14 +84,14 @@ interface Outcome {
  * the sweep.
  */
 @Injectable()
-export class NotificationsService implements BeforeApplicationShutdown {
-  private readonly logger = new Logger(NotificationsService.name);
+export class InboundService implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(InboundService.name);
   private readonly applying: GroupCommit<Work, Outcome>;
   private readonly applyingLarge: GroupCommit<Work, Outcome>;
   private statusesUnderWay = 0;
 
   constructor(
-    private readonly notifications: NotificationsRepository,
+    private readonly notifications: InboundRepository,
     private readonly connections: ConnectionsService,
     private readonly events: MessageEventsService,
     private readonly templates: TemplatesService,
@@ -106,7 +106,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
       lockedForMs: PATIENCE_MS,
       gather: GATHER,
       sizeOf: ({ reports }: Work) => reports.statuses.length,
-      maxSize: MOST_STATUSES,
+      maxSize: MAX_STATUSES,
       tracing,
       commit: (work: Work[], statements: Statements) => this.commit(work, statements),
     };
@@ -159,7 +159,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
     } catch (error) {
       this.counters.increment('notifications_apply_failed');
       // A service that was down for a day has tried it once: that is no reason yet.
-      const isLast = expired && tries >= LEAST_TRIES;
+      const isLast = expired && tries >= MIN_TRIES;
       const next = isLast ? 'was given up' : 'will be tried again';
       this.logger.error(`notification ${row.id} could not be applied; it ${next}`, error);
       if (isLast) {

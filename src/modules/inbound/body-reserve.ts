@@ -11,7 +11,7 @@ const MAX_BODY_BYTES = 3 * MIB;
 /** Statuses and texts have some kilobytes, so this is nearly every notification. */
 const SMALL_BODY_BYTES = 64 * KIB;
 /** A body of an unproven address that brings less than this twice in a row is cut off. */
-const LEAST_BYTES_A_LOOK = 32 * KIB;
+const MIN_BYTES_A_LOOK = 32 * KIB;
 const SLOW_LOOKS = 2;
 
 /** Bytes that bodies hold together: beyond `refuseAtBytes` none is begun, and one that goes beyond the other is cut off. */
@@ -113,7 +113,7 @@ export class BodyReserve {
     let [before, slowLooks] = [0, 0];
     const timer = setInterval(() => {
       const now = soFar();
-      slowLooks = now - before < LEAST_BYTES_A_LOOK ? slowLooks + 1 : 0;
+      slowLooks = now - before < MIN_BYTES_A_LOOK ? slowLooks + 1 : 0;
       before = now;
       if (slowLooks >= SLOW_LOOKS) req.destroy();
     }, this.options.lookMs);

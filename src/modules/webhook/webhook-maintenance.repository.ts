@@ -18,7 +18,7 @@ const ERASURE_PAGE = 2_000;
 
 /** What is dropped in time, and what operators see, of all workspaces together. */
 @Injectable()
-export class MaintenanceRepository {
+export class WebhookMaintenanceRepository {
   private readonly old = new BatchPlace(FIRST_ID);
 
   constructor(private readonly database: Database) {}

@@ -1,16 +1,16 @@
 import { CodeRows, type MadeCode } from '../../../test/otp/code-rows.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import { ChallengesRepository, looksLikeGuessing } from './challenges.repository.js';
+import { OtpRepository, looksLikeGuessing } from './otp.repository.js';
 import type { ChallengeRef } from './otp.types.js';
 
 let opened: OpenTestDatabase;
 let rows: CodeRows;
-let challenges: ChallengesRepository;
+let challenges: OtpRepository;
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
-  challenges = new ChallengesRepository(opened.database);
+  challenges = new OtpRepository(opened.database);
 });
 afterAll(() => opened.close());
 

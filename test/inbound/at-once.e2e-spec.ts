@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { GroupCommit } from '../../src/infrastructure/database/group-commit.js';
-import { NotificationsService } from '../../src/modules/notifications/notifications.service.js';
+import { InboundService } from '../../src/modules/inbound/inbound.service.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { bytesOf, envelope, inboundOf, notify, secondsNow, statesOf, statusOf, sweepUntil } from './fixture.js';
@@ -26,7 +26,7 @@ const textOf = (id: string) => ({
   text: { body: 'oi' },
 });
 const take = (value: object) =>
-  test.app.get(NotificationsService, { strict: false }).take(bytesOf(envelope(sender.connection, value)));
+  test.app.get(InboundService, { strict: false }).take(bytesOf(envelope(sender.connection, value)));
 
 /** The transactions that wrote the rows as they are now, each once. */
 async function writersOf(messageId: string, ...markers: string[]): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { NotificationsMaintenance } from '../../src/modules/notifications/notifications.maintenance.js';
+import { InboundMaintenance } from '../../src/modules/inbound/inbound.maintenance.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { ConnectionRow } from '../support/factories.js';
@@ -122,7 +122,7 @@ export async function sweep(test: TestApp, marker?: string): Promise<number> {
       [Buffer.from(marker)],
     );
   }
-  return test.app.get(NotificationsMaintenance, { strict: false }).run(new AbortController().signal);
+  return test.app.get(InboundMaintenance, { strict: false }).run(new AbortController().signal);
 }
 
 /** Runs the sweep until the notifications that contain the marker are in these states: another try may hold their rows. */

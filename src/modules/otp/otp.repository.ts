@@ -115,7 +115,7 @@ const valuesOf = ({ organizationId, projectId, id }: ChallengeRef) => [organizat
 
 /** Statements of requests on `otp_challenge` and `otp_recipient`: accept, read, supersede, and count guesses. */
 @Injectable()
-export class ChallengesRepository {
+export class OtpRepository {
   constructor(private readonly database: Database) {}
 
   /** Inserts a challenge; null where its key has one already (which another transaction has committed by then). */

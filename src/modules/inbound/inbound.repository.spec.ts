@@ -1,15 +1,15 @@
 import { newId } from '../../common/ids.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { NotificationsRepository } from './notifications.repository.js';
+import { InboundRepository } from './inbound.repository.js';
 
 const MEBIBYTE = 1_024 * 1_024;
 
 let opened: OpenTestDatabase;
-let notifications: NotificationsRepository;
+let notifications: InboundRepository;
 
 beforeAll(async () => {
   opened = await openTestDatabase(4);
-  notifications = new NotificationsRepository(opened.database);
+  notifications = new InboundRepository(opened.database);
 });
 
 afterAll(() => opened.close());

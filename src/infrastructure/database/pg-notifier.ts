@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import pg from 'pg';
 import { Config } from '../config/config.js';
-import { Database } from '../database/database.js';
-import { closeNow, KEEP_ALIVE } from '../database/lost-server.js';
-import { sessionLink } from '../database/pooler.js';
+import { Database } from './database.js';
+import { closeNow, KEEP_ALIVE } from './lost-server.js';
+import { sessionLink } from './pooler.js';
 
 const CHANNEL = 'herald_cache';
 const FIRST_RETRY_MS = 100;
@@ -18,8 +18,8 @@ export type Forget = (id: string | null) => void;
  * emptied; each cache must also have a lifetime of its own.
  */
 @Injectable()
-export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger(CacheInvalidation.name);
+export class PgNotifier implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(PgNotifier.name);
   private readonly handlers = new Map<string, Forget[]>();
   private client: pg.Client | null = null;
   /** Gives up the connection that listens. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
-import { OPEN_SQL } from './challenges.repository.js';
+import { OPEN_SQL } from './otp.repository.js';
 import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database } from '../../infrastructure/database/database.js';
 import {
@@ -10,13 +10,13 @@ import {
   type Subject,
 } from '../../infrastructure/erasure/erasure.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
-import { INDEXED_STATUS } from './challenges.repository.js';
+import { INDEXED_STATUS } from './otp.repository.js';
 
 const ERASURE_PAGE = 2_000;
 
 /** What ends in time or is erased, and what operators see, of all projects together. */
 @Injectable()
-export class MaintenanceRepository {
+export class OtpMaintenanceRepository {
   private readonly codes = new BatchPlace('-infinity');
   private readonly numbers = new BatchPlace('-infinity');
 

@@ -5,8 +5,8 @@ import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure
 import { Retention } from '../../infrastructure/lanes/retention.js';
 import { Sweeps, type Sweep } from '../../infrastructure/lanes/sweeps.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';
-import { NotificationsRepository } from './notifications.repository.js';
-import { NotificationsService } from './notifications.service.js';
+import { InboundRepository } from './inbound.repository.js';
+import { InboundService } from './inbound.service.js';
 
 const BATCH = 200;
 const BATCH_BYTES = 8 * 1_024 * 1_024;
@@ -18,14 +18,14 @@ const MAX_BATCHES = 20;
  * be about several, and is removed as a whole.
  */
 @Injectable()
-export class NotificationsMaintenance implements Sweep, OnModuleInit {
+export class InboundMaintenance implements Sweep, OnModuleInit {
   readonly name = 'notifications';
   readonly everyMs = 1_000;
   readonly waitsFor = [{ table: 'platform_notification', column: 'next_try_at', where: `state = 'stored'` }];
 
   constructor(
-    private readonly notifications: NotificationsRepository,
-    private readonly service: NotificationsService,
+    private readonly notifications: InboundRepository,
+    private readonly service: InboundService,
     private readonly sweeps: Sweeps,
     private readonly retention: Retention,
     private readonly backlogs: Backlogs,

@@ -22,7 +22,7 @@ export interface EndpointSettings {
 /** Hours in which a replaced secret goes on to sign (contract: rotate-secret). */
 const OVERLAP_HOURS = 24;
 /** Of secrets that were replaced one after the other within the overlap, so many still sign. */
-const MOST_SECRETS = 5;
+const MAX_SECRETS = 5;
 const MAX_TRIES = 3;
 /**
  * Each is in the audit trail for good: so many of a workspace an hour. Deleting needs no limit, for what is deleted was
@@ -36,7 +36,7 @@ const inactiveSince = (): string => 'coalesce(inactive_since, clock_timestamp())
 
 /** Endpoints and their secrets, as their workspace sees them. */
 @Injectable()
-export class EndpointsRepository {
+export class WebhookRepository {
   constructor(
     private readonly database: Database,
     private readonly audit: Audit,
@@ -154,7 +154,7 @@ export class EndpointsRepository {
         select: { id: true },
         where: { organizationId, endpointId },
         order: { createdAt: 'DESC', id: 'DESC' },
-        take: MOST_SECRETS,
+        take: MAX_SECRETS,
       });
       await this.secrets.delete({ organizationId, endpointId, id: Not(In(kept.map(({ id }) => id))) });
       await this.audit.record({ action: 'webhook.secret_rotated', organizationId, target: endpointId });

@@ -10,19 +10,19 @@ import { Counters } from '../../infrastructure/operations/counters.js';
 import { verifySignature } from '../../infrastructure/whatsapp/webhook-signature.js';
 import { BodyReserve, isSmall } from './body-reserve.js';
 import { NotificationSenders, type Sender } from './notification-senders.js';
-import { notificationsErrors } from './notifications.errors.js';
-import { NotificationsService } from './notifications.service.js';
+import { notificationsErrors } from './inbound.errors.js';
+import { InboundService } from './inbound.service.js';
 
 /** What the WhatsApp platform calls; its address is entered in the Meta app's webhook settings. */
 @Controller('platform/whatsapp/webhook')
 @Public()
 @ApiExcludeController()
-export class NotificationsController {
+export class InboundController {
   private readonly bodies = new BodyReserve();
   private readonly senders: NotificationSenders;
 
   constructor(
-    private readonly notifications: NotificationsService,
+    private readonly notifications: InboundService,
     private readonly counters: Counters,
     private readonly config: Config,
   ) {

@@ -3,13 +3,13 @@ import { TcpProxy } from '../../../test/support/rig/tcp-proxy.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { loadConfig } from '../config/load-config.js';
-import { CacheInvalidation } from './cache-invalidation.js';
+import { PgNotifier } from './pg-notifier.js';
 
 const WRITE = 'insert into lane (key) values (gen_random_uuid())';
 
 let opened: OpenTestDatabase;
 const scope = new Scope();
-const started: CacheInvalidation[] = [];
+const started: PgNotifier[] = [];
 
 beforeAll(async () => {
   opened = await openTestDatabase();
@@ -24,7 +24,7 @@ afterAll(async () => {
 async function listening(url = opened.url) {
   const env = { NODE_ENV: 'test', DATABASE_URL: url, DATABASE_QUERY_TIMEOUT_MS: '500' };
   const config = loadConfig({ env, persistSecrets: false });
-  const invalidation = new CacheInvalidation(opened.database, config);
+  const invalidation = new PgNotifier(opened.database, config);
   const heard: (string | null)[] = [];
   invalidation.on('thing', (id) => void heard.push(id));
   await invalidation.onApplicationBootstrap();
@@ -32,7 +32,7 @@ async function listening(url = opened.url) {
   return { invalidation, heard };
 }
 
-describe('CacheInvalidation', () => {
+describe('PgNotifier', () => {
   it('empties caches once it listens, then notifies every process of each change', async () => {
     const [one, other] = [await listening(), await listening()];
     expect(one.heard).toEqual([null]);
@@ -67,7 +67,7 @@ describe('CacheInvalidation', () => {
   });
 
   it.each([
-    ['a hint has no answer', async (invalidation: CacheInvalidation) => invalidation.hint('thing', 'lost')],
+    ['a hint has no answer', async (invalidation: PgNotifier) => invalidation.hint('thing', 'lost')],
     [
       'the server is lost to the pool',
       async () => {

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { ConnectionsModule } from '../connections/connections.module.js';
+import { MessagesModule } from '../messages/messages.module.js';
+import { OtpModule } from '../otp/otp.module.js';
+import { TemplatesModule } from '../templates/templates.module.js';
+import { InboundController } from './inbound.controller.js';
+import { InboundRepository } from './inbound.repository.js';
+import { InboundService } from './inbound.service.js';
+import { InboundMaintenance } from './inbound.maintenance.js';
+
+@Module({
+  imports: [ConnectionsModule, MessagesModule, OtpModule, TemplatesModule],
+  controllers: [InboundController],
+  providers: [InboundService, InboundRepository, InboundMaintenance],
+})
+export class InboundModule {}
