@@ -239,10 +239,20 @@ describe('a file that can’t be sent', () => {
     expect(uploads()).toBe(0);
   });
 
-  it('is one whose bytes are lost', async () => {
-    const fileId = await rig.storedFile();
-    await rig.test.app.get(FileStorage, { strict: false }).remove((await rig.row(fileId)).storage_key ?? '');
-    expect(await rig.idFor(fileId)).toMatchObject({ kind: 'failed' });
+  it('is one whose bytes are lost, until they are restored', async () => {
+    const time = ownTime();
+    const bytes = randomBytes(20_000);
+    const fileId = await rig.storedFile(bytes);
+    const key = (await rig.row(fileId)).storage_key ?? '';
+    const storage = rig.test.app.get(FileStorage, { strict: false });
+    await storage.remove(key);
+    const message = expect.stringContaining('missing from the storage') as string;
+    expect(await rig.idFor(fileId)).toEqual({ kind: 'failed', message });
+    const restored = await storage.create({ key });
+    await restored.write(bytes);
+    await restored.put();
+    time.pass(2_000);
+    expect(await rig.idFor(fileId)).toMatchObject({ kind: 'ready' });
   });
 });
 

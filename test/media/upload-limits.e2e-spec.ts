@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,5 +136,27 @@ describe('uploads when something is short', () => {
     await expect(storage.open(strayKey)).rejects.toBeInstanceOf(FileGoneError);
     const { url } = (await sender.api.get(`/media/${id}/url`)).body.data as { url: string };
     expect((await fetch(url)).status).toBe(200);
+  });
+
+  it('a file whose bytes the storage has lost: its link says so, and so does the log', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error');
+    const { id } = await uploaded(test, sender, { file: sample.png() });
+    const [row] = await test.database.query<{ storage_key: string }>(
+      'select storage_key from media_object where id = $1',
+      [id],
+    );
+    await storage.remove(String(row?.storage_key));
+    const { url } = (await sender.api.get(`/media/${id}/url`)).body.data as { url: string };
+    const response = await fetch(url);
+    const { error: refusal } = (await response.json()) as { error: { code: string; message: string } };
+    expect([response.status, refusal.code]).toEqual([404, 'MEDIA_NOT_FOUND']);
+    expect(refusal.message).toContain('missing from the storage');
+    expect(error).toHaveBeenCalledWith(
+      expect.stringMatching(`file ${String(id)}: its bytes are missing, restore them`),
+    );
+    await sender.api.request({ method: 'DELETE', path: `/media/${String(id)}` });
+    expect(await (await fetch(url)).json()).toMatchObject({
+      error: { code: 'MEDIA_NOT_FOUND', message: 'There is no such media file in this workspace.' },
+    });
   });
 });

@@ -9438,7 +9438,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch. */
+            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes. */
             404: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9571,7 +9571,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch. */
+            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes. */
             404: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9714,7 +9714,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch. */
+            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes. */
             404: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10135,7 +10135,7 @@ export interface operations {
             };
             /**
              * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch.
+             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
              *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
              *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
              *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
@@ -11117,7 +11117,7 @@ export interface operations {
              * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
              *     - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
              *     - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
-             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch.
+             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
              *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
              *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
              *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.

@@ -172,8 +172,10 @@ export class MediaTransferService implements BeforeApplicationShutdown {
       return this.remember(wanted, verdict, holdsForMs(verdict));
     } catch (error) {
       if (!(error instanceof FileGoneError || error instanceof LengthMismatchError)) throw error;
-      this.logger.error(`file ${mediaObjectId}: its stored bytes are not what they were: ${error.message}`);
-      return this.remember(wanted, failed(DAMAGED), REFUSED_FOR_MS);
+      const isGone = error instanceof FileGoneError;
+      const fault = isGone ? 'missing' : 'damaged';
+      this.logger.error(`file ${mediaObjectId}: its bytes are ${fault}, restore them from a backup: ${error.message}`);
+      return this.remember(wanted, failed(isGone ? LOST : DAMAGED), isGone ? GONE_FOR_MS : REFUSED_FOR_MS);
     } finally {
       clearInterval(renewing);
       if (!isUploaded) await this.media.releaseUpload(wanted).catch(() => undefined);
@@ -217,6 +219,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
 }
 
 const GONE = 'The media file does not exist any more.';
+const LOST = 'The bytes of the media file are missing from the storage; upload it again.';
 const DAMAGED = 'The bytes of the media file are damaged; upload it again.';
 const NEVER_GOOD = 'The platform takes the media file and then refuses to send it.';
 

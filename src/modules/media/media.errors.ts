@@ -1,6 +1,13 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 import type { MediaType } from './media.types.js';
 
+const NOT_FOUND = {
+  unknown: 'There is no such media file in this workspace.',
+  not_fetched:
+    'This file was sent by a customer and could not be fetched from the platform; it will not come any more.',
+  lost: 'The bytes of this file are missing from the storage; upload it again, or have it restored from a backup.',
+};
+
 export const mediaErrors = defineErrors('media', {
   MEDIA_TOO_LARGE: error<{ limitBytes: number }>({
     kind: 'invalid_request',
@@ -34,15 +41,12 @@ export const mediaErrors = defineErrors('media', {
     extra: ({ detectedType, allowedTypes }) => ({ detected_type: detectedType, allowed_types: allowedTypes }),
     sample: { detectedType: 'image/gif', allowedTypes: ['image/jpeg', 'image/png'] },
   }),
-  MEDIA_NOT_FOUND: error<{ failed?: boolean }>({
+  MEDIA_NOT_FOUND: error<{ reason?: 'not_fetched' | 'lost' }>({
     kind: 'not_found',
     alsoKinds: ['unprocessable', 'conflict'],
-    message: ({ failed }) =>
-      failed === true
-        ? 'This file was sent by a customer and could not be fetched from the platform; it will not come any more.'
-        : 'There is no such media file in this workspace.',
-    when: "The id names no file of this key's workspace, or an inbound one that Herald could not fetch.",
-    fix: 'Use an id from POST /media, GET /media or the `media_object_id` of a message.',
+    message: ({ reason }) => NOT_FOUND[reason ?? 'unknown'],
+    when: "The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.",
+    fix: 'Use an id from POST /media, GET /media or the `media_object_id` of a message. Where the bytes are missing, upload the file again or have it restored from a backup.',
   }),
   MEDIA_PENDING: error<{ retryAfterSeconds: number }>({
     kind: 'conflict',

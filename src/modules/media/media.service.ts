@@ -50,7 +50,7 @@ export class MediaService {
   async link(organizationId: string, id: string): Promise<MediaLink> {
     const media = await this.get(organizationId, id);
     if (media.status === 'pending') throw mediaErrors.MEDIA_PENDING({ retryAfterSeconds: FETCH_SECONDS });
-    if (media.status === 'failed') throw mediaErrors.MEDIA_NOT_FOUND({ failed: true });
+    if (media.status === 'failed') throw mediaErrors.MEDIA_NOT_FOUND({ reason: 'not_fetched' });
     return this.links.make(media);
   }
 

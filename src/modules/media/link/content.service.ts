@@ -1,7 +1,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Response } from 'express';
+import type { AppError } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import { isUuid } from '../../../common/ids.js';
 import { Config } from '../../../infrastructure/config/config.js';
@@ -101,6 +102,8 @@ const PARAMETERS =
 /** Hands out the bytes that a temporary link names. */
 @Injectable()
 export class ContentService {
+  private readonly logger = new Logger(ContentService.name);
+
   constructor(
     private readonly links: MediaLinks,
     private readonly media: MediaRepository,
@@ -154,10 +157,18 @@ export class ContentService {
     try {
       return await this.storage.open(media.storageKey ?? '', range);
     } catch (error) {
-      if (error instanceof FileGoneError) throw mediaErrors.MEDIA_NOT_FOUND({}, { cause: error });
+      if (error instanceof FileGoneError) throw await this.notFound(media, error);
       if (!(error instanceof StorageUnavailableError)) throw error;
       throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: error.message, cause: error });
     }
+  }
+
+  /** It may have been deleted just now; else the operator must know that the storage has lost it. */
+  private async notFound({ organizationId, id }: MediaObjectEntity, cause: FileGoneError): Promise<AppError> {
+    const now = await this.media.findById(organizationId, id);
+    if (now?.status !== 'stored') return mediaErrors.MEDIA_NOT_FOUND({}, { cause });
+    this.logger.error(`file ${id}: its bytes are missing, restore them from a backup: ${cause.message}`);
+    return mediaErrors.MEDIA_NOT_FOUND({ reason: 'lost' }, { cause });
   }
 }
 
