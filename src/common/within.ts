@@ -2,8 +2,7 @@
 export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    // After a turn in which the loop was held up timers come first, and answers that have long arrived after them.
-    timer = setTimeout(() => setImmediate(resolve, null), timeoutMs);
+    timer = setTimeout(() => resolve(null), timeoutMs);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
