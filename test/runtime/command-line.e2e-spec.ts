@@ -118,7 +118,8 @@ describe('herald', () => {
     const later = new Date(Date.now() + 3_600_000);
     await app.factories.message({ connection: paused, nextAttemptAt: dueAt });
     await app.factories.message({ connection: paused, nextAttemptAt: dueAt });
-    await app.factories.message({ connection: paused, nextAttemptAt: later });
+    // To another recipient: behind these two it would wait for its turn, and not for its time.
+    await app.factories.message({ connection: paused, nextAttemptAt: later, recipient: '4915200000001' });
     const { queues, lanes } = await json<{
       queues: { queue: string; waiting: number }[];
       lanes: { connection_id: string; oldest_due_ms: number }[];

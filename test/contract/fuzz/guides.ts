@@ -120,9 +120,9 @@ export const GUIDES: Record<string, Guide> = {
   },
 
   messages_cancel: {
-    place: async ({ pick }, { own, test }, fresh) => {
-      const { phone, conversationId } = pickOf(own.contacts, pick);
-      const waiting = { connection: own.connection, conversationId, recipient: phone, nextAttemptAt: inAnHour() };
+    place: async (_made, { own, test }, fresh) => {
+      // To a recipient of its own: behind another message it would have its turn as soon as that one is sent.
+      const waiting = { connection: own.connection, recipient: nextPhone(), nextAttemptAt: inAnHour() };
       return { params: { id: fresh ? (await test.factories.message(waiting)).id : (own.messages[4] ?? '') } };
     },
   },
