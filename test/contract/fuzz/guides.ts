@@ -122,7 +122,7 @@ export const GUIDES: Record<string, Guide> = {
   messages_cancel: {
     place: async (_made, { own, test }, fresh) => {
       // To a recipient of its own: behind another message it would have its turn as soon as that one is sent.
-      const waiting = { connection: own.connection, recipient: nextPhone(), nextAttemptAt: inAnHour() };
+      const waiting = { connection: own.connection, recipient: nextPhone().slice(1), nextAttemptAt: inAnHour() };
       return { params: { id: fresh ? (await test.factories.message(waiting)).id : (own.messages[4] ?? '') } };
     },
   },
