@@ -20,6 +20,8 @@ const FILE_BYTES = process.env.LONG_TESTS === 'true' ? MAX_BYTES : 8 * MIB;
  * outlived two small collections only when all buffers have grown by 64 MiB: what is in flight comes on top of that.
  */
 const FIFTY_MIB = isRunInS3 ? 96 : 64;
+/** What one adds, the median of nine. With Node's defaults the heap grows by a young generation now and then. */
+const ONE_MIB = isRunInS3 ? 16 : 8;
 
 interface Demo {
   api_key: string;
@@ -124,7 +126,7 @@ describe('large uploads into the real process', () => {
 
   const canMeasure = existsSync('/proc/self/status');
 
-  it(`costs at most 8 MiB for one, ${FIFTY_MIB} MiB for fifty at once, and every byte arrives`, async () => {
+  it(`costs at most ${ONE_MIB} MiB for one, ${FIFTY_MIB} MiB for fifty at once, and every byte arrives`, async () => {
     const work = async (seeds: number[], bytes = FILE_BYTES): Promise<void> => {
       const answers = await Promise.all(seeds.map((seed) => send(seed, bytes)));
       expect(answers.map(({ status }) => status)).toEqual(seeds.map(() => 201));
@@ -137,10 +139,10 @@ describe('large uploads into the real process', () => {
     if (!canMeasure) return;
     // The heap of a young process grows by some MiB whenever it likes, so that one upload alone proves little.
     const each: number[] = [];
-    for (let seed = 1; seed <= 5; seed++) {
+    for (let seed = 1; seed <= 9; seed++) {
       each.push((await growthDuring(() => work([seed], MAX_BYTES))).addedMib);
     }
-    const one = each.toSorted((a, b) => a - b)[2];
+    const one = each.toSorted((a, b) => a - b)[4];
     const startedAt = performance.now();
     const cpuBefore = cpuSeconds();
     const fifty = await growthDuring(() => work(Array.from({ length: 50 }, (_, at) => at + 100)));
@@ -148,7 +150,7 @@ describe('large uploads into the real process', () => {
     process.stderr.write(
       `an upload of ${MAX_BYTES / MIB} MiB adds ${each.join(', ')} MiB; fifty of ${FILE_BYTES / MIB} MiB at once ${fifty.addedMib} MiB, in ${seconds.toFixed(1)} s (${(cpuSeconds() - cpuBefore).toFixed(1)} s of CPU)\n`,
     );
-    expect(one).toBeLessThanOrEqual(8);
+    expect(one).toBeLessThanOrEqual(ONE_MIB);
     expect(fifty.addedMib).toBeLessThanOrEqual(FIFTY_MIB);
     await noTemporaryFiles(data.path);
   }, 240_000);

@@ -33,14 +33,14 @@ export class AddressMiddleware implements NestMiddleware<HeraldRequest, Response
   }
 }
 
-const CONTENT = /^\/api\/v1\/media\/[^/?]+\/content(\?|$)/;
+const HAS_VALIDATORS = /^\/(docs|media)\//;
 
 /**
  * No answer of the API has a validator, so a condition asks for nothing (RFC 9110, 13.1). Express would answer "*" with
- * 304. Bytes of files have one, and look at it themselves.
+ * 304. Bytes of files and pages of the documentation have one.
  */
 function forgetConditions({ url, headers }: HeraldRequest): void {
-  if (CONTENT.test(url)) return;
+  if (HAS_VALIDATORS.test(url)) return;
   delete headers['if-none-match'];
   delete headers['if-modified-since'];
 }

@@ -197,10 +197,21 @@ export class S3Server {
 const OBJECT = '._S3rver_object';
 const uploadsFolder = (folder: string, bucket: string): string => join(folder, bucket, '._S3rver_uploads');
 
+/** Again where a folder went while it was read: uploads in parts come and go. */
+function pathsUnder(root: string): string[] {
+  for (;;) {
+    try {
+      return readdirSync(root, { recursive: true, encoding: 'utf8' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(root)) throw error;
+    }
+  }
+}
+
 /** Objects in the folder of the server. */
 export function s3Objects(folder: string, bucket: string, prefix: string): { name: string; sizeBytes: number }[] {
   const root = join(folder, bucket);
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+  return pathsUnder(root)
     .filter((path) => path.endsWith(OBJECT) && path.startsWith(prefix))
     .flatMap((path) => {
       // Another caller may remove it meanwhile.
