@@ -7,7 +7,7 @@ export async function addMigration(tree, name, up, down, about) {
   const className = `${name.replaceAll(/(^|-)([a-z0-9])/g, (_all, _dash, letter) => letter.toUpperCase())}${timestamp}`;
   await create(tree, `migrations/${timestamp}-${name}.ts`, content(className, up, down, about));
   const importLine = `import { ${className} } from './${timestamp}-${name}.js';\n`;
-  await insert(tree, 'migrations/all.ts', "\n/** The schema's history", importLine);
+  await insert(tree, 'migrations/all.ts', '\n/** Oldest first', importLine);
   await insert(tree, 'migrations/all.ts', '];', `  ${className},\n`);
 }
 
