@@ -28,21 +28,8 @@ export class AddressMiddleware implements NestMiddleware<HeraldRequest, Response
     if (hasTwoHosts(req)) throw invalidField('Host', 'single', 'The header Host is there more than once.');
     if (address.kind === 'alias') this.markAlias(res, address.url);
     if (address.url !== req.url) req.url = address.url;
-    forgetConditions(req);
     next();
   }
-}
-
-const HAS_VALIDATORS = /^\/(docs|media)\//;
-
-/**
- * No answer of the API has a validator, so a condition asks for nothing (RFC 9110, 13.1). Express would answer "*" with
- * 304. Bytes of files and pages of the documentation have one.
- */
-function forgetConditions({ url, headers }: HeraldRequest): void {
-  if (HAS_VALIDATORS.test(url)) return;
-  delete headers['if-none-match'];
-  delete headers['if-modified-since'];
 }
 
 /** Node keeps the first of them, and a proxy in front may have followed the last one (RFC 9112, 3.2). */

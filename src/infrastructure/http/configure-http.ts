@@ -23,6 +23,8 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   const express: Express = app.getHttpAdapter().getInstance();
   express.disable('x-powered-by');
   express.disable('etag');
+  // An answer without a validator meets no condition (RFC 9110, 13.1); Express would answer "If-None-Match: *" with 304.
+  Object.defineProperty(express.request, 'fresh', { value: false });
   express.set('query parser', 'simple');
   express.set('trust proxy', config.security.trustProxy);
   (express.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
