@@ -1,7 +1,6 @@
 // Writes the generated files, or with --check says which of them are out of date.
 import 'reflect-metadata';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { format, resolveConfig } from 'prettier';
@@ -13,7 +12,7 @@ import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
 import { renderSchema } from './lib/schema-page.mjs';
 import { renderStatePictures } from './lib/state-pictures.mjs';
-import { startTestPostgres } from './lib/test-postgres.mjs';
+import { makeRunFolder, startTestPostgres } from './lib/test-postgres.mjs';
 import { ROOT } from './lib/root.mjs';
 
 const COMMAND = 'npm run generate';
@@ -41,8 +40,8 @@ async function describeApi() {
 
 async function describeSchema() {
   const { migrate } = await built('infrastructure/database/data-source.js');
-  const folder = mkdtempSync(join(tmpdir(), 'herald-schema-'));
-  const server = await startTestPostgres(folder);
+  const folder = await makeRunFolder();
+  const server = await startTestPostgres(folder.path);
   const client = new pg.Client({ connectionString: server.url });
   try {
     await migrate(server.url);
@@ -51,7 +50,7 @@ async function describeSchema() {
   } finally {
     await client.end();
     await server.stop();
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
   }
 }
 

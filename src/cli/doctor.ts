@@ -5,7 +5,7 @@ import pg from 'pg';
 import { migrations } from '../../migrations/all.js';
 import { requireDatabase } from '../bootstrap/database.js';
 import { runningSimulator } from '../bootstrap/demo-file.js';
-import { codeOf, describeError } from '../common/describe-error.js';
+import { describeError } from '../common/describe-error.js';
 import { probeFolder } from '../common/folders.js';
 import { within } from '../common/within.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
@@ -14,6 +14,7 @@ import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js
 import { RESERVED_CONNECTIONS } from '../infrastructure/database/database.js';
 import { PROVE_SPACE, PROVE_WRITES } from '../infrastructure/operations/readiness.js';
 import { closeNow } from '../infrastructure/database/lost-server.js';
+import { isDiskFull } from '../infrastructure/database/database-faults.js';
 import { sessionLink, setSession, startClient } from '../infrastructure/database/pooler.js';
 import { compareSchema } from '../infrastructure/database/data-source.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/lanes/vacuum-watch.js';
@@ -261,7 +262,7 @@ async function checkVersion(client: pg.Client, { process }: Config): Promise<Res
   }
   if (await hasTable(client, 'heartbeat')) await client.query(PROVE_WRITES);
   await client.query(PROVE_SPACE).catch((error: unknown) => {
-    if (codeOf(error) === '53100') throw new Error(`${text} is full: a file cannot grow`, { cause: error });
+    if (isDiskFull(error)) throw new Error(`${text} is full: a file cannot grow`, { cause: error });
   });
   const { rows } = await client.query<{ superuser: boolean; exposed: boolean | null }>(
     `select rolsuper as superuser, not ssl and not inet_server_addr() <<= any($1::inet[]) as exposed

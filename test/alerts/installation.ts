@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Receiver } from '../faults/webhook-receiver.js';
@@ -17,6 +16,7 @@ import { Stage } from '../support/rig/stage.js';
 import { pause } from '../support/rig/wait.js';
 import type { SeededWorkspace } from '../support/rig/workspace.js';
 import { freePort } from '../support/rig/free-port.js';
+import { post } from '../support/rig/send-text.js';
 
 const RECIPIENTS = 50;
 const WORKERS = 2;
@@ -101,19 +101,9 @@ function sendSteadily(scope: Scope, api: HeraldProcess, { apiKey, connections }:
   let stopped = false;
   const sending = (async () => {
     for (let n = 0; !stopped; n++) {
-      const body = { connection_id: connections[0].id, type: 'text', text: { body: 'Hello' } };
-      await fetch(`${api.url}/api/v1/messages`, {
-        method: 'POST',
-        signal: AbortSignal.timeout(REQUEST_MS),
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          'content-type': 'application/json',
-          'idempotency-key': randomUUID(),
-        },
-        body: JSON.stringify({ ...body, to: `+${recipientNumber(n % RECIPIENTS)}` }),
-      })
-        .then((response) => response.arrayBuffer())
-        .catch(() => undefined);
+      const to = `+${recipientNumber(n % RECIPIENTS)}`;
+      const body = { connection_id: connections[0].id, to, type: 'text', text: { body: 'Hello' } };
+      await post(`${api.url}/api/v1/messages`, apiKey, body, REQUEST_MS).catch(() => undefined);
       await pause(BETWEEN_MS);
     }
   })();

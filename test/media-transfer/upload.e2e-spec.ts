@@ -10,6 +10,7 @@ import { refusal } from '../support/whatsapp/fake-media-platform.js';
 import { isRunInS3 } from '../support/s3-run.js';
 import { waitFor } from '../support/wait-for.js';
 import { startRig, type TransferRig } from './fixture.js';
+import { gate } from '../support/gate.js';
 
 let rig: TransferRig;
 
@@ -49,15 +50,6 @@ function answerUploads(status: number, body: unknown): void {
     sendJson(response, status, body);
     return true;
   };
-}
-
-/** What waits for `held` goes on at `letGo`. */
-function gate(): { held: Promise<void>; letGo: () => void } {
-  let letGo = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  return { held, letGo };
 }
 
 /** From now on the answers that this process remembers age by `pass` only. */
@@ -150,9 +142,9 @@ describe('the platform’s id of a file', () => {
 describe('a message does not wait for long', () => {
   it('but comes again while the upload goes on', async () => {
     const fileId = await rig.storedFile();
-    const { held, letGo } = gate();
+    const { opened, open } = gate();
     rig.platform.before = async () => {
-      await held;
+      await opened;
       return false;
     };
     const answered: string[] = [];
@@ -163,26 +155,26 @@ describe('a message does not wait for long', () => {
     // The first has more time than any test: its answer comes after the few seconds that a message waits at the most.
     await Promise.all([ask('with much time', 600_000), ask('with little time', 200)]);
     expect(answered).toEqual(['with little time', 'with much time']);
-    letGo();
+    open();
     await waitFor(async () => (await rig.idFor(fileId)).kind === 'ready');
     expect(uploads()).toBe(1);
   });
 
   it('nor does a hundredth file keep others from their turn', async () => {
     const fileIds = await Promise.all(Array.from({ length: 40 }, () => rig.storedFile()));
-    const { held, letGo } = gate();
+    const { opened, open } = gate();
     let atOnce = 0;
     let most = 0;
     rig.platform.before = async () => {
       most = Math.max(most, ++atOnce);
-      await held;
+      await opened;
       atOnce--;
       return false;
     };
     // Each had its chance to begin while none could end.
     const first = await Promise.all(fileIds.map((fileId) => rig.idFor(fileId)));
     expect(new Set(first.map(({ kind }) => kind))).toEqual(new Set(['later']));
-    letGo();
+    open();
     const ids = await Promise.all(fileIds.map((fileId) => readyId(fileId)));
     expect(ids.every((id) => id.kind === 'ready')).toBe(true);
     expect(most).toBe(12);
@@ -192,9 +184,9 @@ describe('a message does not wait for long', () => {
 describe('slow files', () => {
   it('hold a quarter of the places of messages at the most', async () => {
     const fileIds = await Promise.all(Array.from({ length: 100 }, () => rig.storedFile(randomBytes(10))));
-    const { held, letGo } = gate();
+    const { opened, open } = gate();
     rig.platform.before = async () => {
-      await held;
+      await opened;
       return false;
     };
     let answered = 0;
@@ -206,7 +198,7 @@ describe('slow files', () => {
       return answer.kind;
     });
     await waitFor(() => answered === 100 - rig.test.config.queue.maxInFlight / 4);
-    letGo();
+    open();
     await Promise.all(answers);
     // Those that were sent away find their files ready, or on their way.
     for (const fileId of fileIds) await waitFor(async () => (await rig.idFor(fileId)).kind === 'ready');
@@ -316,9 +308,9 @@ describe('several processes', () => {
   it('upload a file once', async () => {
     const other = await startRig({ roles: ['api'], shareWith: rig.test, env: { WHATSAPP_API_URL: rig.platform.url } });
     try {
-      const { held, letGo } = gate();
+      const { opened, open } = gate();
       rig.platform.before = async () => {
-        await held;
+        await opened;
         return false;
       };
       const fileId = await rig.storedFile();
@@ -329,7 +321,7 @@ describe('several processes', () => {
           waitFor(async () => {
             const id = await transfer.platformIdFor(sending, fileId, performance.now() + 5_000);
             // Both have asked while the file was on its way.
-            if (id.kind === 'later' && ++waiting === 2) letGo();
+            if (id.kind === 'later' && ++waiting === 2) open();
             return id.kind !== 'later' && id;
           }),
         ),

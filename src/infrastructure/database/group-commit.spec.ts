@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { waitFor } from '../../../test/support/wait-for.js';
 import type { Database } from './database.js';
 import { GroupCommit, type GatherTimes } from './group-commit.js';
+import { gate } from '../../../test/support/gate.js';
 
 const { jest } = import.meta;
 
@@ -41,14 +42,6 @@ function runnerWith(
     maxBatch: 100,
     ...change,
   });
-}
-
-function gate(): { opened: Promise<void>; open: () => void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
 }
 
 /** As many turns of the event loop as a batch may need to begin. */

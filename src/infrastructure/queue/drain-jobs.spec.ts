@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq';
 import { Counters } from '../operations/counters.js';
 import { DrainJobs, type DrainJob } from './drain-jobs.js';
+import { gate } from '../../../test/support/gate.js';
 
 interface Added {
   laneKey: string;
@@ -75,10 +76,7 @@ describe('jobs about due rows', () => {
 
   it('are few statements on their way at once, which take all that gathered, and each lane is in line once', async () => {
     const queue = new ListQueue();
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const { opened, open } = gate();
     queue.answer = () => opened;
     const { jobs } = jobsOn(queue);
     for (let round = 0; round < 3; round++) {
@@ -93,10 +91,7 @@ describe('jobs about due rows', () => {
 
   it('end with the process', async () => {
     const queue = new ListQueue();
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const { opened, open } = gate();
     queue.answer = () => opened;
     const { jobs } = jobsOn(queue);
     for (let lane = 0; lane < 50; lane++) jobs.announce(`lane-${lane}`);

@@ -7,6 +7,7 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import type { HoldRequest, LanePace } from '../lanes/lane-hold.js';
 import { LaneRepository } from '../lanes/lane.repository.js';
 import { claimEach, QueueLoop, type Claim, type QueueKind, type QueueLoopOptions } from './queue-loop.js';
+import { gate } from '../../../test/support/gate.js';
 
 let opened: OpenTestDatabase;
 let lanes: LaneRepository;
@@ -72,12 +73,6 @@ class ListKind implements QueueKind<number> {
       Array.from({ length: count }, (_unused, index) => index),
     );
   }
-}
-
-function gate(): { opened: Promise<void>; open: () => void } {
-  let open = (): void => undefined;
-  const isOpen = new Promise<void>((resolve) => (open = resolve));
-  return { opened: isOpen, open };
 }
 
 function loopFor(kind: ListKind, change: Partial<QueueLoopOptions<number>> = {}) {

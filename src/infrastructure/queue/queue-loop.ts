@@ -274,11 +274,13 @@ export class QueueLoop<T> {
   }
 
   private async claim(asked: readonly Asked[]): Promise<void> {
-    // Until the answer is there it is not known what is used of the pace in hand.
     const buckets = asked.map(({ lane }) => lane.bucket);
-    for (const { lane } of asked) lane.bucket = null;
-    // A wake from now on is about rows that this claim may not have seen.
-    for (const { lane } of asked) lane.lookAt = Infinity;
+    for (const { lane } of asked) {
+      // Until the answer is there it is not known what is used of the pace in hand.
+      lane.bucket = null;
+      // A wake from now on is about rows that this claim may not have seen.
+      lane.lookAt = Infinity;
+    }
     const { kind } = this.options;
     const answers = await kind
       .claim(asked.map(({ request }) => request))

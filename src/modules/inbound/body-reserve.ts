@@ -83,7 +83,6 @@ export class BodyReserve {
           internal: 'too many bytes of notifications are under way',
         });
       }
-      await Promise.resolve(); // lets the parser finish what it holds: a small body is complete then
       req.on('data', count);
       await use(await this.bodyOf(req, sender, () => bytes));
     } finally {
@@ -109,7 +108,7 @@ export class BodyReserve {
   private async bodyOf(req: HeraldRequest, { proven }: Sender, soFar: () => number): Promise<Buffer> {
     if (!hasBody(req)) return Buffer.alloc(0);
     const body = readBytes(req, MAX_BODY_BYTES);
-    if (proven || !(body instanceof Promise)) return body;
+    if (proven) return body;
     let [before, slowLooks] = [0, 0];
     const timer = setInterval(() => {
       const now = soFar();

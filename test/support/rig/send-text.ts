@@ -11,10 +11,15 @@ const REQUEST_MS = 30_000;
  * @returns the id of what was accepted, and when its 202 was there: milliseconds since the epoch
  * @throws Error where it is not accepted
  */
-export async function post(url: string, apiKey: string, body: object): Promise<{ id: string; answeredAt: number }> {
+export async function post(
+  url: string,
+  apiKey: string,
+  body: object,
+  timeoutMs = REQUEST_MS,
+): Promise<{ id: string; answeredAt: number }> {
   const response = await fetch(url, {
     method: 'POST',
-    signal: AbortSignal.timeout(REQUEST_MS),
+    signal: AbortSignal.timeout(timeoutMs),
     headers: {
       authorization: `Bearer ${apiKey}`,
       'content-type': 'application/json',

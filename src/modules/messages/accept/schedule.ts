@@ -5,8 +5,6 @@ import { violation } from '../../../common/shape.js';
 const EARLIEST_SECONDS = 10;
 const LATEST_DAYS = 35;
 export const TTL_SECONDS = { min: 30, max: 2_592_000 } as const;
-/** Longer than any message may wait, one with the longest MESSAGE_TTL_HOURS too. */
-export const MAX_TTL_HOURS = TTL_SECONDS.max / 3_600;
 
 /**
  * Lets a time pass that may be given to a new message. It is no part of the form: a repeat of a used key passes, however
