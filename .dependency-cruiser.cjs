@@ -8,7 +8,9 @@ const MODULES = {
   media: ['connections', 'webhook'],
   profile: ['connections'],
   templates: ['connections', 'webhook'],
-  messages: ['connections', 'billing', 'media', 'templates', 'webhook'],
+  conversations: ['connections'],
+  sending: ['connections', 'conversations', 'media', 'templates', 'webhook'],
+  messages: ['connections', 'billing', 'conversations', 'media', 'sending', 'templates', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
   inbound: ['messages', 'templates', 'media', 'connections', 'otp'],
 };
@@ -43,12 +45,27 @@ const PACKAGES = {
 
 const error = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
+/**
+ * What a message is: its states, columns, files, events and its form in an answer. `conversations` and `sending` stand below
+ * `messages`, and read and write the same rows; so they may import this, and nothing else of it. It uses none of the three.
+ */
+const MESSAGE = '^src/modules/messages/(message/|messages\\.types|dto/message\\.response)';
+/** The modules that write the rows of messages, often in one statement: these use the parts of `conversations` too. */
+const CORE = '^src/modules/(conversations|sending|messages)/';
+const CORE_PARTS = ['^src/modules/conversations/', MESSAGE];
+
 const levels = Object.entries(MODULES).map(([name, uses]) =>
   error(
     `level-of-${name}`,
     `The module ${name} may use ${uses.length === 0 ? 'no other module' : uses.join(', ')} only.`,
     { path: `^src/modules/${name}/` },
-    { path: '^src/modules/', pathNot: `^src/modules/(${[name, ...uses].join('|')})/` },
+    {
+      path: '^src/modules/',
+      pathNot: [
+        `^src/modules/(${[name, ...uses].join('|')})/`,
+        ...(name === 'conversations' || name === 'sending' ? [MESSAGE] : []),
+      ],
+    },
   ),
 );
 
@@ -85,8 +102,23 @@ module.exports = {
     error(
       'modules-by-face',
       'Of another module import its .module.ts, .service.ts or .types.ts only.',
-      { path: '^src/modules/([^/]+)/' },
+      { path: '^src/modules/([^/]+)/', pathNot: CORE },
       { path: '^src/modules/', pathNot: ['^src/modules/$1/', ...FACE] },
+    ),
+    error(
+      'core-by-face',
+      'Between messages, sending and conversations: the face, what a message is, and the parts of conversations.',
+      { path: '^src/modules/(conversations|sending|messages)/' },
+      { path: '^src/modules/', pathNot: ['^src/modules/$1/', ...FACE, ...CORE_PARTS] },
+    ),
+    error(
+      'a-message-uses-none',
+      'What a message is stands below conversations and sending, so it imports nothing of them.',
+      { path: '^src/modules/messages/message/' },
+      {
+        path: '^src/modules/',
+        pathNot: '^src/modules/(messages/(message/|messages\\.types)|(media|webhook)/[^/]+\\.types)',
+      },
     ),
     error(
       'module-without-a-level',

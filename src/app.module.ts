@@ -3,6 +3,8 @@ import { BillingModule } from './modules/billing/billing.module.js';
 import { ConnectionsModule } from './modules/connections/connections.module.js';
 import { MediaModule } from './modules/media/media.module.js';
 import { MessagesModule } from './modules/messages/messages.module.js';
+import { ConversationsModule } from './modules/conversations/conversations.module.js';
+import { SendingModule } from './modules/sending/sending.module.js';
 import { InboundModule } from './modules/inbound/inbound.module.js';
 import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
@@ -43,6 +45,8 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     MediaModule,
     ProfileModule,
     TemplatesModule,
+    ConversationsModule,
+    SendingModule,
     MessagesModule,
     OtpModule,
     InboundModule,

@@ -9,7 +9,7 @@ import type { Workspace } from '../infrastructure/access/workspaces.service.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../../simulator/src/demo-numbers.js';
 import type { SimulatorNumber } from '../../simulator/src/simulator.types.js';
 import type { OtpMode, OtpProject } from '../modules/otp/otp.types.js';
-import { RecipientsService } from '../modules/messages/contacts/recipients.service.js';
+import { RecipientsService } from '../modules/conversations/windows/recipients.service.js';
 import type { Config } from '../infrastructure/config/config.js';
 import { AccessLog } from '../infrastructure/operations/logger.js';
 import {

@@ -3,7 +3,7 @@ import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../src/common/failure-c
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
 import type { TimelineResponse } from '../../src/modules/messages/dto/timeline.response.js';
-import { SendRepository } from '../../src/modules/messages/send/send.repository.js';
+import { SendRepository } from '../../src/modules/sending/sending.repository.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { testPhone } from '../support/factories.js';
 import { rowsRead } from '../support/rows-read.js';

@@ -10,7 +10,7 @@ import { Backlogs } from '../../../infrastructure/operations/backlogs.js';
 import { Metrics } from '../../../infrastructure/operations/metrics/metrics.js';
 import { MediaService } from '../../media/media.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
-import { CONTACTS } from '../contacts/recipients.service.js';
+import { CONTACTS } from '../../conversations/windows/recipients.service.js';
 import { MessagesMaintenanceRepository } from './messages-maintenance.repository.js';
 
 /**
