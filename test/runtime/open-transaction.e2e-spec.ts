@@ -282,7 +282,7 @@ const QUEUES: Record<string, Queue> = {
         claim: async () => (claimed = await notifications.claimDue(CLAIMED, 1_000_000)),
         outcome: () =>
           notifications.insert(
-            claimed.map(({ id, body }) => ({ id, body, state: 'applied' })),
+            claimed.map(({ id, body }) => ({ id, body, state: 'applied', unread: null })),
             database,
           ),
       };
