@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type ErrorKind } from '../../../common/app-error.js';
-import type { Caller } from '../../../infrastructure/access/caller.js';
+import type { Caller } from '../../keys/caller.decorator.js';
 import { errorFields } from '../../../infrastructure/http/error.filter.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { BillingService } from '../../billing/billing.service.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import type { Subject } from '../../../infrastructure/erasure/erasure.js';
+import type { Subject } from '../../workspaces/erasure/erasure.service.js';
 import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
 import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';

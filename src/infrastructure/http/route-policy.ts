@@ -1,6 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
-import { ApiErrors, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from '../http/api-description.js';
+import { ApiErrors, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from './api-description.js';
 import type { Scope } from './scopes.js';
 
 const PUBLIC_ROUTE = 'herald:public';

@@ -2,18 +2,18 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { systemClock, type Clock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
-import { Audit } from '../audit/audit.js';
-import { Config } from '../config/config.js';
-import { Database } from '../database/database.js';
-import { GroupCommit } from '../database/group-commit.js';
-import { accessErrors } from './access.errors.js';
+import { Audit } from '../audit/audit.service.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import { keysErrors } from './keys.errors.js';
 import { newKey, parseKey } from './api-key-format.js';
-import { ApiKeysRepository, type ApiKey, type StoredKey } from './api-keys.repository.js';
-import { PgNotifier } from '../database/pg-notifier.js';
-import type { Caller, OtpProjectOfKey } from './caller.js';
-import { rateLimits } from './rate-limiter.js';
-import { isOtpScope, type Scope } from './scopes.js';
-import { WORKSPACE_CHANGED } from './workspaces.service.js';
+import { ApiKeysRepository, type ApiKey, type StoredKey } from './keys.repository.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
+import type { Caller, OtpProjectOfKey } from './caller.decorator.js';
+import { rateLimits } from '../../infrastructure/rates/rate-limiter.js';
+import { isOtpScope, type Scope } from '../../infrastructure/http/scopes.js';
+import { WORKSPACE_CHANGED } from '../workspaces/workspaces.service.js';
 
 export type { ApiKey };
 
@@ -176,6 +176,11 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
+  /** Ends all keys of the workspace. */
+  async revokeAll(organizationId: string): Promise<void> {
+    for (const { id } of await this.list(organizationId)) await this.revoke(id);
+  }
+
   /**
    * Makes a key of the same name and scopes in its place. Both work for `overlapSeconds` (default one day), then the
    * old one has expired; with 0 it is revoked at once. The new one has no expiry.
@@ -207,7 +212,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     const verified = this.verified.peek(text);
     if (verified !== undefined && this.known.peek(verified.caller.apiKeyId) === verified) return this.admit(verified);
     const parsed = parseKey(text);
-    if (parsed === null) throw accessErrors.API_KEY_INVALID();
+    if (parsed === null) throw keysErrors.API_KEY_INVALID();
     const { id, secret } = parsed;
     const known = this.known.peek(id);
     if (known !== undefined) return this.verify(known, secret, text);
@@ -215,14 +220,14 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private verify(key: KnownKey | null, secret: string, text: string): Caller {
-    if (!isSecretOf(key, secret)) throw accessErrors.API_KEY_INVALID();
+    if (!isSecretOf(key, secret)) throw keysErrors.API_KEY_INVALID();
     this.verified.set(text, key);
     return this.admit(key);
   }
 
   private admit(key: KnownKey): Caller {
-    if (key.revoked) throw accessErrors.API_KEY_REVOKED();
-    if (key.expiresAt <= systemClock.monotonic()) throw accessErrors.API_KEY_EXPIRED();
+    if (key.revoked) throw keysErrors.API_KEY_REVOKED();
+    if (key.expiresAt <= systemClock.monotonic()) throw keysErrors.API_KEY_EXPIRED();
     this.usage.note(key.caller.apiKeyId);
     return key.caller;
   }

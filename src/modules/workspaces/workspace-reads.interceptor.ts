@@ -1,12 +1,12 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { finalize, from, mergeMap, type Observable } from 'rxjs';
 import { KeyedSlots } from '../../common/keyed-slots.js';
-import { Config } from '../config/config.js';
-import { Counters } from '../operations/counters.js';
-import { accessErrors } from './access.errors.js';
-import type { AuthenticatedRequest } from './caller.js';
-import { type RoutePolicy, routePolicyOf } from './route-policy.js';
-import type { Scope } from './scopes.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
+import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
+import { type RoutePolicy, routePolicyOf } from '../../infrastructure/http/route-policy.js';
+import type { Scope } from '../../infrastructure/http/scopes.js';
 
 /**
  * Of routes that may read much of the database. Left out are accepts and codes, and routes that mostly wait for the
@@ -44,11 +44,11 @@ export class WorkspaceReads implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const policy = routePolicyOf(context.getClass(), context.getHandler());
     if (policy === null || !SCOPES.has(policy)) return next.handle();
-    const { organizationId } = context.switchToHttp().getRequest<AuthenticatedRequest>().caller;
+    const { organizationId = '' } = context.switchToHttp().getRequest<HeraldRequest>();
     const run = (entered: boolean): Observable<unknown> => {
       if (!entered) {
         this.counters.increment('workspace_reads_refused');
-        throw accessErrors.RATE_LIMITED({ retryAfterSeconds: RETRY_AFTER_SECONDS, scope: 'workspace_reads' });
+        throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: RETRY_AFTER_SECONDS, scope: 'workspace_reads' });
       }
       return next.handle().pipe(finalize(() => this.slots.leave(organizationId)));
     };

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid, newId } from '../../common/ids.js';
-import { Audit, type AuditAction } from '../audit/audit.js';
-import { Config } from '../config/config.js';
-import { Database } from '../database/database.js';
-import { PgNotifier } from '../database/pg-notifier.js';
-import { OrganizationEntity } from './entities/access.entity.js';
+import { Audit, type AuditAction } from '../audit/audit.service.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
+import { OrganizationEntity } from './entities/workspace.entity.js';
 
 export type Workspace = OrganizationEntity;
 

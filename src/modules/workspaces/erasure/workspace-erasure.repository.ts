@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../database/database.js';
-import type { ErasureBatch } from './erasure.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import type { ErasureBatch } from './erasure.service.js';
 
 /** Blocks of a table that one statement looks at. Deleting from a table that others refer to looks into those too. */
 const BLOCKS = { leaf: 1_024, parent: 32 } as const;

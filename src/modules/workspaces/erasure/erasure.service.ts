@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Audit, type AuditAction } from '../audit/audit.js';
-import { Database } from '../database/database.js';
+import { Audit, type AuditAction } from '../../audit/audit.service.js';
+import { Database } from '../../../infrastructure/database/database.js';
 
 /** Whose data: every name under which a workspace knows one person. */
 export interface Subject {

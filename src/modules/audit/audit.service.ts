@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config/config.js';
-import { BatchPlace } from '../database/batch-place.js';
-import { Database } from '../database/database.js';
-import { requestContext } from '../operations/logger.js';
-import type { AuditAction } from './audit-actions.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { BatchPlace } from '../../infrastructure/database/batch-place.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { AuditTrail } from '../../infrastructure/operations/audit-trail.js';
+import { requestContext } from '../../infrastructure/operations/logger.js';
+import type { AuditAction } from './audit.types.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 
 export type { AuditAction };
@@ -34,7 +35,7 @@ type Actor = Pick<AuditEvent, 'actorKind' | 'actor' | 'address'>;
  * the request's key, or from the account that runs the command line.
  */
 @Injectable()
-export class Audit {
+export class Audit implements AuditTrail {
   private readonly old = new BatchPlace('-infinity');
   private operator: Actor = { actorKind: 'service', actor: null, address: null };
 

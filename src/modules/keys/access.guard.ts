@@ -2,16 +2,17 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Response } from 'express';
 import { AppError } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
-import { Config } from '../config/config.js';
-import { Counters } from '../operations/counters.js';
-import { accessErrors } from './access.errors.js';
-import { ApiKeysService } from './api-keys.service.js';
-import type { AuthenticatedRequest, Caller } from './caller.js';
-import { GuessLimiter } from './guess-limiter.js';
-import type { RateDecision } from './leased-buckets.js';
-import { rateHeader, RateLimiter } from './rate-limiter.js';
-import { routePolicyOf } from './route-policy.js';
-import type { Scope } from './scopes.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
+import { keysErrors } from './keys.errors.js';
+import { ApiKeysService } from './keys.service.js';
+import type { AuthenticatedRequest, Caller } from './caller.decorator.js';
+import { GuessLimiter } from '../../infrastructure/rates/guess-limiter.js';
+import type { RateDecision } from '../../infrastructure/rates/leased-buckets.js';
+import { rateHeader, RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
+import { routePolicyOf } from '../../infrastructure/http/route-policy.js';
+import type { Scope } from '../../infrastructure/http/scopes.js';
 
 /**
  * Admits a request by key, then rate limit, then scope: a key without the scope spends a token too, or it could ask
@@ -65,9 +66,9 @@ export class AccessGuard implements CanActivate {
   private obey(decision: RateDecision, caller: Caller, scope: Scope, res: Response): true {
     res.setHeader('RateLimit-Policy', caller.rateLimits.policy);
     res.setHeader('RateLimit', rateHeader(decision));
-    if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
+    if (!decision.allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
     if (!caller.scopes.has(scope)) {
-      throw this.counted(accessErrors.SCOPE_REQUIRED({ scope, ofOtpProject: caller.otpProject !== null }));
+      throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: caller.otpProject !== null }));
     }
     return true;
   }
@@ -77,7 +78,7 @@ export class AccessGuard implements CanActivate {
     if (!(error instanceof AppError) || error.kind !== 'unauthenticated') return error;
     this.counted(error);
     const retryAfterSeconds = this.guesses.fail(req.ip ?? '');
-    return retryAfterSeconds === null ? error : accessErrors.RATE_LIMITED({ retryAfterSeconds });
+    return retryAfterSeconds === null ? error : ratesErrors.RATE_LIMITED({ retryAfterSeconds });
   }
 
   private counted(refusal: AppError): AppError {
@@ -89,13 +90,13 @@ export class AccessGuard implements CanActivate {
 /** @throws API_KEY_MISSING (401) where there is no bearer token, or more than one, of which it is not clear which one counts. */
 function bearerOf(req: AuthenticatedRequest): string {
   const header = req.headers.authorization;
-  if (header === undefined || !/^bearer /i.test(header)) throw accessErrors.API_KEY_MISSING();
+  if (header === undefined || !/^bearer /i.test(header)) throw keysErrors.API_KEY_MISSING();
   const { rawHeaders } = req;
   let found = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     if (name.length === 13 && name.toLowerCase() === 'authorization') found += 1;
   }
-  if (found !== 1) throw accessErrors.API_KEY_MISSING();
+  if (found !== 1) throw keysErrors.API_KEY_MISSING();
   return header.slice('bearer '.length).trim();
 }

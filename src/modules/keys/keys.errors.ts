@@ -1,18 +1,10 @@
 import { defineErrors, error } from '../../common/define-errors.js';
-import { isOtpScope, type Scope } from './scopes.js';
+import { isOtpScope, type Scope } from '../../infrastructure/http/scopes.js';
 
 const unauthenticated = (text: { message: string; when: string; fix: string }) =>
   error({ kind: 'unauthenticated', ...text, headers: () => ({ 'WWW-Authenticate': 'Bearer' }) });
 
-/** Limits beside those of keys and addresses: `scope` of the answer, and what it says. */
-const SCOPE_LIMITS = {
-  workspace_reads: 'Too many requests of this workspace that read are under way',
-  number_profile: "Too many calls to the messaging platform for this number's profile",
-  webhook_replay: 'The last replay was too large',
-  webhook_changes: "Too many changes of this workspace's webhook",
-};
-
-export const accessErrors = defineErrors('access', {
+export const keysErrors = defineErrors('keys', {
   API_KEY_MISSING: unauthenticated({
     message: 'Send your API key in the header Authorization: Bearer <API_KEY>.',
     when: 'The request has no `Authorization: Bearer` header, or more than one.',
@@ -49,28 +41,5 @@ export const accessErrors = defineErrors('access', {
     fix: 'Use a key that has the scope named in `required_scope`.',
     extra: ({ scope }) => ({ required_scope: scope }),
     sample: { scope: 'messages:write', ofOtpProject: false },
-  }),
-  RATE_LIMITED: error<{
-    retryAfterSeconds: number;
-    /** Messages of a batch, each of which counts as a request. */
-    messages?: number;
-    /** The limit, where it is not the one of the key. */
-    scope?: keyof typeof SCOPE_LIMITS;
-  }>({
-    kind: 'rate_limited',
-    message: ({ retryAfterSeconds, messages, scope }) =>
-      scope !== undefined
-        ? `${SCOPE_LIMITS[scope]}; try again in ${retryAfterSeconds} s.`
-        : messages === undefined
-          ? `Too many requests; try again in ${retryAfterSeconds} s.`
-          : `A batch of ${messages} messages counts as ${messages} requests, and this key has fewer left; try again in ${retryAfterSeconds} s.`,
-    when: 'The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.',
-    fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` say what is left.',
-    extra: ({ retryAfterSeconds, scope }) => ({
-      ...(scope !== undefined && { scope }),
-      retry_after_seconds: retryAfterSeconds,
-    }),
-    headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
-    sample: { retryAfterSeconds: 1 },
   }),
 });

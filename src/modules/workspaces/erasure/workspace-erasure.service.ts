@@ -1,11 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { ApiKeysService } from '../access/api-keys.service.js';
-import { WorkspacesService } from '../access/workspaces.service.js';
-import { Audit } from '../audit/audit.js';
-import { Database } from '../database/database.js';
-import { isForeignKeyViolation } from '../database/database-faults.js';
-import { addBatches, addCounts, repeatUntilNothing, waitWhileBusy, type Counts, type ErasureBatch } from './erasure.js';
+import { WorkspacesService } from '../workspaces.service.js';
+import { Audit } from '../../audit/audit.service.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import { isForeignKeyViolation } from '../../../infrastructure/database/database-faults.js';
+import {
+  addBatches,
+  addCounts,
+  repeatUntilNothing,
+  waitWhileBusy,
+  type Counts,
+  type ErasureBatch,
+} from './erasure.service.js';
 import { type OwnedTable, WorkspaceErasureRepository } from './workspace-erasure.repository.js';
 
 /** What a part of the program does when a workspace is deleted, besides its rows with the workspace's id. */
@@ -42,7 +48,6 @@ export class WorkspaceErasure {
   constructor(
     private readonly rows: WorkspaceErasureRepository,
     private readonly workspaces: WorkspacesService,
-    private readonly apiKeys: ApiKeysService,
     private readonly database: Database,
     private readonly audit: Audit,
   ) {}
@@ -68,7 +73,6 @@ export class WorkspaceErasure {
       await this.workspaces.setSubscription(organizationId, null);
       await this.audit.record({ action: 'workspace.deletion_started', organizationId, target: organizationId });
     });
-    for (const { id } of await this.apiKeys.list(organizationId)) await this.apiKeys.revoke(id);
     for (const place of this.places) await place.stop?.(organizationId);
     await pause(times.quietMs);
     await waitWhileBusy(

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
-import { Database } from '../database/database.js';
-import type { OtpMode } from './caller.js';
-import { ApiKeyEntity } from './entities/access.entity.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { OtpMode } from './caller.decorator.js';
+import { ApiKeyEntity } from './entities/api-key.entity.js';
 
 /** A key as its workspace may see it: never with its secret. */
 export type ApiKey = Omit<ApiKeyEntity, 'secretHash'>;

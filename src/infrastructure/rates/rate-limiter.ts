@@ -5,7 +5,7 @@ import { describeError } from '../../common/describe-error.js';
 import type { BucketLimits } from '../../common/token-bucket.js';
 import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
-import { accessErrors } from './access.errors.js';
+import { ratesErrors } from './rates.errors.js';
 import { type Ask, type Grant, LeasedBuckets, type RateDecision } from './leased-buckets.js';
 
 /** The limits of one key and their header, made once. */
@@ -131,6 +131,6 @@ export class RateLimiter implements OnModuleInit, OnModuleDestroy {
     if (messages <= 1) return;
     const decision = await this.buckets.take(keyId, limits, messages - 1);
     res.setHeader('RateLimit', rateHeader(decision));
-    if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds, messages });
+    if (!decision.allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds, messages });
   }
 }

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { HeraldRequest } from '../http/herald-request.js';
-import type { RateLimits } from './rate-limiter.js';
-import type { Scope } from './scopes.js';
+import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
+import type { RateLimits } from '../../infrastructure/rates/rate-limiter.js';
+import type { Scope } from '../../infrastructure/http/scopes.js';
 
 export type OtpMode = 'sandbox' | 'live';
 

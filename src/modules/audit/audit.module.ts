@@ -1,16 +1,17 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Config } from '../config/config.js';
-import { Retention } from '../lanes/retention.js';
-import { Audit } from './audit.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
+import { AuditTrail } from '../../infrastructure/operations/audit-trail.js';
+import { Audit } from './audit.service.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 
 /** The audit trail, for every module. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity])],
-  providers: [Audit],
-  exports: [Audit],
+  providers: [Audit, { provide: AuditTrail, useExisting: Audit }],
+  exports: [Audit, AuditTrail],
 })
 export class AuditModule {
   constructor(audit: Audit, retention: Retention, config: Config) {
