@@ -4,7 +4,7 @@ import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
-import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../../infrastructure/erasure/erasure.js';
+import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../workspaces/erasure/erasure.service.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
