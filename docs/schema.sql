@@ -351,6 +351,11 @@ create table message_state (
   platform_message text,
   attempt_category text,
   trace_id text,
+  billable boolean,
+  pricing_category text,
+  pricing_type text,
+  pricing_subtype text,
+  pricing_model text,
   constraint message_state_pkey PRIMARY KEY (message_id),
   constraint message_state_attempt_status_check CHECK ((attempt_status = ANY (ARRAY['accepted', 'rejected', 'deferred', 'unknown']))),
   constraint message_state_status_check CHECK ((status = ANY (ARRAY['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'])))

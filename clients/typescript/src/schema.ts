@@ -3302,6 +3302,13 @@ export interface components {
              *           "attempt": 1,
              *           "failure_category": null,
              *           "error": null,
+             *           "pricing": {
+             *             "billable": true,
+             *             "category": "utility",
+             *             "type": "regular",
+             *             "subtype": null,
+             *             "model": "PMP"
+             *           },
              *           "sequence": 3
              *         }
              *       }
@@ -3620,6 +3627,17 @@ export interface components {
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
             /**
+             * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
+             * @example {
+             *       "billable": true,
+             *       "category": "utility",
+             *       "type": "regular",
+             *       "subtype": null,
+             *       "model": "PMP"
+             *     }
+             */
+            pricing: components["schemas"]["PricingResponse"] | null;
+            /**
              * @description The user id that it is addressed to instead of a number.
              * @example null
              */
@@ -3858,6 +3876,17 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
+             * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
+             * @example {
+             *       "billable": true,
+             *       "category": "utility",
+             *       "type": "regular",
+             *       "subtype": null,
+             *       "model": "PMP"
+             *     }
+             */
+            pricing: components["schemas"]["PricingResponse"] | null;
+            /**
              * Format: date-time
              * @example 2026-11-21T08:00:00.125Z
              */
@@ -3956,6 +3985,15 @@ export interface components {
                 occurred_at: string;
                 /** @enum {string} */
                 previous_status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                /** @description What WhatsApp charges; null until it says so. */
+                pricing: {
+                    billable: boolean | null;
+                    category: string | null;
+                    model: string | null;
+                    subtype: string | null;
+                    /** @description `regular` is charged; what begins with `free_` is not. */
+                    type: string | null;
+                } | null;
                 /** @description The user id that it is addressed to instead of a number. */
                 recipient: string | null;
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
@@ -4128,6 +4166,24 @@ export interface components {
              * @example order_update
              */
             template_name: string;
+        };
+        PricingResponse: {
+            /** @example true */
+            billable: boolean | null;
+            /**
+             * @description `utility`, `marketing`, `authentication`, `service` or another.
+             * @example utility
+             */
+            category: string | null;
+            /** @example PMP */
+            model: string | null;
+            /** @example null */
+            subtype: string | null;
+            /**
+             * @description `regular` is charged; what begins with `free_` is not.
+             * @example regular
+             */
+            type: string | null;
         };
         ProfileResponse: {
             /** @example Fresh coffee, open until eight */
@@ -8594,6 +8650,13 @@ export interface operations {
                      *             "body": "Your table is ready.",
                      *             "status": "delivered",
                      *             "failure_category": null,
+                     *             "pricing": {
+                     *               "billable": true,
+                     *               "category": "utility",
+                     *               "type": "regular",
+                     *               "subtype": null,
+                     *               "model": "PMP"
+                     *             },
                      *             "client_message_id": "order-4711",
                      *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *             "created_at": "2026-11-21T08:00:00.125Z",
@@ -8784,6 +8847,13 @@ export interface operations {
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
                      *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
@@ -8970,6 +9040,13 @@ export interface operations {
                      *             "attempt": 1,
                      *             "failure_category": null,
                      *             "error": null,
+                     *             "pricing": {
+                     *               "billable": true,
+                     *               "category": "utility",
+                     *               "type": "regular",
+                     *               "subtype": null,
+                     *               "model": "PMP"
+                     *             },
                      *             "sequence": 3
                      *           }
                      *         }
@@ -9953,6 +10030,13 @@ export interface operations {
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
                      *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
@@ -10378,6 +10462,13 @@ export interface operations {
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
                      *         "failure_category": null,
+                     *         "pricing": {
+                     *           "billable": true,
+                     *           "category": "utility",
+                     *           "type": "regular",
+                     *           "subtype": null,
+                     *           "model": "PMP"
+                     *         },
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
@@ -10588,6 +10679,13 @@ export interface operations {
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
                      *         "failure_category": null,
+                     *         "pricing": {
+                     *           "billable": true,
+                     *           "category": "utility",
+                     *           "type": "regular",
+                     *           "subtype": null,
+                     *           "model": "PMP"
+                     *         },
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
@@ -11078,6 +11176,13 @@ export interface operations {
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
                      *         "failure_category": null,
+                     *         "pricing": {
+                     *           "billable": true,
+                     *           "category": "utility",
+                     *           "type": "regular",
+                     *           "subtype": null,
+                     *           "model": "PMP"
+                     *         },
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",

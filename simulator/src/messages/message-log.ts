@@ -22,6 +22,10 @@ const STATUS_PLANS = {
   undeliverable: [{ status: 'failed', gaps: 1, errorCode: 131026 }],
   window_closed: [{ status: 'failed', gaps: 1, errorCode: 131047 }],
   media_failed: [{ status: 'failed', gaps: 1, errorCode: 131053 }],
+  payment_missing: [{ status: 'failed', gaps: 1, errorCode: 131042 }],
+  spam_limited: [{ status: 'failed', gaps: 1, errorCode: 131048 }],
+  opted_out: [{ status: 'failed', gaps: 1, errorCode: 131050 }],
+  not_owner: [{ status: 'failed', gaps: 1, errorCode: 131070 }],
   read_only: [SENT, { status: 'read', gaps: 2 }],
   backwards_twice: [...AT_ONCE, ...AT_ONCE],
   none: [],
@@ -55,6 +59,8 @@ export interface TakenMessage {
   readonly callback: string | null;
   readonly type: string;
   readonly pricing: PricingCategory;
+  /** One of the number's free service messages of the month. */
+  readonly isFree?: true;
   /** Milliseconds since the epoch. */
   readonly takenAt: number;
   readonly plan: PlanName;
