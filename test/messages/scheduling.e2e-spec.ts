@@ -36,7 +36,7 @@ async function schedule(to: string, fields: Record<string, unknown> = {}): Promi
 
 const cancel = (id: string): Promise<ApiResponse> => workspace.api.post(`/messages/${id}/cancel`);
 
-/** It is looked at now, `ago` milliseconds after its time. */
+/** It is looked at now, `ago` milliseconds after its time: released, failed or put off. */
 async function becomesDue(id: string, agoMs = 0): Promise<void> {
   await test.database.execute(
     `update message_schedule set scheduled_for = clock_timestamp() - make_interval(secs => $2::float8 / 1000),
@@ -44,7 +44,13 @@ async function becomesDue(id: string, agoMs = 0): Promise<void> {
      where message_id = $1`,
     [id, agoMs],
   );
-  await test.app.get(Sweeps, { strict: false }).runNow('send_schedule');
+  await releaseDue();
+}
+
+async function releaseDue(): Promise<void> {
+  await test.app.get(Sweeps, { strict: false }).runNow('schedule_due');
+  const due = 'select 1 from message_schedule where release_at <= clock_timestamp()';
+  await waitFor(async () => (await test.database.query(due)).length === 0, { what: 'nothing scheduled to be due' });
 }
 
 /** Messages to the number that the platform took, in their order. */
@@ -67,7 +73,7 @@ describe('send_at', () => {
       attempt_count: 0,
       attempts: [],
     });
-    await test.app.get(Sweeps, { strict: false }).runNow('send_schedule');
+    await releaseDue();
     expect(taken(to)).toEqual([]);
 
     await becomesDue(id);
@@ -108,7 +114,7 @@ describe('send_at', () => {
        from unnest($1::uuid[]) with ordinality as given (id, place) where message_id = id`,
       [ids],
     );
-    await test.app.get(Sweeps, { strict: false }).runNow('send_schedule');
+    await releaseDue();
     for (const id of ids) await workspace.reaches(id, 'read');
     expect(taken(to)).toEqual(ids.toReversed());
   });
@@ -257,6 +263,43 @@ describe('at its time', () => {
     await workspace.reaches(id, 'read');
     expect(taken(to)).toEqual([id]);
   });
+});
+
+it('a number whose messages cannot be checked keeps no message of another number waiting', async () => {
+  const preparation = test.app.get(SendPreparation, { strict: false });
+  const prepareAgain = preparation.prepareAgain.bind(preparation);
+  const own = await sendingWorkspace(test);
+  const answered = deferred();
+  let hanging = 0;
+  jest.spyOn(preparation, 'prepareAgain').mockImplementation(async (organizationId, message) => {
+    if (organizationId === own.organizationId) {
+      hanging++;
+      await answered.promise;
+    }
+    return prepareAgain(organizationId, message);
+  });
+  const ids: string[] = [];
+  for (let n = 0; n < 12; n++) {
+    const { body } = await own.send(await own.contact(), { body: { send_at: inMs(HOUR_MS) } });
+    ids.push((body.data as { id: string }).id);
+  }
+  const other = await schedule(await workspace.contact());
+  try {
+    await test.database.execute(
+      `update message_schedule set scheduled_for = now(), release_at = now() where message_id = any($1)`,
+      [ids],
+    );
+    await waitFor(() => hanging > 0);
+    await test.database.execute(
+      `update message_schedule set scheduled_for = now(), release_at = now() where message_id = $1`,
+      [other],
+    );
+    await workspace.reaches(other, 'read');
+    expect((await own.message(ids[0] as string)).scheduled_for).toEqual(expect.any(String));
+  } finally {
+    answered.resolve();
+  }
+  for (const id of ids) await own.reaches(id, 'read');
 });
 
 describe('ttl_seconds', () => {

@@ -29,11 +29,19 @@ import { CheckMessageService } from './check/check-message.service.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
-import { ScheduleService } from './schedule/schedule.service.js';
+import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule/schedule.processor.js';
 import { SendRepository } from './send/send.repository.js';
 
 @Module({
-  imports: [workQueue(SEND_QUEUE), BillingModule, ConnectionsModule, MediaModule, TemplatesModule, WebhookModule],
+  imports: [
+    workQueue(SEND_QUEUE),
+    workQueue(SCHEDULE_QUEUE),
+    BillingModule,
+    ConnectionsModule,
+    MediaModule,
+    TemplatesModule,
+    WebhookModule,
+  ],
   controllers: [MessagesController, ConversationsController],
   providers: [
     MessagesService,
@@ -52,7 +60,8 @@ import { SendRepository } from './send/send.repository.js';
     SendRepository,
     QueueEstimates,
     ScheduleRepository,
-    ScheduleService,
+    ScheduledMessages,
+    ScheduleProcessor,
     OutcomeRepository,
     MessageSender,
     FileExchange,
