@@ -14,13 +14,15 @@ export class Notifications1770700000000 implements MigrationInterface {
 }
 
 const UP = `
--- "stored": not, or not wholly, applied yet.
+-- "stored": not, or not wholly, applied yet. unread: names of what in it Herald does not know or use.
 create table platform_notification (
   id uuid primary key,
   received_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   body bytea not null,
-  state text not null default 'stored' check (state in ('stored', 'applied', 'unmatched', 'unreadable', 'failed'))
+  state text not null default 'stored' check (state in ('stored', 'applied', 'unmatched', 'unreadable', 'failed')),
+  unread jsonb
 ) with (autovacuum_vacuum_scale_factor = 0.01);
+create index platform_notification_unread on platform_notification (id) where unread is not null;
 
 -- Those that are to be applied. A claim moves due_at on to the next try, so that one whose process died is due again.
 create table notification_queue (

@@ -3,7 +3,7 @@ import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
 import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
-import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../../infrastructure/erasure/erasure.js';
+import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../workspaces/erasure/erasure.service.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
@@ -24,6 +24,8 @@ export interface NewNotification {
   /** The bytes as they came. */
   body: Buffer;
   state: NotificationState;
+  /** Names of what in it Herald does not know or use; null where there is nothing of the kind. */
+  unread: readonly string[] | null;
 }
 
 export interface DueNotification {
@@ -88,6 +90,7 @@ export class InboundRepository {
       notifications.map((notification) => notification.id),
       notifications.map((notification) => notification.body),
       notifications.map((notification) => notification.state),
+      notifications.map(({ unread }) => (unread === null ? null : JSON.stringify(unread))),
     ]);
   }
 
@@ -151,9 +154,9 @@ export class InboundRepository {
 
 // Ordered, so that two batches that share notifications never deadlock.
 const INSERT = `
-insert into platform_notification as n (id, body, state)
-select * from unnest($1::uuid[], $2::bytea[], $3::text[]) order by 1
-on conflict (id) do update set state = excluded.state where n.state = 'stored' and excluded.state <> 'stored'`;
+insert into platform_notification as n (id, body, state, unread)
+select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::jsonb[]) order by 1
+on conflict (id) do update set state = excluded.state, unread = excluded.unread where n.state = 'stored' and excluded.state <> 'stored'`;
 
 const dueSince: DueSince = (from) => `(select q.due_at from notification_queue q
     where q.due_at >= ${from} and q.due_at <= statement_timestamp() order by q.due_at limit 1)`;

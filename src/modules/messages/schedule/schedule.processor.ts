@@ -13,7 +13,7 @@ import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/q
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { SendPreparation } from '../accept/send-preparation.js';
-import { SendProcessor } from '../send/send.processor.js';
+import { SendingService } from '../../sending/sending.service.js';
 import { ScheduleRepository, type Decision, type DueMessage } from './schedule.repository.js';
 
 export const SCHEDULE_QUEUE = 'schedule';
@@ -60,7 +60,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
   constructor(
     private readonly schedule: ScheduleRepository,
     private readonly preparation: SendPreparation,
-    private readonly processor: SendProcessor,
+    private readonly sending: SendingService,
     private readonly webhook: WebhookService,
     private readonly config: Config,
   ) {}
@@ -105,7 +105,7 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     if (decisions.length === 0) return;
     const released = await this.schedule.release(decisions, this.config.limits.messageTtlHours);
     for (const id of new Set(released.filter(({ isQueued }) => isQueued).map(({ connectionId }) => connectionId))) {
-      this.processor.wake(id);
+      this.sending.wake(id);
     }
     const failed = released.filter(({ isQueued }) => !isQueued).map(({ organizationId }) => organizationId);
     if (failed.length > 0) this.webhook.wake(new Set(failed));
