@@ -319,8 +319,7 @@ create table message_schedule (
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX message_schedule_by_recipient ON message_schedule (connection_id, recipient) WHERE (recipient <> '');
 CREATE INDEX message_schedule_by_time ON message_schedule (connection_id, created_at) WHERE (created_at > '-infinity'::timestamp with time zone);
-CREATE INDEX message_schedule_number ON message_schedule (connection_id, release_at, message_id);
-CREATE INDEX message_schedule_release ON message_schedule (release_at);
+CREATE INDEX message_schedule_due ON message_schedule (connection_id, release_at);
 
 create table message_state (
   message_id uuid not null,
@@ -517,9 +516,11 @@ create table platform_notification (
   received_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   body bytea not null,
   state text not null default 'stored',
+  unread jsonb,
   constraint platform_notification_pkey PRIMARY KEY (id),
   constraint platform_notification_state_check CHECK ((state = ANY (ARRAY['stored', 'applied', 'unmatched', 'unreadable', 'failed'])))
 ) with (autovacuum_vacuum_scale_factor=0.01);
+CREATE INDEX platform_notification_unread ON platform_notification (id) WHERE (unread IS NOT NULL);
 CREATE TRIGGER platform_notification_insert AFTER INSERT ON platform_notification FOR EACH ROW WHEN ((new.state = 'stored')) EXECUTE FUNCTION platform_notification_queue();
 CREATE TRIGGER platform_notification_update AFTER UPDATE ON platform_notification FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION platform_notification_queue();
 
