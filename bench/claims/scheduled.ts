@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { FIRST_ID, newId } from '../../src/common/ids.js';
-import { DUE as DUE_LANES, CLAIM } from '../../src/modules/messages/send/claim-sql.js';
-import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED } from '../../src/modules/messages/send/send.repository.js';
+import { DUE as DUE_LANES, CLAIM } from '../../src/modules/sending/claim/claim-sql.js';
+import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED } from '../../src/modules/sending/sending.repository.js';
 import { DUE, dueExists } from '../../src/modules/messages/schedule/schedule.repository.js';
 import { inTurn, type Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';

@@ -3,7 +3,7 @@ import { systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
-import { Audit } from '../../infrastructure/audit/audit.js';
+import { Audit } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { SecretBox, type SecretPlace } from '../../infrastructure/secrets/secret-box.js';
