@@ -42,17 +42,15 @@ class TestEnvironment {
   }
 }
 
-/** They hold the decorated classes of the program, which are loaded once per worker as the packages are. */
-const STORES = ['typeormMetadataArgsStorage', 'classValidatorMetadataStorage'];
-
+/** The stores of TypeORM and class-validator too: they hold the decorated classes of one file. */
 function keepGlobals() {
   const before = Object.getOwnPropertyDescriptors(globalThis);
   return () => {
     for (const symbol of RUNNER_STATE) delete globalThis[symbol];
     for (const [name, now] of Object.entries(Object.getOwnPropertyDescriptors(globalThis))) {
       const then = before[name];
-      if (then === undefined && !STORES.includes(name)) delete globalThis[name];
-      else if (then?.configurable && (now.value !== then.value || now.get !== then.get)) {
+      if (then === undefined) delete globalThis[name];
+      else if (then.configurable && (now.value !== then.value || now.get !== then.get)) {
         Object.defineProperty(globalThis, name, then);
       }
     }

@@ -1,10 +1,7 @@
-// Jest's module loader, except that packages and the built program are loaded once per worker and not once per file: Nest,
-// TypeORM and the program's 500 modules cost more processor time than most files' tests. Tests, and what only tests use, are
-// evaluated anew for each file.
-const { existsSync } = require('node:fs');
+// Jest's module loader, except that packages are loaded once per worker and not once per file: Nest, TypeORM, Swagger
+// and pg cost more processor time than most files' tests. The project's own modules are evaluated anew for each file.
 const { createRequire } = require('node:module');
 const path = require('node:path');
-const { pathToFileURL } = require('node:url');
 const { SyntheticModule } = require('node:vm');
 const { default: JestRuntime } = require('jest-runtime');
 
@@ -12,25 +9,12 @@ const { default: JestRuntime } = require('jest-runtime');
 const RUNNER_STATE = path.join(path.dirname(require.resolve('jest-circus/runner')), 'jestAdapterInit.js');
 const OWN = /^(\.|\/|file:|data:|@jest\/globals$)/;
 
-const ROOT = path.resolve(__dirname, '../..');
-/** What the build makes of them is what runs in production. */
-const BUILT = /^(src|simulator|migrations)\//;
-
-/** Packages and Node's modules by specifier, modules of the program by address: every file sees the same ones. */
+/** Packages and Node's modules by specifier: every file sees the same node_modules. */
 const packages = new Map();
 
 function packageOf(specifier) {
   if (!packages.has(specifier)) packages.set(specifier, loadPackage(specifier));
   return packages.get(specifier);
-}
-
-/** @returns the address of the built module that `specifier` means in the file `from`; null: it is a test's own. */
-function builtModule(specifier, from) {
-  if (!specifier.startsWith('.')) return null;
-  const relative = path.relative(ROOT, path.resolve(path.dirname(from), specifier));
-  if (!BUILT.test(relative)) return null;
-  const built = path.join(ROOT, 'dist', relative);
-  return existsSync(built) ? pathToFileURL(built).href : null;
 }
 
 async function loadPackage(specifier) {
@@ -51,10 +35,8 @@ class TestRuntime extends JestRuntime {
       throw new Error('this version of Jest loads modules in another way: scripts/lib/test-runtime.cjs must follow it');
     }
     const resolveOwn = loader.resolveModule.bind(loader);
-    loader.resolveModule = (specifier, from, context) => {
-      const shared = OWN.test(specifier) ? builtModule(specifier, from) : specifier;
-      return shared === null ? resolveOwn(specifier, from, context) : packageOf(shared);
-    };
+    loader.resolveModule = (specifier, from, context) =>
+      OWN.test(specifier) ? resolveOwn(specifier, from, context) : packageOf(specifier);
     // A module without a context belongs to the worker's realm, as the packages do.
     loader.getContext = () => undefined;
     // From Node 24 Jest has a second, synchronous way, which does not ask `resolveModule`.
