@@ -78,7 +78,8 @@ describe('ApiKeysService', () => {
     );
     expect(row?.text).not.toContain(secret);
     const listed = (await keys.list(organizationId)).filter((key) => key.id === issued.id);
-    expect(listed).toMatchObject([{ name: 'shop', secretHash: undefined }]);
+    expect(listed).toHaveLength(1);
+    expect(JSON.stringify(listed)).not.toContain('secretHash');
   });
 
   it('finds the caller of a key, the second time without asking the database', async () => {
