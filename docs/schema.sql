@@ -543,6 +543,8 @@ create table template (
   status_at timestamptz,
   quality_at timestamptz,
   category_at timestamptz,
+  announced_category text,
+  announced_for timestamptz,
   deleted_at timestamptz,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),

@@ -1,5 +1,15 @@
 import { isObject, type JsonObject, storableText } from '../../common/json.js';
-import { own, ownId, ownInteger, ownList, ownObject, ownText, parseJson, storableJson } from './json-access.js';
+import {
+  own,
+  ownId,
+  ownInteger,
+  ownList,
+  ownObject,
+  ownText,
+  ownTime,
+  parseJson,
+  storableJson,
+} from './json-access.js';
 import { isManagementField, isUnused, nameOf, unknownKeys, unknownKind, unknownType } from './webhook-names.js';
 
 /** A notification is about one business phone number; null where the platform left it out. */
@@ -141,7 +151,7 @@ class PayloadReader {
       ownId(ownObject(value, 'metadata'), 'phone_number_id') ??
       ownId(value, 'phone_number_id') ??
       ownId(ownObject(value, 'recipient'), 'phone_number_id');
-    const place = { wabaId: ownId(entry, 'id'), occurredAt: readTime(entry, 'time'), phoneNumberId };
+    const place = { wabaId: ownId(entry, 'id'), occurredAt: ownTime(entry, 'time'), phoneNumberId };
     const about = { phoneNumberId, contacts: ownList(value, 'contacts').filter(isObject) };
     if (field === 'messages') {
       this.noteNames(unknownKeys(field, value));
@@ -279,7 +289,7 @@ function senderOf(raw: JsonObject, contact: JsonObject | null): Omit<CallNotific
     from: readDigits(raw, 'from') ?? readDigits(contact, 'wa_id'),
     userId: ownId(raw, 'from_user_id') ?? ownId(contact, 'user_id'),
     profileName: ownText(ownObject(contact, 'profile'), 'name'),
-    occurredAt: readTime(raw, 'timestamp'),
+    occurredAt: ownTime(raw, 'timestamp'),
   };
 }
 
@@ -379,9 +389,6 @@ const STATUSES: ReadonlyMap<unknown, StatusNotification['status']> = new Map([
   ['failed', 'failed'],
 ]);
 
-/** Last second of the year 9999. */
-const MAX_SECONDS = 253_402_300_799;
-
 /** `messages.statuses[warmed_up]` for a status that is not known. */
 function statusName(raw: JsonObject): string {
   const status = ownText(raw, 'status');
@@ -401,7 +408,7 @@ function readStatus(raw: JsonObject, { phoneNumberId }: Change): StatusNotificat
     phoneNumberId,
     metaMessageId,
     status,
-    occurredAt: readTime(raw, 'timestamp'),
+    occurredAt: ownTime(raw, 'timestamp'),
     recipientId: readDigits(raw, 'recipient_id'),
     recipientUserId: ownId(raw, 'recipient_user_id'),
     callbackData: callbackData === '' ? null : callbackData,
@@ -419,12 +426,6 @@ function readError(raw: JsonObject): StatusNotification['error'] {
     title: ownText(error, 'title') ?? ownText(error, 'message'),
     details: ownText(ownObject(error, 'error_data'), 'details') ?? (typeof data === 'string' ? data : null),
   };
-}
-
-/** Seconds since the epoch, as a number or a string of digits; null for anything that is no time. */
-function readTime(value: unknown, key: string): Date | null {
-  const seconds = ownInteger(value, key);
-  return seconds === null || seconds <= 0 || seconds > MAX_SECONDS ? null : new Date(seconds * 1_000);
 }
 
 /** A number of at most 20 digits, with or without `+`; null for anything else (a group, a user id). */

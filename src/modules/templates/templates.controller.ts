@@ -188,6 +188,8 @@ function responseOf(template: TemplateEntity, connectionId: string, syncedAt: Da
     name: template.name,
     language: template.language,
     category: template.category,
+    announced_category: template.announcedCategory,
+    announced_for: template.announcedFor?.toISOString() ?? null,
     status: template.status,
     platform_status: template.platformStatus,
     rejected_reason: template.rejectedReason,
