@@ -58,6 +58,8 @@ create table connection (
   token_ciphertext bytea not null,
   token_version integer not null default 1,
   restricted_until timestamptz,
+  payment_missing_at timestamptz(3),
+  service_charged_since timestamptz(3),
   facts_at timestamptz(3),
   facts_due_at timestamptz not null default clock_timestamp(),
   profile_updated_at timestamptz(3),

@@ -2922,17 +2922,23 @@ export interface components {
              */
             quality_rating: string | null;
             /**
+             * Format: date-time
+             * @description When the number's free service messages of a month were used up last: later ones are charged.
+             * @example null
+             */
+            service_charged_since: string | null;
+            /**
              * @example connected
              * @enum {string}
              */
             status: "connected" | "pending" | "disconnected" | "restricted";
             /**
-             * @description Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, or its account was
-             *     removed from the app or the platform.
+             * @description Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, its account was
+             *     removed from the app or the platform, or has no valid payment method.
              * @example null
              * @enum {string|null}
              */
-            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
+            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
             /**
              * @description Messages a second that the platform takes from this number.
              * @example 80
@@ -2962,10 +2968,15 @@ export interface components {
                     messaging_limit: string | null;
                     phone_number: string;
                     quality_rating: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the free service messages of a month were used up last.
+                     */
+                    service_charged_since: string | null;
                     /** @enum {string} */
                     status: "connected" | "pending" | "disconnected" | "restricted";
                     /** @enum {string|null} */
-                    status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
+                    status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
                     throughput_per_second: number;
                     timezone: string | null;
                     verified_name: string | null;
@@ -2975,10 +2986,15 @@ export interface components {
                     messaging_limit?: string | null;
                     phone_number?: string;
                     quality_rating?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the free service messages of a month were used up last.
+                     */
+                    service_charged_since?: string | null;
                     /** @enum {string} */
                     status?: "connected" | "pending" | "disconnected" | "restricted";
                     /** @enum {string|null} */
-                    status_reason?: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
+                    status_reason?: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
                     throughput_per_second?: number;
                     timezone?: string | null;
                     verified_name?: string | null;
@@ -3975,7 +3991,7 @@ export interface components {
                     message: string;
                 } | null;
                 /** @enum {string|null} */
-                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
+                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
                 /** Format: uuid */
                 message_id: string;
                 /**
@@ -6673,6 +6689,7 @@ export interface operations {
                      *           "quality_rating": "GREEN",
                      *           "messaging_limit": "TIER_2K",
                      *           "throughput_per_second": 80,
+                     *           "service_charged_since": null,
                      *           "timezone": "Europe/Berlin",
                      *           "created_at": "2026-11-21T08:00:00.000Z"
                      *         }

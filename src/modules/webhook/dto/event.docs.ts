@@ -197,12 +197,15 @@ const ATTRIBUTES = {
   verified_name: is(nullable(text), 'Lighthouse Coffee'),
   status: is(oneOf(['connected', 'pending', 'disconnected', 'restricted']), 'connected'),
   status_reason: is(
-    nullable(oneOf(['token_refused', 'disconnected_by_operator', 'platform', 'account_removed', null])),
+    nullable(
+      oneOf(['token_refused', 'disconnected_by_operator', 'platform', 'account_removed', 'payment_missing', null]),
+    ),
     null,
   ),
   quality_rating: is(nullable(text), 'YELLOW'),
   messaging_limit: is(nullable(text), 'TIER_2K'),
   throughput_per_second: is({ type: 'integer' }, 80),
+  service_charged_since: is(nullable(time), null, 'When the free service messages of a month were used up last.'),
   timezone: is(nullable(text), 'Europe/Berlin'),
 };
 
