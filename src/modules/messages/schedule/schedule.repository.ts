@@ -10,7 +10,7 @@ import {
   LANES_HELD,
   type HoldRequest,
   type HoldRow,
-} from '../../../infrastructure/lanes/lane-hold.js';
+} from '../../../infrastructure/queue/lane-hold.js';
 import {
   dueConnectionLanes,
   dueSql,

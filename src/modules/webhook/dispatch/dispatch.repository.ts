@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
 import { Database, hasRow, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
-import { ALL_EVERY_MS, SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
+import { ALL_EVERY_MS, SweepPlace } from '../../../infrastructure/queue/sweeps.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import type { DisabledReason } from '../webhook.types.js';
 import { healthAfter, MAX_IN_FLIGHT, restAfter, type Health, type Rest } from './endpoint-health.js';

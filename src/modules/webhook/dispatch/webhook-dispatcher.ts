@@ -4,7 +4,7 @@ import { describeError } from '../../../common/describe-error.js';
 import { Signal } from '../../../common/signal.js';
 import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../../infrastructure/queue/sweeps.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
