@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database, hasRow } from '../../infrastructure/database/database.js';
 import { LANES_HELD, holdOf, holdsParams, type HoldRequest } from '../../infrastructure/lanes/lane-hold.js';
-import type { DueLanes } from '../../infrastructure/queue/due-lanes.js';
+import type { MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../infrastructure/queue/queue-loop.js';
 import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
 import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
@@ -10,7 +10,6 @@ import {
   attemptIdOf,
   CLAIM,
   dueConnections,
-  MOVE_MARKS,
   REPAIR_TURNS,
   type ClaimedMessage,
   type ClaimRow,
@@ -33,7 +32,6 @@ interface LaneClaim extends ClaimLimits {
 export type MovedMessage = Pick<ClaimedMessage, 'organizationId' | 'connectionId'>;
 
 const NOTHING = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
-const CHECK_MARKS_EVERY_MS = 60_000;
 /** Recipients that one statement of the repair looks at. */
 const REPAIR_BATCH = 5_000;
 
@@ -43,10 +41,8 @@ export class SendRepository {
   private readonly leases = new SweepPlace();
   private readonly expiries = new SweepPlace();
 
-  private marksCheckedAt = -Infinity;
-
   /** Connections with due messages that can send. */
-  readonly dueConnections: DueLanes;
+  readonly dueConnections: MarkedLanes;
 
   constructor(private readonly database: Database) {
     this.dueConnections = dueConnections(database);
@@ -115,20 +111,6 @@ export class SendRepository {
     const moved = movedOf(rows);
     if (moved.length < limit) place.reached(rows[0]?.looked_at ?? null);
     return moved;
-  }
-
-  /**
-   * Moves the low-water marks of lanes in use: before `lane.low_at` no due row stands; returns how many. By them claims
-   * and sweeps pass over the rows that are gone without reading them, however many another transaction keeps from being
-   * removed. Once a minute all due rows are looked at, and a mark that passed one goes back to it.
-   */
-  async moveMarks(): Promise<number> {
-    const checks = performance.now() - this.marksCheckedAt >= CHECK_MARKS_EVERY_MS;
-    if (checks) this.marksCheckedAt = performance.now();
-    return this.database.byIndex(async () => {
-      if (checks) await this.database.execute(MOVE_MARKS, [true]);
-      return this.database.execute(MOVE_MARKS, [false]);
-    });
   }
 
   /**
