@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { FIRST_ID, newId } from '../../src/common/ids.js';
-import { DUE as DUE_LANES, CLAIM } from '../../src/modules/messages/send/claim-sql.js';
+import { dueSql } from '../../src/infrastructure/queue/due-lanes.js';
+import { CLAIM, LANES } from '../../src/modules/messages/send/claim-sql.js';
 import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED } from '../../src/modules/messages/send/send.repository.js';
 import { DUE, dueExists } from '../../src/modules/messages/schedule/schedule.repository.js';
 import { inTurn, type Claim } from '../bench-context.js';
@@ -34,7 +35,7 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
       values: claimParams([{ request, claimId: newId(), leaseMs: 20_000 }]),
     };
   },
-  'the sweep for due lanes': () => ({ text: DUE_LANES, values: [2_000, FIRST_ID] }),
+  'the sweep for due lanes': () => ({ text: dueSql(LANES, '$1', '$2'), values: [2_000, FIRST_ID] }),
   'the sweep for leases': () => ({ text: EXPIRE_LEASES, values: [1_000, null] }),
   'the sweep for what waited too long': () => ({ text: EXPIRE_QUEUED, values: [1_000, null] }),
   'whether a scheduled message is due': () => ({ text: `select ${dueExists(`'-infinity'`)}`, values: [] }),

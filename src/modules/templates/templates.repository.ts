@@ -53,15 +53,15 @@ with before as (
 ), numbers as (
   select coalesce(array_agg(id order by created_at, id), '{}') as ids from connection
   where organization_id = $1 and waba_id = $2
-)
-${insertWebhookEvents(`(
+), ${insertWebhookEvents(`(
   select $1::uuid as organization_id, 'template.status.updated'::text as event_type, moved.occurred_at,
     nullif(numbers.ids, '{}') as connection_ids, null::bytea as trace_context,
     jsonb_build_object('template_id', moved.id, 'name', moved.name, 'language', moved.language,
       'category', moved.category, 'connection_ids', numbers.ids, 'status', moved.status,
       'previous_status', moved.previous_status, 'platform_status', moved.platform_status,
       'rejected_reason', moved.rejected_reason, 'occurred_at', ${isoTime('moved.occurred_at')}) as event_data
-  from moved, numbers)`)}`;
+  from moved, numbers)`)}
+select 1 from announced`;
 
 const NOW = (): string => 'clock_timestamp()';
 const TOUCHED = { touchedAt: NOW, updatedAt: () => "date_trunc('milliseconds', clock_timestamp())" };

@@ -294,7 +294,7 @@ export class FetchProcessor extends QueueProcessor<FetchTask> {
       everyMs: 60_000,
       run: async (signal) => {
         const expired = await inBatches(signal, SWEEP_BATCH, (limit) => fetches.expire(limit));
-        await fetches.moveMarks();
+        await fetches.marks.move();
         return expired;
       },
     });

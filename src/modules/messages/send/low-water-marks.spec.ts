@@ -7,7 +7,8 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { newId } from '../../../common/ids.js';
 import { LaneRepository, NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
 import { INSERT_MESSAGES } from '../accept/accept.repository.js';
-import { MOVE_MARKS } from './claim-sql.js';
+import { marksSql } from '../../../infrastructure/queue/due-lanes.js';
+import { LANES } from './claim-sql.js';
 import { SendRepository } from './send.repository.js';
 
 const OWNER = newId();
@@ -32,7 +33,7 @@ async function newLane(): Promise<void> {
 }
 
 function checkMarks(): Promise<number> {
-  return opened.database.execute(MOVE_MARKS, [true]);
+  return opened.database.execute(marksSql(LANES), [true]);
 }
 
 async function claim(limit = 64) {
@@ -95,15 +96,15 @@ describe('a mark', () => {
     const [message] = await claim();
     expect(message).toBeDefined();
     await pass(30);
-    expect(await sends.moveMarks()).toBe(1);
+    expect(await sends.marks.move()).toBe(1);
     await pass(30);
     await insert(opened.database);
     await claim();
-    expect(await sends.moveMarks()).toBe(1);
+    expect(await sends.marks.move()).toBe(1);
     await pass(60);
-    await sends.moveMarks();
+    await sends.marks.move();
     await pass(60);
-    expect(await sends.moveMarks()).toBe(0);
+    expect(await sends.marks.move()).toBe(0);
   });
 
   it('stays before what waits, however long, and behind what was put off', async () => {
@@ -113,7 +114,7 @@ describe('a mark', () => {
     for (let n = 0; n < 4; n++) {
       await pass(30);
       await claim(0);
-      await sends.moveMarks();
+      await sends.marks.move();
       expect(await hidden()).toEqual([]);
     }
     expect(await claim()).toHaveLength(1);
@@ -122,7 +123,7 @@ describe('a mark', () => {
   it('is taken back by the check where something came to be before it', async () => {
     await claim(0);
     await pass(30);
-    await sends.moveMarks();
+    await sends.marks.move();
     await factories.message({ connection, recipient: '111', createdAt: new Date(Date.now() - 60_000) });
     expect(await claim()).toEqual([]);
     expect(await checkMarks()).toBe(1);
@@ -190,7 +191,7 @@ describe('a mark', () => {
                 break;
               case 'move':
                 await claim(0);
-                moved += await sends.moveMarks();
+                moved += await sends.marks.move();
                 break;
               case 'pass':
                 // A statement that lasts too long is ended by its time limit.
