@@ -1,21 +1,29 @@
 // Who may import whom. Layers go one way: common <- infrastructure <- modules; modules use each other by face, downwards.
 
-/** Modules of the product and the modules that each may use. A new module gets a line here. */
+/** Modules that every other one may use: whose data it is, who asks, and what is written down of it. */
+const BASE = ['audit', 'workspaces', 'keys'];
+
+/** Modules of the product and the modules that each may use beside those. A new module gets a line here. */
 const MODULES = {
+  audit: [],
+  workspaces: ['audit'],
+  keys: ['audit', 'workspaces'],
   webhook: [],
   connections: ['webhook'],
   billing: [],
   media: ['connections', 'webhook'],
   profile: ['connections'],
   templates: ['connections', 'webhook'],
-  messages: ['connections', 'billing', 'media', 'templates', 'webhook'],
+  conversations: ['connections'],
+  sending: ['connections', 'conversations', 'media', 'templates', 'webhook'],
+  messages: ['connections', 'billing', 'conversations', 'media', 'sending', 'templates', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
   inbound: ['messages', 'templates', 'media', 'connections', 'otp'],
 };
 
 /** What others may import of a module; its repository, entities, DTOs, errors and processors are private. */
 const FACE = [
-  '^src/modules/[^/]+/[^/]+\\.(module|service|types)\\.ts$',
+  '^src/modules/[^/]+/[^/]+\\.(module|service|types|decorator)\\.ts$',
   '^src/modules/[^/]+/[^/]+/[^/]+\\.service\\.ts$',
 ];
 
@@ -29,7 +37,7 @@ const PACKAGES = {
   ioredis: '^src/infrastructure/lanes/',
   '@aws-sdk/client-s3': '^src/infrastructure/storage/s3-',
   undici: '^src/(infrastructure/whatsapp|modules/webhook)/',
-  pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor|bootstrap/database)',
+  pg: '^src/(infrastructure/(database|lanes)/|cli/doctor|bootstrap/database)',
   multer: '^src/modules/media/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/common/public-address',
@@ -43,12 +51,27 @@ const PACKAGES = {
 
 const error = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
+/**
+ * What a message is: its states, columns, files, events and its form in an answer. `conversations` and `sending` stand below
+ * `messages`, and read and write the same rows; so they may import this, and nothing else of it. It uses none of the three.
+ */
+const MESSAGE = '^src/modules/messages/(message/|messages\\.types|dto/message\\.response)';
+/** The modules that write the rows of messages, often in one statement: these use the parts of `conversations` too. */
+const CORE = '^src/modules/(conversations|sending|messages)/';
+const CORE_PARTS = ['^src/modules/conversations/', MESSAGE];
+
 const levels = Object.entries(MODULES).map(([name, uses]) =>
   error(
     `level-of-${name}`,
     `The module ${name} may use ${uses.length === 0 ? 'no other module' : uses.join(', ')} only.`,
     { path: `^src/modules/${name}/` },
-    { path: '^src/modules/', pathNot: `^src/modules/(${[name, ...uses].join('|')})/` },
+    {
+      path: '^src/modules/',
+      pathNot: [
+        `^src/modules/(${[name, ...uses, ...(BASE.includes(name) ? [] : BASE)].join('|')})/`,
+        ...(name === 'conversations' || name === 'sending' ? [MESSAGE] : []),
+      ],
+    },
   ),
 );
 
@@ -84,9 +107,24 @@ module.exports = {
     ),
     error(
       'modules-by-face',
-      'Of another module import its .module.ts, .service.ts or .types.ts only.',
-      { path: '^src/modules/([^/]+)/' },
+      'Of another module import its .module.ts, .service.ts, .types.ts or .decorator.ts only.',
+      { path: '^src/modules/([^/]+)/', pathNot: CORE },
       { path: '^src/modules/', pathNot: ['^src/modules/$1/', ...FACE] },
+    ),
+    error(
+      'core-by-face',
+      'Between messages, sending and conversations: the face, what a message is, and the parts of conversations.',
+      { path: '^src/modules/(conversations|sending|messages)/' },
+      { path: '^src/modules/', pathNot: ['^src/modules/$1/', ...FACE, ...CORE_PARTS] },
+    ),
+    error(
+      'a-message-uses-none',
+      'What a message is stands below conversations and sending, so it imports nothing of them.',
+      { path: '^src/modules/messages/message/' },
+      {
+        path: '^src/modules/',
+        pathNot: '^src/modules/(messages/(message/|messages\\.types)|(media|webhook)/[^/]+\\.types)',
+      },
     ),
     error(
       'module-without-a-level',
@@ -98,7 +136,8 @@ module.exports = {
       'outside-by-face',
       'Start, command line and scripts use services, never a module’s insides.',
       { path: '^src/(bootstrap|main\\.ts|app\\.module\\.ts)' },
-      { path: '^src/modules/', pathNot: FACE },
+      // What every route passes is put together in app.module.ts.
+      { path: '^src/modules/', pathNot: [...FACE, '\\.(guard|interceptor)\\.ts$'] },
     ),
     error(
       'command-line-by-face',

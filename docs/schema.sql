@@ -510,10 +510,12 @@ create table platform_notification (
   state text not null default 'stored',
   tries integer not null default 0,
   next_try_at timestamptz not null default (clock_timestamp() + '00:00:05'::interval),
+  unread jsonb,
   constraint platform_notification_pkey PRIMARY KEY (id),
   constraint platform_notification_state_check CHECK ((state = ANY (ARRAY['stored', 'applied', 'unmatched', 'unreadable', 'failed'])))
 ) with (autovacuum_vacuum_scale_factor=0.01);
 CREATE INDEX platform_notification_due ON platform_notification (next_try_at) WHERE (state = 'stored');
+CREATE INDEX platform_notification_unread ON platform_notification (id) WHERE (unread IS NOT NULL);
 
 create unlogged table rate_bucket (
   key text not null,
@@ -541,6 +543,8 @@ create table template (
   status_at timestamptz,
   quality_at timestamptz,
   category_at timestamptz,
+  announced_category text,
+  announced_for timestamptz,
   deleted_at timestamptz,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),

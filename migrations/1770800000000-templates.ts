@@ -37,7 +37,7 @@ create index template_account_waba on template_account (waba_id);
 -- The words of "status" are Herald's, those of "platform_status" and "category" the platform's. A deleted template
 -- stays as a mark, because the platform may list it for weeks. "touched_at": when a write of Herald or a notification
 -- last changed the row (the database's clock). The other "_at": how new the platform's last word on that field is (its
--- own clock).
+-- own clock). "announced_category": what the platform announced that the category is going to be.
 create table template (
   id uuid primary key,
   organization_id uuid not null,
@@ -58,6 +58,8 @@ create table template (
   status_at timestamptz,
   quality_at timestamptz,
   category_at timestamptz,
+  announced_category text,
+  announced_for timestamptz,
   deleted_at timestamptz,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),

@@ -81,7 +81,7 @@ function routesOf(path) {
 
 function checkRoutes() {
   const scopes = new Set(
-    [...read('src/infrastructure/access/scopes.ts').matchAll(/^ {2}'([\w-]+:[\w-]+)',$/gm)].map((match) => match[1]),
+    [...read('src/infrastructure/http/scopes.ts').matchAll(/^ {2}'([\w-]+:[\w-]+)',$/gm)].map((match) => match[1]),
   );
   const tags = read('src/infrastructure/http/openapi.ts');
   const tests = under('test', '.e2e-spec.ts').map((path) => read(path));
@@ -101,7 +101,7 @@ function checkRoute({ place, method, path, decorators, isPublic }, scopes, tests
     report(place, `${method} ${path} has neither @RequireScope('...') nor @Public(): say who may call it`);
   }
   if (scope !== undefined && !scopes.has(scope)) {
-    report(place, `the scope ${scope} is not in src/infrastructure/access/scopes.ts: add it there`);
+    report(place, `the scope ${scope} is not in src/infrastructure/http/scopes.ts: add it there`);
   }
   if (scope === undefined || isTested(method, path, tests)) return;
   const folder = path.split('/')[1];

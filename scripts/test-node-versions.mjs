@@ -26,7 +26,7 @@ const STAND_ON_NODE = [
   'src/common/keyed-mutex',
   'src/common/retry.spec',
   'src/common/slots',
-  'src/infrastructure/access/api-key-format',
+  'src/modules/keys/api-key-format',
   'src/infrastructure/database/lost-server',
   'src/infrastructure/http/express-adapter',
   'src/infrastructure/http/server-limits',

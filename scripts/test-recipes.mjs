@@ -23,7 +23,7 @@ const RECIPES = [
 const TOUCHED = [
   'src/modules/labels',
   'src/modules/messages/accept/variants',
-  'src/infrastructure/access/scopes.ts',
+  'src/infrastructure/http/scopes.ts',
   'src/infrastructure/config',
   'migrations',
   'test/labels',

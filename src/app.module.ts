@@ -1,23 +1,28 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AuditModule } from './modules/audit/audit.module.js';
 import { BillingModule } from './modules/billing/billing.module.js';
 import { ConnectionsModule } from './modules/connections/connections.module.js';
+import { AccessGuard } from './modules/keys/access.guard.js';
+import { KeysModule } from './modules/keys/keys.module.js';
 import { MediaModule } from './modules/media/media.module.js';
 import { MessagesModule } from './modules/messages/messages.module.js';
+import { ConversationsModule } from './modules/conversations/conversations.module.js';
+import { SendingModule } from './modules/sending/sending.module.js';
 import { InboundModule } from './modules/inbound/inbound.module.js';
 import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
 import { WebhookModule } from './modules/webhook/webhook.module.js';
-import { AccessModule } from './infrastructure/access/access.module.js';
-import { AuditModule } from './infrastructure/audit/audit.module.js';
+import { WorkspaceReads } from './modules/workspaces/workspace-reads.interceptor.js';
+import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
 import type { Config } from './infrastructure/config/config.js';
 import { ConfigModule } from './infrastructure/config/config.module.js';
 import { DatabaseModule } from './infrastructure/database/database.module.js';
-import { ErasureModule } from './infrastructure/erasure/erasure.module.js';
 import { HttpModule } from './infrastructure/http/http.module.js';
 import { LanesModule } from './infrastructure/lanes/lanes.module.js';
 import { QueueModule } from './infrastructure/lanes/queue.module.js';
 import { OperationsModule } from './infrastructure/operations/operations.module.js';
+import { RatesModule } from './infrastructure/rates/rates.module.js';
 import { SecretsModule } from './infrastructure/secrets/secrets.module.js';
 import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
 
@@ -34,15 +39,18 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     LanesModule,
     AuditModule,
     SecretsModule,
-    ErasureModule,
-    AccessModule,
-    HttpModule,
+    RatesModule,
+    WorkspacesModule,
+    KeysModule,
+    HttpModule.with(AccessGuard, WorkspaceReads),
     BillingModule,
     ConnectionsModule,
     WebhookModule,
     MediaModule,
     ProfileModule,
     TemplatesModule,
+    ConversationsModule,
+    SendingModule,
     MessagesModule,
     OtpModule,
     InboundModule,

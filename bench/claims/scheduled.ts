@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { FIRST_ID, newId } from '../../src/common/ids.js';
 import { dueSql } from '../../src/infrastructure/queue/due-lanes.js';
-import { CLAIM, LANES } from '../../src/modules/messages/send/claim-sql.js';
-import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED } from '../../src/modules/messages/send/send.repository.js';
+import { CLAIM, LANES } from '../../src/modules/sending/claim/claim-sql.js';
+import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED } from '../../src/modules/sending/sending.repository.js';
 import { DUE, dueExists } from '../../src/modules/messages/schedule/schedule.repository.js';
 import { inTurn, type Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';

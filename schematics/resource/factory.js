@@ -47,12 +47,7 @@ async function makeKnown(tree, { files, Many, Title, wordsMany }) {
   await insert(tree, app, 'import { MediaModule }', importLine);
   await insert(tree, app, '    TemplatesModule,\n', `    ${Many}Module,\n`);
   await insert(tree, '.dependency-cruiser.cjs', '  messages: [', `  '${files}': [],\n`);
-  await insert(
-    tree,
-    'src/infrastructure/access/scopes.ts',
-    "  'otp:send',",
-    `  '${files}:read',\n  '${files}:write',\n`,
-  );
+  await insert(tree, 'src/infrastructure/http/scopes.ts', "  'otp:send',", `  '${files}:read',\n  '${files}:write',\n`);
   const tag = `  ['${Title}', 'The ${wordsMany} of the workspace. Scopes: \`${files}:read\`, \`${files}:write\`.'],\n`;
   await insert(tree, 'src/infrastructure/http/openapi.ts', "  ['One-time codes'", tag);
 }

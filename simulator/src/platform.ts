@@ -14,7 +14,7 @@ import {
   type QueuedNotification,
 } from './notifications/notification.js';
 import { StatusSchedule } from './notifications/status-schedule.js';
-import { Numbers } from './numbers/numbers.js';
+import { BUSINESS, Numbers } from './numbers/numbers.js';
 import { type AllOptions, DEFAULT_OPTIONS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
 import { Store, type Table } from './store.js';
 import { seedTemplates } from './templates/seed-templates.js';
@@ -131,7 +131,9 @@ export class Platform {
    */
   readonly notifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number): void => {
     if (!this.numbers.isSubscribed(wabaId)) return;
-    this.postRaw(envelopeOf(wabaId, field, value, timeSeconds));
+    // What names the account itself comes from its portfolio.
+    const from = 'waba_info' in value ? BUSINESS.id : wabaId;
+    this.postRaw(envelopeOf(from, field, value, timeSeconds));
   };
 
   /**

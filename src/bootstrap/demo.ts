@@ -4,12 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type DemoFile, type DemoRecipient, readDemoFile, writeDemoFiles } from './demo-file.js';
 import { type Services, servicesOf } from './services.js';
 import type { Connection } from '../modules/connections/connections.types.js';
-import { SCOPES, isOtpScope } from '../infrastructure/access/scopes.js';
-import type { Workspace } from '../infrastructure/access/workspaces.service.js';
+import { SCOPES, isOtpScope } from '../infrastructure/http/scopes.js';
+import type { Workspace } from '../modules/workspaces/workspaces.service.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../../simulator/src/demo-numbers.js';
 import type { SimulatorNumber } from '../../simulator/src/simulator.types.js';
 import type { OtpMode, OtpProject } from '../modules/otp/otp.types.js';
-import { RecipientsService } from '../modules/messages/contacts/recipients.service.js';
+import { RecipientsService } from '../modules/conversations/windows/recipients.service.js';
 import type { Config } from '../infrastructure/config/config.js';
 import { AccessLog } from '../infrastructure/operations/logger.js';
 import {

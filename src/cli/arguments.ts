@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError } from 'commander';
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { isDateTime } from '../common/date-time.js';
-import type { OtpMode } from '../infrastructure/access/caller.js';
-import { isScope, isOtpScope, SCOPES, type Scope } from '../infrastructure/access/scopes.js';
+import type { OtpMode } from '../modules/keys/caller.decorator.js';
+import { isScope, isOtpScope, SCOPES, type Scope } from '../infrastructure/http/scopes.js';
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 

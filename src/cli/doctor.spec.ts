@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { openTestDatabase, type OpenTestDatabase } from '../../test/support/test-database.js';
 import { loadConfig } from '../infrastructure/config/load-config.js';
-import { checkDatabase, type Finding } from './doctor.js';
+import { checkDatabase } from './doctor.js';
+import type { Finding } from './doctor-findings.js';
 
 let test: OpenTestDatabase;
 

@@ -4,7 +4,6 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { migrations } from '../../migrations/all.js';
 import { requireDatabase } from '../bootstrap/database.js';
-import { runningSimulator } from '../bootstrap/demo-file.js';
 import { describeError } from '../common/describe-error.js';
 import { probeFolder } from '../common/folders.js';
 import { within } from '../common/within.js';
@@ -20,21 +19,9 @@ import { compareSchema } from '../infrastructure/database/data-source.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/lanes/vacuum-watch.js';
 import { HELD_ADVICE, LANES_HELD } from '../infrastructure/lanes/lane-hold.js';
 import { QueueConnection } from '../infrastructure/lanes/queue-connection.js';
-import { platformUrl } from '../infrastructure/whatsapp/connect-options.js';
+import { checkNotifications, checkNumbers, checkPlatform } from './doctor-platform.js';
+import { fail, type Finding, hasTable, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
 import { openDatabase } from './session.js';
-
-/** What one check found. `warn`: works, but needs attention. */
-export interface Finding {
-  check: string;
-  status: 'ok' | 'warn' | 'fail';
-  detail: string;
-}
-
-type Result = Omit<Finding, 'check'>;
-
-const ok = (detail: string): Result => ({ status: 'ok', detail });
-const warn = (detail: string): Result => ({ status: 'warn', detail });
-const fail = (detail: string): Result => ({ status: 'fail', detail });
 
 /** Runs a check; what it throws is its finding. */
 async function find(check: string, work: () => Result | Promise<Result>): Promise<Finding> {
@@ -45,7 +32,6 @@ async function find(check: string, work: () => Result | Promise<Result>): Promis
   }
 }
 
-const REACH_WITHIN_MS = 5_000;
 const MIB = 1_024 * 1_024;
 /** Of 32 random bytes fewer than 16 are different once in 10^9 keys. */
 const MIN_DIFFERENT_BYTES = 16;
@@ -183,23 +169,6 @@ async function checkQueue(config: Config, isEmpty: boolean): Promise<Result> {
   }
 }
 
-/** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
-async function checkPlatform(config: Config): Promise<Result> {
-  const { apiUrl, apiVersion } = config.whatsapp;
-  const running = apiUrl === null ? runningSimulator(config.process.dataDir) : null;
-  const url = running ?? platformUrl(config.whatsapp);
-  try {
-    const response = await fetch(`${url}/${apiVersion}/`, { signal: AbortSignal.timeout(REACH_WITHIN_MS) });
-    await response.body?.cancel();
-    return ok(`${url} answers`);
-  } catch (error) {
-    const { cause, message } = error as Error;
-    const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
-    if (apiUrl === null) return warn(`the simulator does not run (it starts with npm start): ${reason}`);
-    return fail(`${url} can't be reached: ${reason}`);
-  }
-}
-
 /** What callers are given as the service's address: the links to files and to error codes. */
 function checkPublicUrl({ process }: Config): Result {
   const { publicUrl, production } = process;
@@ -247,6 +216,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['transactions', checkTransactions],
   ['stored tokens', checkTokens],
   ['numbers', checkNumbers],
+  ['notifications', checkNotifications],
   ['workers', checkWorkers],
   ['lanes', checkLanes],
 ];
@@ -387,25 +357,6 @@ async function checkTokens(client: pg.Client, config: Config): Promise<Result> {
   return ok(`${total}, all encrypted with loaded keys${hint}`);
 }
 
-/** Most numbers that one line names. */
-const MAX_NUMBERS = 5;
-
-/** Numbers that send less than they should, or nothing. */
-async function checkNumbers(client: pg.Client): Promise<Result> {
-  if (!(await hasTable(client, 'connection'))) return ok('none yet');
-  const { rows } = await client.query<{ id: string; status: string; count: number; affected: number }>(
-    `select id, status, count(*) over ()::int as count, count(*) filter (where status <> 'connected') over ()::int as affected
-     from connection order by status = 'connected', id limit $1`,
-    [MAX_NUMBERS],
-  );
-  const [first] = rows;
-  if (first === undefined) return ok('none yet: herald connection add');
-  if (first.affected === 0) return ok(`${first.count}, all connected`);
-  const named = rows.filter(({ status }) => status !== 'connected').map(({ id, status }) => `${id} ${status}`);
-  const more = first.affected > named.length ? `, and ${first.affected - named.length} more` : '';
-  return warn(`${first.affected} of ${first.count}: ${named.join(', ')}${more}. See herald connection list`);
-}
-
 /** Sweeps run in workers, the quickest once a second. */
 async function checkWorkers(client: pg.Client): Promise<Result> {
   if (!(await hasTable(client, 'heartbeat'))) return warn('none has run on this database yet');
@@ -440,11 +391,6 @@ async function checkLanes(client: pg.Client): Promise<Result> {
   const { rows } = await client.query<{ held: boolean }>(`select ${LANES_HELD} as held`);
   if (rows[0]?.held === false) return ok('free: the database is the one that was confirmed last');
   return fail(`held, nothing is sent, because the database changed its identity: ${HELD_ADVICE}`);
-}
-
-async function hasTable(client: pg.Client, name: string): Promise<boolean> {
-  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [name]);
-  return rows[0]?.found === true;
 }
 
 /** False also where there is no such table. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isOtpScope, SCOPES } from '../infrastructure/access/scopes.js';
+import { isOtpScope, SCOPES } from '../infrastructure/http/scopes.js';
 import { paint } from './output.js';
 
 export interface Guide {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
-import { newKey } from '../../src/infrastructure/access/api-key-format.js';
+import { newKey } from '../../src/modules/keys/api-key-format.js';
 import type { Installation, Parts } from './installation.js';
 
 /** One thing that goes wrong, and the alerts that say so. */

@@ -98,7 +98,7 @@ describe('GET /connections', () => {
   });
 
   it('asks again within seconds when the platform reports a change', async () => {
-    await control(`numbers/${first.phoneNumberId}`, { quality_rating: 'RED' });
+    await control(`numbers/${first.phoneNumberId}`, { quality_rating: 'RED', former_events: true });
     await waitFor(async () => ((await connection()) as { quality_rating?: string }).quality_rating === 'RED');
   });
 

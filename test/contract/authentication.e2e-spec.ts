@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { formatKey, newKey } from '../../src/infrastructure/access/api-key-format.js';
+import { formatKey, newKey } from '../../src/modules/keys/api-key-format.js';
 import type { ApiResponse } from '../support/api-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { rawRequest, request } from './raw-http.js';

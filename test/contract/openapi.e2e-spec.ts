@@ -1,5 +1,5 @@
 import { declaredErrors } from '../../src/common/define-errors.js';
-import { SCOPES } from '../../src/infrastructure/access/scopes.js';
+import { SCOPES } from '../../src/infrastructure/http/scopes.js';
 import { buildOpenApiDocument } from '../../src/infrastructure/http/openapi.js';
 import { startSmallApp, type SmallApp } from './small-app.js';
 import { ThingsController } from './things.controller.js';

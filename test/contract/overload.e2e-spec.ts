@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { newKey } from '../../src/infrastructure/access/api-key-format.js';
+import { newKey } from '../../src/modules/keys/api-key-format.js';
 import { waitFor } from '../support/wait-for.js';
 import { startSmallApp, type SmallApp } from './small-app.js';
 import { ThingsController } from './things.controller.js';

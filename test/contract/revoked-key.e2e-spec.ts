@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { Scope } from '../support/rig/scope.js';
 import { TcpProxy } from '../support/rig/tcp-proxy.js';
 import { systemClock } from '../../src/common/clock.js';
-import { ApiKeysService } from '../../src/infrastructure/access/api-keys.service.js';
+import { ApiKeysService } from '../../src/modules/keys/keys.service.js';
 import { PgNotifier } from '../../src/infrastructure/database/pg-notifier.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';

@@ -2,9 +2,12 @@ import { Global, Module, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Audit } from '../../src/infrastructure/audit/audit.js';
-import { AuditEventEntity } from '../../src/infrastructure/audit/entities/audit-event.entity.js';
-import { AccessModule } from '../../src/infrastructure/access/access.module.js';
+import { Audit } from '../../src/modules/audit/audit.service.js';
+import { AuditEventEntity } from '../../src/modules/audit/entities/audit-event.entity.js';
+import { AccessGuard } from '../../src/modules/keys/access.guard.js';
+import { KeysModule } from '../../src/modules/keys/keys.module.js';
+import { WorkspaceReads } from '../../src/modules/workspaces/workspace-reads.interceptor.js';
+import { WorkspacesModule } from '../../src/modules/workspaces/workspaces.module.js';
 import type { Config } from '../../src/infrastructure/config/config.js';
 import { ConfigModule } from '../../src/infrastructure/config/config.module.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
@@ -15,6 +18,7 @@ import { FixedPrototypeAdapter } from '../../src/infrastructure/http/express-ada
 import { HttpModule } from '../../src/infrastructure/http/http.module.js';
 import { HeraldLogger } from '../../src/infrastructure/operations/logger.js';
 import { OperationsModule } from '../../src/infrastructure/operations/operations.module.js';
+import { RatesModule } from '../../src/infrastructure/rates/rates.module.js';
 import { ApiClient } from '../support/api-client.js';
 import { Factories } from '../support/factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -68,7 +72,16 @@ export async function startSmallApp({ controllers, env = {}, beside }: SmallAppO
   const logged: string[] = [];
   const logger = new HeraldLogger(config.process, { write: (text) => void logged.push(...text.split(/(?<=\n)/)) });
   const testing = await Test.createTestingModule({
-    imports: [ConfigModule.of(config), DatabaseModule, OperationsModule, AuditTrail, HttpModule, AccessModule],
+    imports: [
+      ConfigModule.of(config),
+      DatabaseModule,
+      OperationsModule,
+      AuditTrail,
+      RatesModule,
+      WorkspacesModule,
+      KeysModule,
+      HttpModule.with(AccessGuard, WorkspaceReads),
+    ],
     controllers,
   })
     .overrideProvider(HeraldLogger)

@@ -17,8 +17,8 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { Response } from 'express';
-import { type Caller, CurrentCaller } from '../../src/infrastructure/access/caller.js';
-import { Public, RequireScope } from '../../src/infrastructure/access/route-policy.js';
+import { type Caller, CurrentCaller } from '../../src/modules/keys/caller.decorator.js';
+import { Public, RequireScope } from '../../src/infrastructure/http/route-policy.js';
 import { EXAMPLE_MESSAGE_ID } from '../../src/common/example-ids.js';
 import { ApiErrors } from '../../src/infrastructure/http/api-description.js';
 import { BodyAs } from '../../src/infrastructure/http/body.guard.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, Post } from '@nestjs/common';
-import { RequireScope } from '../../src/infrastructure/access/route-policy.js';
+import { RequireScope } from '../../src/infrastructure/http/route-policy.js';
 import type { ApiResponse } from '../support/api-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { startSmallApp, type SmallApp } from './small-app.js';

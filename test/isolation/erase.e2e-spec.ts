@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
-import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
+import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { withMediaEvents } from '../../src/modules/media/media.repository.js';
 import { MessagesMaintenanceRepository } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
 import { envelope, notify, secondsNow, statusOf } from '../inbound/fixture.js';

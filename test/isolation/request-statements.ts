@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { AsyncResource } from 'node:async_hooks';
 import pg from 'pg';
-import type { AuthenticatedRequest } from '../../src/infrastructure/access/caller.js';
+import type { AuthenticatedRequest } from '../../src/modules/keys/caller.decorator.js';
 import { requestContext } from '../../src/infrastructure/operations/logger.js';
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;

@@ -3,7 +3,7 @@ import { newId } from '../../src/common/ids.js';
 import { PgNotifier } from '../../src/infrastructure/database/pg-notifier.js';
 import { Config } from '../../src/infrastructure/config/config.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
-import { CONTACTS } from '../../src/modules/messages/contacts/recipients.service.js';
+import { CONTACTS } from '../../src/modules/conversations/windows/recipients.service.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

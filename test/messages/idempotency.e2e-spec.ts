@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { CONTACTS } from '../../src/modules/messages/contacts/recipients.service.js';
+import { CONTACTS } from '../../src/modules/conversations/windows/recipients.service.js';
 import { PgNotifier } from '../../src/infrastructure/database/pg-notifier.js';
 import type { ApiClient } from '../support/api-client.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

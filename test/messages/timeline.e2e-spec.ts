@@ -1,9 +1,9 @@
 import type { Wire } from '../../src/cli/api/client.js';
 import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../src/common/failure-category.js';
 import { newId } from '../../src/common/ids.js';
-import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
+import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import type { TimelineResponse } from '../../src/modules/messages/dto/timeline.response.js';
-import { SendRepository } from '../../src/modules/messages/send/send.repository.js';
+import { SendRepository } from '../../src/modules/sending/sending.repository.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { testPhone } from '../support/factories.js';
 import { rowsRead } from '../support/rows-read.js';

@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
+import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
-import { QueueEstimates } from '../../src/modules/messages/send/queue-estimate.js';
+import { QueueEstimates } from '../../src/modules/sending/estimate/queue-estimate.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { testPhone } from '../support/factories.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';

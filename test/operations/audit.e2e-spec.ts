@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
-import { ApiKeysService } from '../../src/infrastructure/access/api-keys.service.js';
-import { WorkspacesService } from '../../src/infrastructure/access/workspaces.service.js';
-import { Audit } from '../../src/infrastructure/audit/audit.js';
-import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
-import { WorkspaceErasure } from '../../src/infrastructure/erasure/workspace-erasure.js';
+import { ApiKeysService } from '../../src/modules/keys/keys.service.js';
+import { WorkspacesService } from '../../src/modules/workspaces/workspaces.service.js';
+import { Audit } from '../../src/modules/audit/audit.service.js';
+import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
+import { WorkspaceErasure } from '../../src/modules/workspaces/erasure/workspace-erasure.service.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { runHerald } from '../support/herald-process.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { Audit } from '../../src/infrastructure/audit/audit.js';
+import { Audit } from '../../src/modules/audit/audit.service.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { MessagesMaintenanceRepository as MessagesMaintenance } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
 import { InboundRepository } from '../../src/modules/inbound/inbound.repository.js';

@@ -5,7 +5,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
-import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
+import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { mobile, otpApp } from '../otp/fixture.js';
 import { png } from '../media/samples.js';

@@ -3,7 +3,7 @@ import { OtpPackagesService } from '../../src/modules/billing/otp-packages.servi
 import { OtpProjectsService } from '../../src/modules/otp/otp-projects.service.js';
 import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
 import type { OtpProject } from '../../src/modules/otp/otp.types.js';
-import { ApiKeysService } from '../../src/infrastructure/access/api-keys.service.js';
+import { ApiKeysService } from '../../src/modules/keys/keys.service.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
 import { SimulatorClient } from '../support/simulator/simulator-client.js';
 import type { TestApp } from '../support/test-app.js';

@@ -7,6 +7,7 @@ import { createEmptyDatabase } from '../support/test-database.js';
 import { runHerald, temporaryDataDir } from '../support/herald-process.js';
 import { ROOT } from '../support/project-files.js';
 import { runInProcess } from '../support/run-in-process.js';
+import { entries, notify } from '../inbound/fixture.js';
 import { approvedTemplate } from '../otp/fixture.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -214,7 +215,7 @@ describe('herald', () => {
     const findings = await json<{ check: string; status: string }[]>('doctor');
     expect(findings.filter((finding) => finding.status === 'fail')).toEqual([]);
     expect(findings.map((finding) => finding.check).join()).toBe(
-      'settings,data folder,disk,encryption keys,billing,address,database,migrations,connections,durability,clock,transactions,stored tokens,numbers,workers,lanes,queue,WhatsApp',
+      'settings,data folder,disk,encryption keys,billing,address,database,migrations,connections,durability,clock,transactions,stored tokens,numbers,notifications,workers,lanes,queue,WhatsApp',
     );
     const broken = {
       ...env,
@@ -268,6 +269,20 @@ describe('herald', () => {
     const { stdout } = await runHerald(['doctor'], env);
     expect(stdout).toMatch(new RegExp(`^warn numbers +\\d+ of \\d+: .*${connection.id} restricted`, 'm'));
     await app.database.execute(`update connection set status = 'connected' where id = $1`, [connection.id]);
+  });
+
+  it('doctor names what the platform sent that Herald does not know, and how often', async () => {
+    const value = { messaging_product: 'whatsapp', metadata: {} };
+    const changes = [
+      { field: 'brand_new_field', value },
+      { field: 'flows', value },
+      { field: 'messages', value: { ...value, hologram_actions: [] } },
+    ];
+    for (let n = 0; n < 2; n++) await notify(app, entries([{ id: '1', changes }]));
+    const { stdout } = await runHerald(['doctor'], env);
+    expect(stdout).toMatch(
+      /^warn notifications +Herald does not know brand_new_field 2, messages\.hologram_actions 2; known, but not used: flows 2\. Kept as they came for 14 days/m,
+    );
   });
 
   it('connection add names the address where no platform answers', async () => {

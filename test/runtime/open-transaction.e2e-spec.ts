@@ -7,10 +7,10 @@ import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { MessagesMaintenanceRepository } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../src/modules/messages/messages.repository.js';
 import { ScheduleRepository } from '../../src/modules/messages/schedule/schedule.repository.js';
-import { CLAIM, type ClaimRow } from '../../src/modules/messages/send/claim-sql.js';
-import { QueueEstimates } from '../../src/modules/messages/send/queue-estimate.js';
-import { RECORD as RECORD_SEND } from '../../src/modules/messages/send/outcome.repository.js';
-import { claimParams, SendRepository } from '../../src/modules/messages/send/send.repository.js';
+import { CLAIM, type ClaimRow } from '../../src/modules/sending/claim/claim-sql.js';
+import { QueueEstimates } from '../../src/modules/sending/estimate/queue-estimate.js';
+import { RECORD as RECORD_SEND } from '../../src/modules/sending/outcome/outcome.repository.js';
+import { claimParams, SendRepository } from '../../src/modules/sending/sending.repository.js';
 import { InboundRepository } from '../../src/modules/inbound/inbound.repository.js';
 import { OtpRepository } from '../../src/modules/otp/otp.repository.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
@@ -311,7 +311,7 @@ const QUEUES: Record<string, Queue> = {
         claim: async () => (claimed = await notifications.claimDue(CLAIMED, 1_000_000)),
         outcome: () =>
           notifications.insert(
-            claimed.map(({ id, body }) => ({ id, body, state: 'applied' })),
+            claimed.map(({ id, body }) => ({ id, body, state: 'applied', unread: null })),
             database,
           ),
       };

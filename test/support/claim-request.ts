@@ -1,7 +1,7 @@
 import type { HoldRequest } from '../../src/infrastructure/lanes/lane-hold.js';
 import type { Claim } from '../../src/infrastructure/queue/queue-loop.js';
-import type { ClaimedMessage } from '../../src/modules/messages/send/claim-sql.js';
-import type { ClaimLimits, SendRepository } from '../../src/modules/messages/send/send.repository.js';
+import type { ClaimedMessage } from '../../src/modules/sending/claim/claim-sql.js';
+import type { ClaimLimits, SendRepository } from '../../src/modules/sending/sending.repository.js';
 
 /** A claim of a process that has all the pace which it may have in hand. The lane's row must exist. */
 export function claimRequest(laneKey: string, owner: string, limit: number): HoldRequest {

@@ -1,7 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
-import { newKey } from '../../src/infrastructure/access/api-key-format.js';
-import { SCOPES } from '../../src/infrastructure/access/scopes.js';
+import { newKey } from '../../src/modules/keys/api-key-format.js';
+import { SCOPES } from '../../src/infrastructure/http/scopes.js';
 import type { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import { insertMessage, type MessageSpec } from './message-factory.js';
 

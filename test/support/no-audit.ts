@@ -1,4 +1,4 @@
-import type { Audit } from '../../src/infrastructure/audit/audit.js';
+import type { Audit } from '../../src/modules/audit/audit.service.js';
 
 /** For tests of parts whose audit events `test/operations/audit.e2e-spec.ts` looks at. */
 export const NO_AUDIT = {

@@ -37,6 +37,8 @@ describe('GET /connections/{id}/templates', () => {
           name: 'order_update',
           language: 'en_US',
           category: 'UTILITY',
+          announced_category: null,
+          announced_for: null,
           status: 'rejected',
           platform_status: 'REJECTED',
           rejected_reason: 'INVALID_FORMAT',

@@ -151,6 +151,25 @@ describe('what happens beside messages', () => {
       connection_ids: [sender.connection.id],
       rejected_reason: null,
     });
+    const [listed] = test.simulator.templates.ofAccount(sender.connection.wabaId).filter((one) => one.name === name);
+    const recategorise = (body: object) => control(`templates/${listed?.id}/category`, body);
+    const ofCategory = (category: string) => (data: Record<string, unknown>) => data.category === category;
+    await recategorise({ category: 'MARKETING', announced: true });
+    const announced = await arrived('template.category.updated', ofCategory('UTILITY'));
+    expect(announced.data).toMatchObject({
+      template_id: pending.data.template_id,
+      connection_ids: [sender.connection.id],
+      previous_category: null,
+      announced_category: 'MARKETING',
+      announced_for: expect.stringMatching(/^20.*Z$/),
+    });
+    const version = async () => (await sender.api.get(`${templatesPath()}/${name}`)).body.data.versions[0];
+    const { announced_for } = announced.data;
+    expect(await version()).toMatchObject({ category: 'UTILITY', announced_category: 'MARKETING', announced_for });
+    await recategorise({ category: 'MARKETING' });
+    const changed = await arrived('template.category.updated', ofCategory('MARKETING'));
+    expect(changed.data).toMatchObject({ previous_category: 'UTILITY', announced_category: null, announced_for: null });
+    expect(await version()).toMatchObject({ category: 'MARKETING', announced_category: null, announced_for: null });
     await sender.api.request({ method: 'DELETE', path: `${templatesPath()}/${name}` });
     const deleted = await arrived('template.status.updated', of('deleted'));
     expect(deleted.data.template_id).toBe(pending.data.template_id);

@@ -960,6 +960,28 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "template.category.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A template came to another category, or will
+         * @description Sent for each language of a template when the platform announces another category, some 24 hours ahead, and when the category has changed. It decides what a message costs, and whether a person may have opted out of it.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_template_category_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "template.status.updated": {
         parameters: {
             query?: never;
@@ -2844,12 +2866,13 @@ export interface components {
              *       "message.received",
              *       "message.status.updated",
              *       "template.status.updated",
+             *       "template.category.updated",
              *       "media.ready",
              *       "media.failed",
              *       "connection.updated"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated")[];
+            events?: ("message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -2904,11 +2927,12 @@ export interface components {
              */
             status: "connected" | "pending" | "disconnected" | "restricted";
             /**
-             * @description Why it is not connected: its token was refused, it was disconnected by hand, or the platform says so.
+             * @description Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, or its account was
+             *     removed from the app or the platform.
              * @example null
              * @enum {string|null}
              */
-            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | null;
+            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
             /**
              * @description Messages a second that the platform takes from this number.
              * @example 80
@@ -2941,7 +2965,7 @@ export interface components {
                     /** @enum {string} */
                     status: "connected" | "pending" | "disconnected" | "restricted";
                     /** @enum {string|null} */
-                    status_reason: "token_refused" | "disconnected_by_operator" | "platform" | null;
+                    status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
                     throughput_per_second: number;
                     timezone: string | null;
                     verified_name: string | null;
@@ -2954,7 +2978,7 @@ export interface components {
                     /** @enum {string} */
                     status?: "connected" | "pending" | "disconnected" | "restricted";
                     /** @enum {string|null} */
-                    status_reason?: "token_refused" | "disconnected_by_operator" | "platform" | null;
+                    status_reason?: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
                     throughput_per_second?: number;
                     timezone?: string | null;
                     verified_name?: string | null;
@@ -3174,7 +3198,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -3283,7 +3307,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment.
              * @example true
@@ -4154,7 +4178,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -5945,13 +5969,64 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
              * @example 2026-11-20T10:30:00.000Z
              */
             until?: string;
+        };
+        /** TemplateCategoryUpdatedEvent */
+        TemplateCategoryUpdatedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
+            data: {
+                /** @description What it is going to be; null where nothing is announced. */
+                announced_category: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it changes, where the platform said so.
+                 */
+                announced_for: string | null;
+                /**
+                 * @description The present one.
+                 * @enum {string}
+                 */
+                category: "UTILITY" | "MARKETING" | "AUTHENTICATION";
+                /** @description The numbers of its account, all of which may send it. */
+                connection_ids: string[];
+                language: string;
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description By the platform, in whole seconds, or when Herald learnt of it.
+                 */
+                occurred_at: string;
+                /** @description Null where the category has not changed yet. */
+                previous_category: string | null;
+                /** Format: uuid */
+                template_id: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "template.category.updated";
         };
         TemplateListResponse: {
             data: components["schemas"]["TemplateResponse"][];
@@ -5965,6 +6040,18 @@ export interface components {
             next_after: string | null;
         };
         TemplateResponse: {
+            /**
+             * @description The category that the platform announced for this template; null where it announced none.
+             * @example null
+             * @enum {string|null}
+             */
+            announced_category: "UTILITY" | "MARKETING" | "AUTHENTICATION" | null;
+            /**
+             * Format: date-time
+             * @description When the announced category is going to be the template's; null where the platform did not say it.
+             * @example null
+             */
+            announced_for: string | null;
             /**
              * @description The platform may change it, and reports that.
              * @example UTILITY
@@ -6148,7 +6235,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -6318,12 +6405,13 @@ export interface components {
              *       "message.received",
              *       "message.status.updated",
              *       "template.status.updated",
+             *       "template.category.updated",
              *       "media.ready",
              *       "media.failed",
              *       "connection.updated"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated")[];
+            events: ("message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6390,12 +6478,13 @@ export interface components {
              *       "message.received",
              *       "message.status.updated",
              *       "template.status.updated",
+             *       "template.category.updated",
              *       "media.ready",
              *       "media.failed",
              *       "connection.updated"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated")[];
+            events: ("message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -7103,6 +7192,8 @@ export interface operations {
                      *           "name": "order_update",
                      *           "language": "en_US",
                      *           "category": "UTILITY",
+                     *           "announced_category": null,
+                     *           "announced_for": null,
                      *           "status": "approved",
                      *           "platform_status": "APPROVED",
                      *           "rejected_reason": null,
@@ -7318,6 +7409,8 @@ export interface operations {
                      *         "name": "order_update",
                      *         "language": "en_US",
                      *         "category": "UTILITY",
+                     *         "announced_category": null,
+                     *         "announced_for": null,
                      *         "status": "approved",
                      *         "platform_status": "APPROVED",
                      *         "rejected_reason": null,
@@ -7572,6 +7665,8 @@ export interface operations {
                      *             "name": "order_update",
                      *             "language": "en_US",
                      *             "category": "UTILITY",
+                     *             "announced_category": null,
+                     *             "announced_for": null,
                      *             "status": "approved",
                      *             "platform_status": "APPROVED",
                      *             "rejected_reason": null,
@@ -7983,6 +8078,8 @@ export interface operations {
                      *         "name": "order_update",
                      *         "language": "en_US",
                      *         "category": "UTILITY",
+                     *         "announced_category": null,
+                     *         "announced_for": null,
                      *         "status": "approved",
                      *         "platform_status": "APPROVED",
                      *         "rejected_reason": null,
@@ -12402,6 +12499,7 @@ export interface operations {
                      *           "message.received",
                      *           "message.status.updated",
                      *           "template.status.updated",
+                     *           "template.category.updated",
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated"
@@ -12565,6 +12663,7 @@ export interface operations {
                  *         "message.received",
                  *         "message.status.updated",
                  *         "template.status.updated",
+                 *         "template.category.updated",
                  *         "media.ready",
                  *         "media.failed",
                  *         "connection.updated"
@@ -12600,6 +12699,7 @@ export interface operations {
                      *           "message.received",
                      *           "message.status.updated",
                      *           "template.status.updated",
+                     *           "template.category.updated",
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated"
@@ -12915,7 +13015,7 @@ export interface operations {
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -13627,6 +13727,7 @@ export interface operations {
                      *           "message.received",
                      *           "message.status.updated",
                      *           "template.status.updated",
+                     *           "template.category.updated",
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated"
@@ -14212,6 +14313,58 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MessageStatusUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_template_category_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateCategoryUpdatedEvent"];
             };
         };
         responses: {

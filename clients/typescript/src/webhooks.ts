@@ -9,6 +9,7 @@ export type WebhookEvent =
   | components['schemas']['MessageReceivedEvent']
   | components['schemas']['MessageStatusUpdatedEvent']
   | components['schemas']['TemplateStatusUpdatedEvent']
+  | components['schemas']['TemplateCategoryUpdatedEvent']
   | components['schemas']['MediaReadyEvent']
   | components['schemas']['MediaFailedEvent']
   | components['schemas']['ConnectionUpdatedEvent']

@@ -38,28 +38,31 @@ describe('a control call about', () => {
         whatsapp_business_manager_messaging_limit: 'TIER_250',
         throughput: { level: 'STANDARD' },
       });
-      expect(await notified(4)).toEqual([
-        ['phone_number_quality_update', 'FLAGGED'],
-        ['phone_number_quality_update', 'DOWNGRADE'],
+      expect(await notified(2)).toEqual([
         ['business_capability_update', undefined],
         ['phone_number_name_update', undefined],
       ]);
-      expect(changes()[1]?.value).toMatchObject({
-        display_phone_number: '16505550134',
-        old_limit: 'TIER_2K',
-        current_limit: 'TIER_250',
-      });
+      expect(changes()[0]?.value).toMatchObject({ max_daily_conversations_per_business: 250 });
       await change({ quality_rating: 'GREEN', throughput: 'HIGH' });
-      expect((await notified(6)).slice(4)).toEqual([
-        ['phone_number_quality_update', 'UNFLAGGED'],
-        ['phone_number_quality_update', 'THROUGHPUT_UPGRADE'],
+      expect((await notified(3)).slice(2)).toEqual([['phone_number_quality_update', 'THROUGHPUT_UPGRADE']]);
+    });
+
+    it('notifies as until February 2026, where that is wanted', async () => {
+      await change({ quality_rating: 'RED', messaging_limit: 'TIER_250', former_events: true });
+      expect(await notified(3)).toEqual([
+        ['phone_number_quality_update', 'FLAGGED'],
+        ['phone_number_quality_update', 'DOWNGRADE'],
+        ['business_capability_update', undefined],
       ]);
+      const limits = { old_limit: 'TIER_2K', current_limit: 'TIER_250' };
+      expect(changes()[1]?.value).toMatchObject({ display_phone_number: '16505550134', ...limits });
+      expect(changes()[2]?.value).toMatchObject({ max_daily_conversations_per_business: 'TIER_250' });
     });
 
     it.each<[string, number, number, string | undefined]>([
       ['BANNED', 131031, 403, 'DISABLED_UPDATE'],
       ['RESTRICTED', 368, 403, 'ACCOUNT_RESTRICTION'],
-      ['DISCONNECTED', 133010, 400, undefined],
+      ['DISCONNECTED', 133010, 400, 'PARTNER_REMOVED'],
       ['PENDING', 133010, 400, undefined],
     ])('that is %s can send nothing: %i', async (status, code, http, event) => {
       await change({ status });

@@ -77,7 +77,11 @@ describe('a control call about a template', () => {
 
   it('of a category announces a change, and makes it', async () => {
     await control('category', { category: 'MARKETING', announced: true });
-    expect((await next()).value).toMatchObject({ new_category: 'UTILITY', correct_category: 'MARKETING' });
+    expect((await next()).value).toMatchObject({
+      new_category: 'UTILITY',
+      correct_category: 'MARKETING',
+      category_update_timestamp: expect.any(Number),
+    });
     expect((await control('category', { category: 'MARKETING' })).json).toMatchObject({
       category: 'MARKETING',
       previous_category: 'UTILITY',

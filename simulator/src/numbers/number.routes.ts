@@ -169,5 +169,5 @@ function debugToken({ tokens, numbers }: Platform, call: Call): object {
 
 function sendingOf({ status }: Readonly<NumberFacts>): 'AVAILABLE' | 'LIMITED' | 'BLOCKED' {
   if (status === 'CONNECTED') return 'AVAILABLE';
-  return status === 'FLAGGED' || status === 'RESTRICTED' ? 'LIMITED' : 'BLOCKED';
+  return ['FLAGGED', 'RESTRICTED', 'RATE_LIMITED'].includes(status) ? 'LIMITED' : 'BLOCKED';
 }

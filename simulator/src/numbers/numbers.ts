@@ -9,7 +9,8 @@ const VALUES = {
   throughput: ['STANDARD', 'HIGH', 'NOT_APPLICABLE'],
   // prettier-ignore
   status: [
-    'CONNECTED', 'PENDING', 'DISCONNECTED', 'FLAGGED', 'RESTRICTED', 'BANNED', 'UNVERIFIED', 'DELETED', 'MIGRATED',
+    'CONNECTED', 'PENDING', 'DISCONNECTED', 'FLAGGED', 'RESTRICTED', 'RATE_LIMITED', 'BANNED', 'UNVERIFIED', 'DELETED',
+    'MIGRATED',
   ],
   messagingLimit: ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'],
   codeVerification: ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'],
@@ -93,13 +94,16 @@ export class Numbers {
     return changed === undefined ? FIRST_FACTS : { ...FIRST_FACTS, ...changed };
   }
 
-  /** @returns what the platform reports of it */
-  change(phoneNumberId: string, changes: Partial<NumberFacts>): NumberNotice[] {
+  /**
+   * @param former as the platform reported it until February 2026: limits as texts, and quality too
+   * @returns what the platform reports of it
+   */
+  change(phoneNumberId: string, changes: Partial<NumberFacts>, former = false): NumberNotice[] {
     const before = this.factsOf(phoneNumberId);
     const after = { ...before, ...changes };
     this.facts.set(phoneNumberId, after);
     const number = this.get(phoneNumberId);
-    return number === undefined ? [] : noticesOf(number, before, after);
+    return number === undefined ? [] : noticesOf(number, before, after, former);
   }
 
   stateOf(phoneNumberId: string): Readonly<NumberState> {
@@ -135,7 +139,7 @@ export class Numbers {
 
 /** Refuses to send from a number that can't. @throws GraphError 131031, 368 or 133010 */
 export function checkCanSend({ status }: Readonly<NumberFacts>): void {
-  if (status === 'CONNECTED' || status === 'FLAGGED') return;
+  if (status === 'CONNECTED' || status === 'FLAGGED' || status === 'RATE_LIMITED') return;
   if (status === 'BANNED') throw new GraphError(131031, 'Business account is locked: the number is banned');
   if (status === 'RESTRICTED') throw new GraphError(368, 'The number is restricted for violating a policy');
   throw new GraphError(133010, `The number is ${status.toLowerCase()}: it is not registered`);
@@ -143,26 +147,43 @@ export function checkCanSend({ status }: Readonly<NumberFacts>): void {
 
 type NumberNotice = [field: string, value: object];
 
+/** People a day of each tier, as the platform reports a limit. */
+const PEOPLE: Readonly<Record<NumberFacts['messagingLimit'], number>> = {
+  TIER_250: 250,
+  TIER_2K: 2_000,
+  TIER_10K: 10_000,
+  TIER_100K: 100_000,
+  TIER_UNLIMITED: -1,
+};
+
 /** What the platform reports when facts of a number change. Some changes it keeps to itself. */
-function noticesOf(number: SimulatorNumber, before: NumberFacts, after: NumberFacts): NumberNotice[] {
+function noticesOf(number: SimulatorNumber, before: NumberFacts, after: NumberFacts, former: boolean): NumberNotice[] {
   const { status, messagingLimit } = after;
   const notices: NumberNotice[] = [];
   const display_phone_number = digitsOf(number.displayPhoneNumber);
-  const qualityUpdate = (event: string, old_limit?: string) => {
-    const limits = { old_limit, current_limit: messagingLimit, max_daily_conversations_per_business: messagingLimit };
+  const qualityUpdate = (event: string, limits: object) =>
     notices.push(['phone_number_quality_update', { display_phone_number, event, ...limits }]);
+  const formerUpdate = (event: string, old_limit?: string) => {
+    const limits = { old_limit, current_limit: messagingLimit, max_daily_conversations_per_business: messagingLimit };
+    if (former) qualityUpdate(event, limits);
   };
   const accountUpdate = (event: string, info: object) => notices.push(['account_update', { event, ...info }]);
 
   const worse = VALUES.qualityRating.indexOf(after.qualityRating) - VALUES.qualityRating.indexOf(before.qualityRating);
-  if (worse !== 0) qualityUpdate(worse > 0 ? 'FLAGGED' : 'UNFLAGGED');
-  if (before.throughput !== after.throughput && after.throughput === 'HIGH') qualityUpdate('THROUGHPUT_UPGRADE');
+  if (worse !== 0) formerUpdate(worse > 0 ? 'FLAGGED' : 'UNFLAGGED');
+  // The limit is that of messages a second here.
+  if (before.throughput !== after.throughput && after.throughput === 'HIGH') {
+    qualityUpdate('THROUGHPUT_UPGRADE', { current_limit: 'TIER_UNLIMITED' });
+  }
 
   const higher = VALUES.messagingLimit.indexOf(messagingLimit) - VALUES.messagingLimit.indexOf(before.messagingLimit);
   if (higher !== 0) {
-    qualityUpdate(higher > 0 ? 'UPGRADE' : 'DOWNGRADE', before.messagingLimit);
-    const capability = { max_daily_conversations_per_business: messagingLimit, max_phone_numbers_per_waba: 25 };
-    notices.push(['business_capability_update', capability]);
+    formerUpdate(higher > 0 ? 'UPGRADE' : 'DOWNGRADE', before.messagingLimit);
+    const limit = former ? messagingLimit : PEOPLE[messagingLimit];
+    notices.push([
+      'business_capability_update',
+      { max_daily_conversations_per_business: limit, max_phone_numbers_per_waba: 25 },
+    ]);
   }
 
   // These are about the whole account, and name no number.
@@ -170,7 +191,12 @@ function noticesOf(number: SimulatorNumber, before: NumberFacts, after: NumberFa
     const ban = (waba_ban_state: string) => ({ ban_info: { waba_ban_state, waba_ban_date: dateText() } });
     if (status === 'BANNED') accountUpdate('DISABLED_UPDATE', ban('DISABLE'));
     else if (before.status === 'BANNED') accountUpdate('DISABLED_UPDATE', ban('REINSTATE'));
-    else if (status === 'RESTRICTED') {
+    else if (status === 'DISCONNECTED') {
+      accountUpdate('PARTNER_REMOVED', {
+        waba_info: { waba_id: number.wabaId, owner_business_id: BUSINESS.id },
+        disconnection_info: { reason: 'ACCOUNT_DISCONNECTED', initiated_by: 'SYSTEM' },
+      });
+    } else if (status === 'RESTRICTED') {
       const restriction = { restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING', expiration: inThreeDays() };
       accountUpdate('ACCOUNT_RESTRICTION', { restriction_info: [restriction] });
     } else if (status === 'FLAGGED') accountUpdate('ACCOUNT_VIOLATION', { violation_info: { violation_type: 'SPAM' } });

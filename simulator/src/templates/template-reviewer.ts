@@ -113,7 +113,7 @@ export class TemplateReviewer {
     const categories =
       announced === undefined
         ? { previous_category: previous, new_category: template.category }
-        : { new_category: template.category, correct_category: announced };
+        : { new_category: template.category, correct_category: announced, category_update_timestamp: inADay(time) };
     this.notify(template.wabaId, 'template_category_update', { ...this.identity(template), ...categories }, time);
   }
 
@@ -144,6 +144,11 @@ export class TemplateReviewer {
       message_template_language: hyphen ? language.replace('_', '-') : language,
     };
   }
+}
+
+/** Seconds. */
+function inADay(now = Math.floor(Date.now() / 1000)): number {
+  return now + 24 * 60 * 60;
 }
 
 const REJECTION_INFO = {

@@ -3,7 +3,7 @@ import type {
   ConversationResponse,
   ConversationsResponse,
   SingleConversationResponse,
-} from '../../modules/messages/dto/conversations.dto.js';
+} from '../../modules/conversations/dto/conversations.dto.js';
 import type { Wire } from '../api/client.js';
 import { phoneDigits, wholeNumber } from '../arguments.js';
 import { facts, oneLine, paint, table } from '../output.js';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { OtpProject } from '../../modules/otp/otp.types.js';
-import type { ApiKey, IssuedApiKey } from '../../infrastructure/access/api-keys.service.js';
-import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/access/scopes.js';
+import type { ApiKey, IssuedApiKey } from '../../modules/keys/keys.service.js';
+import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/http/scopes.js';
 import { type Answer, facts, listed, snakeCased } from '../output.js';
 import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';

@@ -9,8 +9,8 @@ import { listed, snakeCased, table } from '../output.js';
 import { HELD_ADVICE } from '../../infrastructure/lanes/lane-hold.js';
 import type { Restoration } from '../../infrastructure/lanes/restoration.js';
 import { isUuid } from '../../common/ids.js';
-import type { AuditEvent } from '../../infrastructure/audit/audit.js';
-import { AUDIT_ACTIONS } from '../../infrastructure/audit/audit-actions.js';
+import type { AuditEvent } from '../../modules/audit/audit.service.js';
+import { AUDIT_ACTIONS } from '../../modules/audit/audit.types.js';
 import { dayOrTime, wholeNumber } from '../arguments.js';
 
 /** `migrate`, `doctor`, `queue status`, `restore`, `audit`, `secrets rotate`, `media move`: for operators. */

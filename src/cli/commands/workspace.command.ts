@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Workspace, WorkspaceUse } from '../../infrastructure/access/workspaces.service.js';
+import type { Workspace, WorkspaceUse } from '../../modules/workspaces/workspaces.service.js';
 import { type Answer, byteText, facts, listed, snakeCased } from '../output.js';
 import { YES_OPTION, confirm, dayOrTime, nameText, orWord, phoneDigits, userId, wholeNumber } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';

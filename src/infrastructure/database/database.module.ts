@@ -4,6 +4,7 @@ import { Config } from '../config/config.js';
 import { dataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
 import { DayPartitions } from './day-partitions.js';
+import { PgNotifier } from './pg-notifier.js';
 
 /** PostgreSQL for every module. Entities come with `TypeOrmModule.forFeature` of their own module. */
 @Global()
@@ -18,7 +19,7 @@ import { DayPartitions } from './day-partitions.js';
       }),
     }),
   ],
-  providers: [Database, DayPartitions],
-  exports: [Database, DayPartitions],
+  providers: [Database, DayPartitions, PgNotifier],
+  exports: [Database, DayPartitions, PgNotifier],
 })
 export class DatabaseModule {}

@@ -1,4 +1,12 @@
-import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import {
+  type CanActivate,
+  type DynamicModule,
+  Global,
+  Module,
+  type NestInterceptor,
+  type OnModuleInit,
+  type Type,
+} from '@nestjs/common';
 import {
   APP_FILTER,
   APP_GUARD,
@@ -10,9 +18,6 @@ import {
   MetadataScanner,
 } from '@nestjs/core';
 import type { Express } from 'express';
-import { AccessGuard } from '../access/access.guard.js';
-import { AccessModule } from '../access/access.module.js';
-import { WorkspaceReads } from '../access/workspace-reads.js';
 import { Readiness } from '../operations/readiness.js';
 import { AddressMiddleware } from './address.middleware.js';
 import { ApiVersionInterceptor } from './api-version.js';
@@ -34,26 +39,31 @@ import { RequestValidationPipe } from './validation.pipe.js';
  */
 @Global()
 @Module({
-  imports: [AccessModule, DiscoveryModule],
-  providers: [
-    RequestContextMiddleware,
-    Overload,
-    AddressMiddleware,
-    // Guards: a query is looked at and a body read only once the caller is admitted.
-    { provide: APP_GUARD, useExisting: AccessGuard },
-    { provide: APP_GUARD, useClass: QueryGuard },
-    { provide: APP_GUARD, useClass: BodyGuard },
-    { provide: APP_INTERCEPTOR, useClass: ApiVersionInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: WorkspaceReads },
-    { provide: APP_PIPE, useClass: RequestValidationPipe },
-    { provide: APP_FILTER, useClass: ErrorFilter },
-    Drain,
-    PublicUrl,
-    DocsDemo,
-  ],
+  imports: [DiscoveryModule],
+  providers: [RequestContextMiddleware, Overload, AddressMiddleware, Drain, PublicUrl, DocsDemo],
   exports: [Drain, PublicUrl, DocsDemo],
 })
 export class HttpModule implements OnModuleInit {
+  /**
+   * @param admission who may call; a provider of a global module.
+   * @param share how much of the process one workspace may use at once.
+   */
+  static with(admission: Type<CanActivate>, share: Type<NestInterceptor>): DynamicModule {
+    return {
+      module: HttpModule,
+      providers: [
+        // Guards: a query is looked at and a body read only once the caller is admitted.
+        { provide: APP_GUARD, useExisting: admission },
+        { provide: APP_GUARD, useClass: QueryGuard },
+        { provide: APP_GUARD, useClass: BodyGuard },
+        { provide: APP_INTERCEPTOR, useClass: ApiVersionInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: share },
+        { provide: APP_PIPE, useClass: RequestValidationPipe },
+        { provide: APP_FILTER, useClass: ErrorFilter },
+      ],
+    };
+  }
+
   constructor(
     readiness: Readiness,
     drain: Drain,

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUS } from '../../common/app-error.js';
 import { declaredErrors, type DocumentedError } from '../../common/define-errors.js';
-import { isOtpScope, type Scope } from '../access/scopes.js';
+import { isOtpScope, type Scope } from './scopes.js';
 import { docUrl } from './error.filter.js';
 import {
   ERROR_EXTENSION,

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { MOST_DETAILS } from '../../common/app-error.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { unknownField } from '../../common/shape.js';
-import { routePolicyOf } from '../access/route-policy.js';
+import { routePolicyOf } from './route-policy.js';
 import type { HeraldRequest } from './herald-request.js';
 import { takes } from './routes.js';
 

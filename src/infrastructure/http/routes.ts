@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { METHOD_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal.js';
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { routePolicyOf } from '../access/route-policy.js';
+import { routePolicyOf } from './route-policy.js';
 
 /** Routes that no `@RequireScope` and no `@Public` is on, as `Controller.method`. */
 export function routesWithoutPolicy(discovery: DiscoveryService, scanner: MetadataScanner): string[] {

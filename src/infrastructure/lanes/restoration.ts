@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Audit } from '../audit/audit.js';
+import { AuditTrail } from '../operations/audit-trail.js';
 import { Database } from '../database/database.js';
 import { isOfOlderSchema } from '../database/database-faults.js';
 import { Metrics } from '../operations/metrics/metrics.js';
@@ -51,7 +51,7 @@ export class Restoration {
 
   constructor(
     private readonly database: Database,
-    private readonly audit: Audit,
+    private readonly audit: AuditTrail,
     readiness: Readiness,
     metrics: Metrics,
   ) {

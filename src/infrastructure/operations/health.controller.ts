@@ -1,6 +1,6 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { Public } from '../access/route-policy.js';
+import { Public } from '../http/route-policy.js';
 import { Readiness, type ReadinessReport } from './readiness.js';
 
 /** For supervisors and load balancers. */

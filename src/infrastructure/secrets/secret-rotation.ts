@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../audit/audit.js';
+import { AuditTrail } from '../operations/audit-trail.js';
 import { Database } from '../database/database.js';
 import { SecretBox, type SecretPlace } from './secret-box.js';
 
@@ -51,7 +51,7 @@ export class SecretRotation {
   constructor(
     private readonly database: Database,
     private readonly box: SecretBox,
-    private readonly audit: Audit,
+    private readonly audit: AuditTrail,
   ) {}
 
   /** Adds a column; call it while the application starts. */

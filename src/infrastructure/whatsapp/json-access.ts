@@ -48,6 +48,15 @@ export function ownInteger(value: unknown, key: string): number | null {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
 }
 
+/** Last second of the year 9999. */
+const MAX_SECONDS = 253_402_300_799;
+
+/** Seconds since the epoch, as a number or a string of digits; null for anything that is no time. */
+export function ownTime(value: unknown, key: string): Date | null {
+  const seconds = ownInteger(value, key);
+  return seconds === null || seconds <= 0 || seconds > MAX_SECONDS ? null : new Date(seconds * 1_000);
+}
+
 /**
  * JSON that a database takes: strings and keys as `storableText`, nothing nested deeper than 32.
  * Returns the very same value where nothing needs to change.

@@ -25,7 +25,7 @@ function messageOf(type: string, more: object = {}): Record<string, unknown> {
   return { from: '5511999990000', id: 'wamid.IN', timestamp: '1767000000', type, ...more };
 }
 
-const NOTHING = { statuses: [], inbound: [], calls: [], management: [], unknown: [] };
+const NOTHING = { statuses: [], inbound: [], calls: [], management: [], unknown: [], unused: [] };
 
 describe('a status', () => {
   it('is read whole', () => {
@@ -82,19 +82,25 @@ describe('a status', () => {
     });
   });
 
-  it.each<[string, Record<string, unknown>, string]>([
-    ['an unknown value', statusOf('w', { status: 'deleted' }), 'the status "deleted" is not known'],
+  it.each<[string, Record<string, unknown>, string, string]>([
+    [
+      'an unknown value',
+      statusOf('w', { status: 'deleted' }),
+      'messages.statuses[deleted]',
+      'the status "deleted" is not known',
+    ],
     [
       'the name of an inherited property',
       statusOf('w', { status: 'constructor' }),
+      'messages.statuses[constructor]',
       'the status "constructor" is not known',
     ],
-    ['no value', statusOf('w', { status: null }), 'the status object is not known'],
-    ['no id', statusOf(''), 'a status without the id of its message'],
-  ])('with %s is kept as unknown', (_name, raw, reason) => {
+    ['no value', statusOf('w', { status: null }), 'messages.statuses', 'the status object is not known'],
+    ['no id', statusOf(''), 'messages.statuses', 'a status without the id of its message'],
+  ])('with %s is kept as unknown', (_name, raw, field, reason) => {
     expect(parseMessages({ statuses: [raw, statusOf('sibling')] })).toMatchObject({
       statuses: [{ metaMessageId: 'sibling' }],
-      unknown: [{ field: 'messages.statuses', reason }],
+      unknown: [{ field, reason }],
     });
   });
 
@@ -203,7 +209,7 @@ describe('an inbound message', () => {
     ).toMatchObject([{ opensWindow: false, body: 'b' }]);
   });
 
-  it.each<[string, Record<string, unknown>, object]>([
+  it.each<[string, Record<string, unknown>, Record<string, unknown> & { type?: string }]>([
     [
       'no type',
       messageOf('text', { type: undefined, text: { body: 'b' } }),
@@ -234,7 +240,8 @@ describe('an inbound message', () => {
       { content: { type: 'poll', errors: [{ code: 131051 }] } },
     ],
   ])('with %s', (_name, raw, expected) => {
-    expect(parseMessages({ messages: [raw] })).toMatchObject({ inbound: [expected], unknown: [] });
+    const unknown = expected.type === undefined ? [] : [{ field: `messages.messages[${expected.type}]` }];
+    expect(parseMessages({ messages: [raw] })).toMatchObject({ inbound: [expected], unknown });
   });
 
   it('without an id is kept as unknown', () => {
@@ -331,6 +338,46 @@ describe('management', () => {
       management: [{ field: 'account_update' }],
       unknown: [{ field: 'holograms', reason: 'the field "holograms" is not known' }],
     });
+  });
+});
+
+describe('names that are not known', () => {
+  const unknownOf = ({ unknown }: WebhookPayload) => unknown.map(({ field }) => field);
+
+  it.each<[string, object, string[]]>([
+    ['a key beside messages', { hologram_actions: [] }, ['messages.hologram_actions']],
+    ['a key of a contact', { contacts: [{ wa_id: '1', aura: 'blue' }] }, ['messages.contacts.aura']],
+    ['a key of a status', { statuses: [statusOf('w', { weight: 1 })] }, ['messages.statuses.weight']],
+    ['a key of a message', { messages: [messageOf('text', { text: {}, mood: 1 })] }, ['messages.messages.mood']],
+    ['a type of message', { messages: [messageOf('hologram', { hologram: {} })] }, ['messages.messages[hologram]']],
+    [
+      'a kind of answer',
+      { messages: [messageOf('interactive', { interactive: { type: 'nod' } })] },
+      ['interactive[nod]'],
+    ],
+    ['a system message', { messages: [messageOf('system', { system: { type: 'moved' } })] }, ['system[moved]']],
+    ['signs', { 'a b\n\u0000"': 1 }, ['messages.a?b???']],
+  ])('%s is named', (_what, value, names) => {
+    const payload = parseMessages(value);
+    expect(unknownOf(payload)).toEqual(names);
+    expect(payload.unused).toEqual([]);
+  });
+
+  it('an event of an account is named', () => {
+    expect(unknownOf(parseWebhookPayload(payloadOf(changeOf({ event: 'MOVED' }, 'account_update'))))).toEqual([
+      'account_update[MOVED]',
+    ]);
+  });
+
+  it('what is known but not used is named apart', () => {
+    const payload = parseWebhookPayload(
+      payloadOf(
+        changeOf({ event: 'x' }, 'flows'),
+        changeOf({ user_actions: [], statuses: [statusOf('w', { template_id: 1 })] }),
+      ),
+    );
+    expect(payload.unused).toEqual(['flows', 'messages.user_actions', 'messages.statuses.template_id']);
+    expect(payload.unknown).toEqual([]);
   });
 });
 

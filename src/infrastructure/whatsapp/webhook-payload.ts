@@ -1,5 +1,16 @@
 import { isObject, type JsonObject, storableText } from '../../common/json.js';
-import { own, ownId, ownInteger, ownList, ownObject, ownText, parseJson, storableJson } from './json-access.js';
+import {
+  own,
+  ownId,
+  ownInteger,
+  ownList,
+  ownObject,
+  ownText,
+  ownTime,
+  parseJson,
+  storableJson,
+} from './json-access.js';
+import { isManagementField, isUnused, nameOf, unknownKeys, unknownKind, unknownType } from './webhook-names.js';
 
 /** A notification is about one business phone number; null where the platform left it out. */
 interface OfNumber {
@@ -81,49 +92,20 @@ export interface WebhookPayload {
   /** They are in `management` as well. */
   readonly calls: CallNotification[];
   readonly management: ManagementNotification[];
-  /** What could not be read, so that it can be counted. */
+  /** What could not be read, and names that Herald does not know, so that they can be counted and shown. */
   readonly unknown: { field: string; reason: string }[];
+  /** Known names that Herald does nothing with. */
+  readonly unused: string[];
 }
 
 const OBJECT = 'whatsapp_business_account';
-
-/** Fields other than `messages` that the platform is known to send. */
-const MANAGEMENT_FIELDS: ReadonlySet<string> = new Set([
-  'account_alerts',
-  'account_review_update',
-  'account_update',
-  'automatic_events',
-  'business_capability_update',
-  'business_username_update',
-  'calls',
-  'flows',
-  'group_lifecycle_update',
-  'group_participants_update',
-  'group_settings_update',
-  'history',
-  'message_template_components_update',
-  'message_template_quality_update',
-  'message_template_status_update',
-  'partner_solutions',
-  'payment_configuration_update',
-  'phone_number_name_update',
-  'phone_number_quality_update',
-  'security',
-  'smb_app_state_sync',
-  'smb_message_echoes',
-  'template_category_update',
-  'template_correct_category_detection',
-  'tracking_events',
-  'user_id_update',
-  'user_preferences',
-]);
 
 /** Reads a notification's bytes. What is no JSON at all gives one `unknown`; see `parseWebhookPayload`. */
 export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
   const payload = parseJson(typeof rawBody === 'string' ? rawBody : rawBody.toString('utf8'));
   if (payload !== undefined) return parseWebhookPayload(payload);
   const unknown = [{ field: 'body', reason: 'the body is not JSON' }];
-  return { statuses: [], inbound: [], calls: [], management: [], unknown };
+  return { statuses: [], inbound: [], calls: [], management: [], unknown, unused: [] };
 }
 
 /**
@@ -143,7 +125,7 @@ interface Change {
 }
 
 class PayloadReader {
-  readonly result: WebhookPayload = { statuses: [], inbound: [], calls: [], management: [], unknown: [] };
+  readonly result: WebhookPayload = { statuses: [], inbound: [], calls: [], management: [], unknown: [], unused: [] };
 
   read(payload: unknown): void {
     if (!isObject(payload)) return this.skip('body', `the body is not an object but ${kindOf(payload)}`);
@@ -159,26 +141,38 @@ class PayloadReader {
 
   private readChange(change: JsonObject, entry: JsonObject): void {
     const field = ownText(change, 'field') ?? '';
-    const name = field === '' ? 'changes' : storableText(field.slice(0, 64));
+    const name = field === '' ? 'changes' : nameOf(field);
     const value = ownObject(change, 'value');
     if (value === null) return this.skip(name, `the value is not an object but ${kindOf(own(change, 'value'))}`);
-    const isManagement = MANAGEMENT_FIELDS.has(field);
-    if (field !== 'messages' && !isManagement) return this.skip(name, `the field ${quote(field)} is not known`);
-    const phoneNumberId = ownId(ownObject(value, 'metadata'), 'phone_number_id') ?? ownId(value, 'phone_number_id');
-    const place = { wabaId: ownId(entry, 'id'), occurredAt: readTime(entry, 'time'), phoneNumberId };
+    if (field !== 'messages' && !isManagementField(field)) {
+      return this.skip(name, `the field ${quote(field)} is not known`);
+    }
+    const phoneNumberId =
+      ownId(ownObject(value, 'metadata'), 'phone_number_id') ??
+      ownId(value, 'phone_number_id') ??
+      ownId(ownObject(value, 'recipient'), 'phone_number_id');
+    const place = { wabaId: ownId(entry, 'id'), occurredAt: ownTime(entry, 'time'), phoneNumberId };
     const about = { phoneNumberId, contacts: ownList(value, 'contacts').filter(isObject) };
     if (field === 'messages') {
+      this.noteNames(unknownKeys(field, value));
+      for (const contact of about.contacts) this.noteNames(unknownKeys('messages.contacts', contact));
       // Messages, statuses and errors may be beside each other.
       for (const raw of this.objectsIn(value, 'messages', field)) {
-        this.keep(readInbound(raw, about), this.result.inbound, 'messages.messages');
+        const message = readInbound(raw, about);
+        this.keep(message, this.result.inbound, 'messages.messages');
+        if (typeof message === 'object') this.noteMessage(raw, message.type);
       }
       for (const raw of this.objectsIn(value, 'statuses', field)) {
-        this.keep(readStatus(raw, about), this.result.statuses, 'messages.statuses');
+        const status = readStatus(raw, about);
+        this.keep(status, this.result.statuses, statusName(raw));
+        if (typeof status === 'object') this.noteNames(unknownKeys('messages.statuses', raw));
       }
       for (const error of this.objectsIn(value, 'errors', field)) {
+        this.noteNames(['messages.errors']);
         this.result.management.push({ field: 'messages.errors', ...place, value: error });
       }
     } else {
+      this.noteNames([unknownKind(field, value), isUnused(field) ? field : null]);
       if (field === 'calls') this.readCalls(value, about);
       this.result.management.push({ field, ...place, value });
     }
@@ -189,6 +183,24 @@ class PayloadReader {
     for (const raw of this.objectsIn(value, 'calls', 'calls')) {
       const call = readCall(raw, about, ownNumber);
       if (call !== null) this.result.calls.push(call);
+    }
+  }
+
+  private noteMessage(raw: JsonObject, type: string): void {
+    const unknown = unknownType(type);
+    // Of a type that is not known, everything is kept as the message's content.
+    if (unknown !== null) return this.noteNames([unknown]);
+    const content = ownObject(raw, type);
+    this.noteNames(
+      content === null ? [] : [...unknownKeys('messages.messages', raw, type), unknownKind(type, content)],
+    );
+  }
+
+  private noteNames(names: readonly (string | null)[]): void {
+    for (const name of names) {
+      if (name === null) continue;
+      if (isUnused(name)) this.result.unused.push(name);
+      else this.skip(name, `${name} is not known`);
     }
   }
 
@@ -277,7 +289,7 @@ function senderOf(raw: JsonObject, contact: JsonObject | null): Omit<CallNotific
     from: readDigits(raw, 'from') ?? readDigits(contact, 'wa_id'),
     userId: ownId(raw, 'from_user_id') ?? ownId(contact, 'user_id'),
     profileName: ownText(ownObject(contact, 'profile'), 'name'),
-    occurredAt: readTime(raw, 'timestamp'),
+    occurredAt: ownTime(raw, 'timestamp'),
   };
 }
 
@@ -377,8 +389,11 @@ const STATUSES: ReadonlyMap<unknown, StatusNotification['status']> = new Map([
   ['failed', 'failed'],
 ]);
 
-/** Last second of the year 9999. */
-const MAX_SECONDS = 253_402_300_799;
+/** `messages.statuses[warmed_up]` for a status that is not known. */
+function statusName(raw: JsonObject): string {
+  const status = ownText(raw, 'status');
+  return status === null || STATUSES.has(status) ? 'messages.statuses' : `messages.statuses[${nameOf(status)}]`;
+}
 
 /** Reads one of `statuses[]`; a string says why it can't be read. */
 function readStatus(raw: JsonObject, { phoneNumberId }: Change): StatusNotification | string {
@@ -393,7 +408,7 @@ function readStatus(raw: JsonObject, { phoneNumberId }: Change): StatusNotificat
     phoneNumberId,
     metaMessageId,
     status,
-    occurredAt: readTime(raw, 'timestamp'),
+    occurredAt: ownTime(raw, 'timestamp'),
     recipientId: readDigits(raw, 'recipient_id'),
     recipientUserId: ownId(raw, 'recipient_user_id'),
     callbackData: callbackData === '' ? null : callbackData,
@@ -411,12 +426,6 @@ function readError(raw: JsonObject): StatusNotification['error'] {
     title: ownText(error, 'title') ?? ownText(error, 'message'),
     details: ownText(ownObject(error, 'error_data'), 'details') ?? (typeof data === 'string' ? data : null),
   };
-}
-
-/** Seconds since the epoch, as a number or a string of digits; null for anything that is no time. */
-function readTime(value: unknown, key: string): Date | null {
-  const seconds = ownInteger(value, key);
-  return seconds === null || seconds <= 0 || seconds > MAX_SECONDS ? null : new Date(seconds * 1_000);
 }
 
 /** A number of at most 20 digits, with or without `+`; null for anything else (a group, a user id). */

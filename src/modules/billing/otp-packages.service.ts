@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../../infrastructure/audit/audit.js';
+import { Audit } from '../audit/audit.service.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { billingErrors } from './billing.errors.js';

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
-import { RequireScope } from '../../infrastructure/access/route-policy.js';
+import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ConnectionsService } from './connections.service.js';
 import { ConnectionListResponse, ConnectionResponse } from './dto/connection.response.js';
 

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 import { mapAtOnce } from '../../common/map-at-once.js';
-import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
+import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
 import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';

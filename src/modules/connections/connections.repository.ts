@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, Not, Or } from 'typeorm';
+import { In, IsNull, LessThan, Not, Or } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { ConnectionEntity, type StatusReason } from './entities/connection.entity.js';
@@ -12,11 +12,11 @@ const FACTS_RETRY_SECONDS = 300;
 
 const now = (): string => 'clock_timestamp()';
 const inAnHour = (): string => `clock_timestamp() + interval '${FACTS_EVERY_SECONDS} seconds'`;
+/** A notification of an account, or of one number of it. */
+type Named = AccountEvents & { wabaId: string };
+
 /** The numbers that a notification names: of an account, or one (digits) of it; whatever their workspaces. */
-const named = (wabaId: string, { number }: AccountEvents) => ({
-  wabaId,
-  ...(number !== null && { phoneNumber: number }),
-});
+const named = ({ wabaId, number }: Named) => ({ wabaId, ...(number !== null && { phoneNumber: number }) });
 
 /** What of a number its workspace sees and an event reports, as SQL of one JSON object. */
 const SHOWN = `jsonb_build_object('phone_number', c.phone_number, 'verified_name', c.verified_name, 'status', c.status,
@@ -58,8 +58,8 @@ export class ConnectionsRepository {
   }
 
   /** Ids of the numbers that a notification names. */
-  async idsOf(wabaId: string, events: AccountEvents): Promise<string[]> {
-    const found = await this.table.find({ select: { id: true }, where: named(wabaId, events) });
+  async idsOf(events: Named): Promise<string[]> {
+    const found = await this.table.find({ select: { id: true }, where: named(events) });
     return found.map(({ id }) => id);
   }
 
@@ -178,16 +178,23 @@ export class ConnectionsRepository {
   }
 
   /**
-   * Writes down a limit and a restriction that the platform reports; without an end a restriction holds until the platform
-   * is asked next. For all else it is asked soon.
+   * Writes down what the platform reports: a limit, a restriction, which without an end holds until the platform is asked
+   * next, or that an account was removed. What it has described since is newer, and stays. For all else, and about the
+   * numbers that share the limit, it is asked soon.
    */
-  async apply(wabaId: string, events: AccountEvents): Promise<void> {
-    const numbers = named(wabaId, events);
-    const { messagingLimit, restriction, restrictedUntil } = events;
-    if (messagingLimit !== null) await this.table.update(numbers, { messagingLimit, updatedAt: now });
+  async apply(events: Named): Promise<void> {
+    const { messagingLimit, restriction, restrictedUntil, removed, occurredAt } = events;
+    const numbers = named(events);
+    const isNews =
+      occurredAt === null ? {} : { factsAt: Or(IsNull(), LessThan(new Date(occurredAt.getTime() + 1_000))) };
+    const sending = { status: In<ConnectionStatus>(['connected', 'restricted']) };
+    if (messagingLimit !== null) {
+      await this.table.update({ ...numbers, ...isNews }, { messagingLimit, updatedAt: now });
+      await this.askAboutPortfolio(events.wabaId);
+    }
     if (restriction === 'begins') {
       await this.table.update(
-        { ...numbers, status: In<ConnectionStatus>(['connected', 'restricted']) },
+        { ...numbers, ...sending },
         {
           status: 'restricted',
           statusReason: 'platform',
@@ -195,9 +202,26 @@ export class ConnectionsRepository {
           restrictedUntil: restrictedUntil ?? inAnHour,
         },
       );
-    } else {
-      await this.table.update(numbers, { factsDueAt: now, ...(restriction === 'ends' && { restrictedUntil: null }) });
+      return;
     }
+    if (removed) {
+      const disconnected = { status: 'disconnected', statusReason: 'account_removed', updatedAt: now } as const;
+      await this.table.update({ ...numbers, ...isNews, ...sending }, disconnected);
+    }
+    await this.table.update(numbers, { factsDueAt: now, ...(restriction === 'ends' && { restrictedUntil: null }) });
+  }
+
+  /** The platform is asked soon about all numbers of the workspaces that have a number of this account. */
+  private async askAboutPortfolio(wabaId: string): Promise<void> {
+    await this.database.execute(
+      `update connection c set facts_due_at = clock_timestamp()
+       from (
+         select id from connection where organization_id in (select organization_id from connection where waba_id = $1)
+           and facts_due_at > clock_timestamp() and status <> 'disconnected' order by id for update
+       ) as due
+       where c.id = due.id`,
+      [wabaId],
+    );
   }
 
   private get table() {

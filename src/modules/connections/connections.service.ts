@@ -3,7 +3,7 @@ import { systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
-import { Audit } from '../../infrastructure/audit/audit.js';
+import { Audit } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { SecretBox, type SecretPlace } from '../../infrastructure/secrets/secret-box.js';
@@ -240,17 +240,17 @@ export class ConnectionsService {
   }
 
   /**
-   * Applies what the platform says of a number or its account: limits and restrictions at once; for all else the
+   * Applies what the platform says of a number or its account: limits, restrictions and removals at once; for all else the
    * platform is asked within seconds. May come twice and in any order.
    */
   async applyNotification(notification: ManagementNotification): Promise<void> {
-    const events = readAccountEvents(notification);
-    if (events === null || notification.wabaId === null) return;
-    const { wabaId } = notification;
-    const ids = await this.connections.idsOf(wabaId, events);
+    const said = readAccountEvents(notification);
+    if (said === null || said.wabaId === null) return;
+    const events = { ...said, wabaId: said.wabaId };
+    const ids = await this.connections.idsOf(events);
     if (ids.length === 0) return;
-    await this.connections.recordingChanges(ids, () => this.connections.apply(wabaId, events));
-    await this.changed(wabaId);
+    await this.connections.recordingChanges(ids, () => this.connections.apply(events));
+    await this.changed(events.wabaId);
   }
 
   /** What has waited for the number, messages and customers' files, goes on at once. */

@@ -13,6 +13,7 @@ describe('factsOf', () => {
     ['FLAGGED', 'connected'],
     ['PENDING', 'pending'],
     ['RESTRICTED', 'restricted'],
+    ['RATE_LIMITED', 'restricted'],
     ['BANNED', 'disconnected'],
     ['DELETED', 'disconnected'],
     ['SOMETHING_NEW', null],
@@ -56,10 +57,13 @@ describe('what a notification says of the numbers of an account', () => {
   it('a limit of one number', () => {
     const value = { display_phone_number: '+1 555-010 0001', event: 'ONBOARDING', current_limit: 'TIER_10K' };
     expect(said('phone_number_quality_update', value)).toEqual({
+      wabaId: '1',
       number: '15550100001',
       messagingLimit: 'TIER_10K',
       restriction: null,
       restrictedUntil: null,
+      removed: false,
+      occurredAt: null,
     });
   });
 
@@ -70,13 +74,43 @@ describe('what a notification says of the numbers of an account', () => {
   });
 
   it.each([
-    ['a number of people instead of a tier', 250],
-    ['nothing', undefined],
-    ['a text that is no tier', "TIER_'; drop table connection"],
-  ])('takes no limit from %s', (_name, limit) => {
-    expect(
-      said('business_capability_update', { max_daily_conversations_per_business: limit })?.messagingLimit,
-    ).toBeNull();
+    [2_000, 'TIER_2K'],
+    ['10000', 'TIER_10K'],
+    [-1, 'TIER_UNLIMITED'],
+    ['-1', 'TIER_UNLIMITED'],
+    ['TIER_100K', 'TIER_100K'],
+    [3, null],
+    ['TIER_NOT_SET', null],
+    [undefined, null],
+    ["TIER_'; drop table connection", null],
+  ])('a limit of %j people is %j', (limit, expected) => {
+    for (const key of ['max_daily_conversations_per_business', 'max_daily_conversation_per_phone']) {
+      expect(said('business_capability_update', { [key]: limit })?.messagingLimit).toBe(expected);
+    }
+  });
+
+  it('of a higher throughput no limit', () => {
+    const limits = { current_limit: 'TIER_UNLIMITED', max_daily_conversations_per_business: 'TIER_UNLIMITED' };
+    const value = { display_phone_number: '15550100001', event: 'THROUGHPUT_UPGRADE', ...limits };
+    expect(said('phone_number_quality_update', value)).toMatchObject({ number: '15550100001', messagingLimit: null });
+  });
+
+  it('the account that is named, which the entry of a portfolio is not', () => {
+    const value = { event: 'PARTNER_REMOVED', waba_info: { waba_id: '7', owner_business_id: '1' } };
+    expect(said('account_update', value)).toMatchObject({ wabaId: '7', removed: true });
+    expect(said('account_update', { event: 'ACCOUNT_OFFBOARDED' })).toMatchObject({ wabaId: '1', removed: true });
+  });
+
+  it.each([
+    ['RESTRICTED_BIZ_INITIATED_MESSAGING', 'begins'],
+    ['RESTRICTED_CUSTOMER_INITIATED_MESSAGING', 'begins'],
+    ['RESTRICTED_UTILITY_TEMPLATES', null],
+    ['RESTRICTED_DIRECT_SEND_UTILITY_TEMPLATES', null],
+    ['RESTRICTED_ADD_PHONE_NUMBER_ACTION', null],
+    [undefined, 'begins'],
+  ])('of the restriction %s, that one of messages %s', (restriction_type, restriction) => {
+    const value = { event: 'ACCOUNT_RESTRICTION', restriction_info: [{ restriction_type, expiration: 1_796_000_000 }] };
+    expect(said('account_update', value)?.restriction).toBe(restriction);
   });
 
   it('a restriction with its latest end, in seconds or as a date', () => {

@@ -1,4 +1,4 @@
-import { own, ownText } from '../../infrastructure/whatsapp/json-access.js';
+import { own, ownId, ownInteger, ownObject, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import type { PlatformPhoneNumber } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { ConnectionFacts, ConnectionStatus } from './connections.types.js';
@@ -20,6 +20,7 @@ const STATUS: ReadonlyMap<string | null, ConnectionStatus> = new Map([
   ['PENDING', 'pending'],
   ['UNVERIFIED', 'pending'],
   ['RESTRICTED', 'restricted'],
+  ['RATE_LIMITED', 'restricted'],
   ['BANNED', 'disconnected'],
   ['DISCONNECTED', 'disconnected'],
   ['UNLINKED', 'disconnected'],
@@ -33,7 +34,7 @@ export function factsOf(number: PlatformPhoneNumber): ConnectionFacts {
   return {
     verifiedName,
     qualityRating: qualityRating === 'NA' ? 'UNKNOWN' : qualityRating,
-    messagingLimit,
+    messagingLimit: limitOf(messagingLimit),
     throughputPerSecond: THROUGHPUT.get(throughputLevel) ?? null,
     status: STATUS.get(status) ?? null,
   };
@@ -41,15 +42,20 @@ export function factsOf(number: PlatformPhoneNumber): ConnectionFacts {
 
 /** What a notification says of the numbers of an account. */
 export interface AccountEvents {
+  /** The account: the entry's id may be that of the portfolio. */
+  wabaId: string | null;
   /** Digits of the one number that is meant; null: every number of the account. */
   number: string | null;
+  /** Of the portfolio, whose other accounts share it. */
   messagingLimit: string | null;
   restriction: 'begins' | 'ends' | null;
   /** With `begins`: until when, where the platform said so. */
   restrictedUntil: Date | null;
+  /** The account was taken away from the app, or off the platform. */
+  removed: boolean;
+  /** The platform's time, in whole seconds: a description of a number that is newer wins. */
+  occurredAt: Date | null;
 }
-
-const NOTHING: AccountEvents = { number: null, messagingLimit: null, restriction: null, restrictedUntil: null };
 
 /** Events of `account_update`, with the state of a ban, after which the account may send less, or again. */
 const RESTRICTIONS: ReadonlyMap<string, 'begins' | 'ends'> = new Map([
@@ -58,6 +64,9 @@ const RESTRICTIONS: ReadonlyMap<string, 'begins' | 'ends'> = new Map([
   ['DISABLED_UPDATE DISABLE', 'begins'],
   ['DISABLED_UPDATE REINSTATE', 'ends'],
 ]);
+
+/** Events of `account_update` after which the app can't use the account. */
+const REMOVALS: ReadonlySet<string> = new Set(['ACCOUNT_DELETED', 'ACCOUNT_OFFBOARDED', 'PARTNER_REMOVED']);
 
 /** Fields that say nothing by themselves but that something changed. */
 const ASK_AGAIN: ReadonlySet<string> = new Set([
@@ -71,30 +80,53 @@ const ASK_AGAIN: ReadonlySet<string> = new Set([
 const MAX_TIME = 4_102_444_800_000;
 
 /** Reads a notification; null for one that is not about numbers. Any value may be missing or of another type. */
-export function readAccountEvents({ field, value }: ManagementNotification): AccountEvents | null {
-  const limit = limitOf(value.max_daily_conversations_per_business);
-  const number = digitsOf(ownText(value, 'display_phone_number'));
+export function readAccountEvents({ field, value, wabaId, occurredAt }: ManagementNotification): AccountEvents | null {
+  const event = ownText(value, 'event') ?? '';
+  const said: AccountEvents = {
+    wabaId: ownId(ownObject(value, 'waba_info'), 'waba_id') ?? wabaId,
+    number: digitsOf(ownText(value, 'display_phone_number')),
+    messagingLimit: null,
+    restriction: null,
+    restrictedUntil: null,
+    removed: false,
+    occurredAt,
+  };
   switch (field) {
     case 'phone_number_quality_update':
-      return { ...NOTHING, number, messagingLimit: limitOf(value.current_limit) ?? limit };
+      // Of this event the limit is that of messages a second.
+      if (event === 'THROUGHPUT_UPGRADE') return said;
+      return { ...said, messagingLimit: limitOf(value.current_limit) ?? portfolioLimit(value) };
     case 'business_capability_update':
-      return { ...NOTHING, messagingLimit: limit };
+      return { ...said, messagingLimit: portfolioLimit(value) };
     case 'account_update': {
-      const event = ownText(value, 'event') ?? '';
+      const number = digitsOf(ownText(value, 'phone_number'));
       const ban = ownText(value.ban_info, 'waba_ban_state') ?? '';
-      const restriction = RESTRICTIONS.get(event) ?? RESTRICTIONS.get(`${event} ${ban}`) ?? null;
-      const restrictedUntil = restriction === 'begins' ? endOf(value.restriction_info) : null;
-      return { ...NOTHING, number: digitsOf(ownText(value, 'phone_number')), restriction, restrictedUntil };
+      const restrictions = restrictionsOf(value.restriction_info);
+      const restriction =
+        event === 'ACCOUNT_RESTRICTION' && !restrictions.some(isOfMessages)
+          ? null
+          : (RESTRICTIONS.get(event) ?? RESTRICTIONS.get(`${event} ${ban}`) ?? null);
+      const restrictedUntil = restriction === 'begins' ? endOf(restrictions.filter(isOfMessages)) : null;
+      return { ...said, number, restriction, restrictedUntil, removed: REMOVALS.has(event) };
     }
     default:
-      return ASK_AGAIN.has(field) ? { ...NOTHING, number } : null;
+      return ASK_AGAIN.has(field) ? said : null;
   }
 }
 
+function restrictionsOf(info: unknown): unknown[] {
+  return Array.isArray(info) ? info : [info];
+}
+
+/** Other restrictions leave what is sent alone: those of templates, calls and adding numbers. One without a type may be any. */
+function isOfMessages(restriction: unknown): boolean {
+  const type = ownText(restriction, 'restriction_type');
+  return type === null || type.endsWith('_MESSAGING');
+}
+
 /** The latest end of the restrictions, in seconds or as a date. */
-function endOf(info: unknown): Date | null {
-  const items: unknown[] = Array.isArray(info) ? info : [info];
-  const ends = items.flatMap((item) => {
+function endOf(restrictions: readonly unknown[]): Date | null {
+  const ends = restrictions.flatMap((item) => {
     const end = own(item, 'expiration');
     if (typeof end === 'number') return end * 1_000;
     return typeof end === 'string' ? Date.parse(end) : [];
@@ -103,8 +135,27 @@ function endOf(info: unknown): Date | null {
   return Number.isFinite(latest) ? new Date(latest) : null;
 }
 
-function limitOf(value: unknown): string | null {
-  return typeof value === 'string' && /^TIER_[A-Z0-9_]{1,40}$/.test(value) ? value : null;
+/** The platform's tiers by the number of people; it says either, the number as text too. */
+const TIERS: ReadonlyMap<number, string> = new Map([
+  [50, 'TIER_50'],
+  [250, 'TIER_250'],
+  [1_000, 'TIER_1K'],
+  [2_000, 'TIER_2K'],
+  [10_000, 'TIER_10K'],
+  [100_000, 'TIER_100K'],
+  [-1, 'TIER_UNLIMITED'],
+]);
+
+function portfolioLimit(value: Record<string, unknown>): string | null {
+  return limitOf(value.max_daily_conversations_per_business) ?? limitOf(value.max_daily_conversation_per_phone);
+}
+
+/** TIER_NOT_SET is that of a number which has never been used: no limit. */
+function limitOf(limit: unknown): string | null {
+  const people = ownInteger({ limit }, 'limit');
+  if (people !== null) return TIERS.get(people) ?? null;
+  const isTier = typeof limit === 'string' && /^TIER_[A-Z0-9_]{1,40}$/.test(limit);
+  return isTier && limit !== 'TIER_NOT_SET' ? limit : null;
 }
 
 /** Digits of a displayed number; null where it has none. */

@@ -1,8 +1,8 @@
 import { Controller, Get, Header, Headers, HttpCode, Post, Query, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { isSameText } from '../../common/same-text.js';
-import { accessErrors } from '../../infrastructure/access/access.errors.js';
-import { Public } from '../../infrastructure/access/route-policy.js';
+import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
+import { Public } from '../../infrastructure/http/route-policy.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
@@ -44,7 +44,7 @@ export class InboundController {
     if (!isMeant || typeof challenge !== 'string') {
       this.counters.increment('notifications_refused');
       const seconds = this.senders.fail(this.senders.of(req.ip ?? ''));
-      if (seconds !== null) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
+      if (seconds !== null) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
       throw notificationsErrors.WEBHOOK_HANDSHAKE_REFUSED();
     }
     return challenge;
@@ -65,7 +65,7 @@ export class InboundController {
     if (signature === undefined) this.refuse(sender);
     const seconds = this.senders.blockedFor(sender);
     // A short body is read all the same: a valid signature always counts, whichever other clients use the address.
-    if (seconds !== null && !isSmall(req)) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
+    if (seconds !== null && !isSmall(req)) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
     await this.bodies.read(req, sender, async (body) => {
       if (!verifySignature(body, signature, this.config.whatsapp.appSecrets)) this.refuse(sender);
       this.senders.prove(sender);
@@ -76,7 +76,7 @@ export class InboundController {
   private refuse(sender: Sender): never {
     this.counters.increment('notifications_refused');
     const seconds = this.senders.fail(sender);
-    if (seconds !== null) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
+    if (seconds !== null) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
     throw notificationsErrors.NOTIFICATION_SIGNATURE_INVALID();
   }
 }

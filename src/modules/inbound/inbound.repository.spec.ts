@@ -21,7 +21,7 @@ async function store(
   state: 'stored' | 'applied' | 'unreadable' = 'stored',
   id = newId(),
 ): Promise<string> {
-  await notifications.store({ id, body: Buffer.from(body), state });
+  await notifications.store({ id, body: Buffer.from(body), state, unread: null });
   return id;
 }
 

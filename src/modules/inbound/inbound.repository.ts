@@ -4,7 +4,7 @@ import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
-import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../../infrastructure/erasure/erasure.js';
+import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../workspaces/erasure/erasure.service.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
@@ -14,6 +14,8 @@ export interface NewNotification {
   /** The bytes as they came. */
   body: Buffer;
   state: NotificationState;
+  /** Names of what in it Herald does not know or use; null where there is nothing of the kind. */
+  unread: readonly string[] | null;
 }
 
 export interface DueNotification {
@@ -71,6 +73,7 @@ export class InboundRepository {
       notifications.map((notification) => notification.id),
       notifications.map((notification) => notification.body),
       notifications.map((notification) => notification.state),
+      notifications.map(({ unread }) => (unread === null ? null : JSON.stringify(unread))),
     ]);
   }
 
@@ -135,9 +138,9 @@ export class InboundRepository {
 
 // Ordered, so that two batches that share notifications never deadlock.
 const INSERT = `
-insert into platform_notification as n (id, body, state)
-select * from unnest($1::uuid[], $2::bytea[], $3::text[]) order by 1
-on conflict (id) do update set state = excluded.state where n.state = 'stored' and excluded.state <> 'stored'`;
+insert into platform_notification as n (id, body, state, unread)
+select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::jsonb[]) order by 1
+on conflict (id) do update set state = excluded.state, unread = excluded.unread where n.state = 'stored' and excluded.state <> 'stored'`;
 
 // $5 from when. now() and not clock_timestamp(), which no index could be searched with.
 const CLAIM = `

@@ -38,6 +38,8 @@ const FEW_STATUSES = 500;
 /** Statuses of one transaction. */
 const MAX_STATUSES = 4_000;
 const PARTS_AT_ONCE = 200;
+/** Of what is not applied of one notification. */
+const MAX_NAMES = 20;
 /** `expired`: it came so long ago that what belongs to nothing by now is given up. `tries`: by the sweep. */
 type Tried = Pick<DueNotification, 'expired' | 'tries'>;
 const FIRST: Tried = { expired: false, tries: 0 };
@@ -121,7 +123,7 @@ export class InboundService implements BeforeApplicationShutdown {
    */
   async take(body: Buffer): Promise<void> {
     const payload = readPayload(body);
-    const row = { id: newId(), body };
+    const row = { id: newId(), body, unread: unreadOf(payload) };
     if (payload === null) await this.storeUnreadable(row);
     else if ((await within(PATIENCE_MS, this.tryToApply(payload, row, FIRST))) !== true) {
       await this.notifications.store({ ...row, state: 'stored' });
@@ -132,8 +134,9 @@ export class InboundService implements BeforeApplicationShutdown {
   /** Another try at a stored notification; after a day without a match, or of failures, it is given up, and counted. */
   async takeAgain({ id, body, ...before }: DueNotification): Promise<void> {
     const payload = readPayload(body);
-    if (payload === null) await this.storeUnreadable({ id, body });
-    else await this.tryToApply(payload, { id, body }, before);
+    const row = { id, body, unread: unreadOf(payload) };
+    if (payload === null) await this.storeUnreadable(row);
+    else await this.tryToApply(payload, row, before);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -149,6 +152,8 @@ export class InboundService implements BeforeApplicationShutdown {
         if (tries === 0 && error instanceof AppError) throw error;
         return this.applyParts(payload, row, tried, error);
       });
+      this.counters.increment('notifications_unknown', payload.unknown.length);
+      this.counters.increment('notifications_unused', payload.unused.length);
       if (state === 'unmatched') {
         this.counters.increment('notifications_unmatched');
         // Statuses of others' numbers may be many: they are counted only.
@@ -188,7 +193,6 @@ export class InboundService implements BeforeApplicationShutdown {
     this.counters.increment('notifications_otp', codes.length);
     this.counters.increment('notifications_statuses', reports.statuses.length - applied.unmatched.size);
     this.counters.increment('notifications_messages', applied.created);
-    this.counters.increment('notifications_unknown', payload.unknown.length);
     return { unmatched, unknownStatuses, state: stateOf({ unmatched, unknownStatuses }, given) };
   }
 
@@ -308,6 +312,13 @@ function readPayload(body: Buffer): WebhookPayload | null {
   return payload.unknown.some(({ field }) => field === 'body') ? null : payload;
 }
 
+/** What of a notification is not applied, by name, once each; null where that is nothing. */
+function unreadOf(payload: WebhookPayload | null): string[] | null {
+  if (payload === null || payload.unknown.length + payload.unused.length === 0) return null;
+  const names = new Set([...payload.unknown.map(({ field }) => field), ...payload.unused]);
+  return [...names].slice(0, MAX_NAMES);
+}
+
 /** The items of the workspaces' numbers, each with what is known of its number. */
 function ofNumbers<I extends { phoneNumberId: string | null }, K>(
   items: readonly I[],
@@ -322,7 +333,7 @@ function ofNumbers<I extends { phoneNumberId: string | null }, K>(
 
 /** One payload an item. */
 function partsOf({ statuses, inbound, calls, management }: WebhookPayload): WebhookPayload[] {
-  const nothing = { statuses: [], inbound: [], calls: [], management: [], unknown: [] };
+  const nothing = { statuses: [], inbound: [], calls: [], management: [], unknown: [], unused: [] };
   return [
     ...statuses.map((status) => ({ ...nothing, statuses: [status] })),
     ...inbound.map((message) => ({ ...nothing, inbound: [message] })),

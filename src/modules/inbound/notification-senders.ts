@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { originOf } from '../../common/public-address.js';
 import { systemClock, type Clock } from '../../common/clock.js';
-import { GuessLimiter } from '../../infrastructure/access/guess-limiter.js';
+import { GuessLimiter } from '../../infrastructure/rates/guess-limiter.js';
 
 /**
  * How long an address counts as the platform after a valid signature; the platform posts each few seconds while there

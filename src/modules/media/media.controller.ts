@@ -10,8 +10,8 @@ import {
 } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { EXAMPLE_MEDIA_ID } from '../../common/example-ids.js';
-import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
-import { Public, RequireScope } from '../../infrastructure/access/route-policy.js';
+import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { Public, RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';

@@ -5,7 +5,7 @@ import { mapAtOnce } from '../../common/map-at-once.js';
 import { Slots } from '../../common/slots.js';
 import { within } from '../../common/within.js';
 import { Config } from '../../infrastructure/config/config.js';
-import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
+import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
 import { Retention } from '../../infrastructure/lanes/retention.js';
 import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';

@@ -19,9 +19,9 @@ import {
   EXAMPLE_SCHEDULED_MESSAGE_ID,
 } from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
-import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
-import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
-import { RequireScope } from '../../infrastructure/access/route-policy.js';
+import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
+import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';

@@ -18,12 +18,6 @@ const ownErrors = defineErrors('messages', {
     when: "The id names no message of this key's workspace.",
     fix: 'Take the id from the answer of POST /messages or from GET /messages.',
   }),
-  CONVERSATION_NOT_FOUND: error({
-    kind: 'not_found',
-    message: 'There is no such conversation in this workspace.',
-    when: "The id names no conversation of this key's workspace, or its contact was erased.",
-    fix: 'Take the id from GET /conversations, or from `conversation_id` of a message.',
-  }),
   MESSAGE_NOT_RETRYABLE: error<{ status: string; cleared?: boolean }>({
     kind: 'conflict',
     message: ({ status, cleared }) =>
@@ -53,15 +47,6 @@ const ownErrors = defineErrors('messages', {
     fix: 'Wait for a notification to resolve it, or confirm that a second copy is acceptable.',
     extra: ({ status }) => ({ status }),
     sample: { status: 'outcome_unknown' },
-  }),
-  SERVICE_WINDOW_CLOSED: error<{ expiredAt: Date | null }>({
-    kind: 'unprocessable',
-    alsoKinds: ['conflict'],
-    message: 'The 24-hour window with this contact is closed; send an approved template, or wait for their message.',
-    when: 'The contact has not written to this number in the last 24 hours, and the message is no template.',
-    fix: 'Send a template; the window opens when the contact writes.',
-    extra: ({ expiredAt }) => ({ window_expired_at: expiredAt?.toISOString() ?? null }),
-    sample: { expiredAt: new Date('2026-11-20T17:42:00.000Z') },
   }),
   RECIPIENT_NEEDS_PHONE: error({
     kind: 'unprocessable',

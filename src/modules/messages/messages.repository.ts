@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { BY_TIME } from './send/claim-sql.js';
+import { BY_TIME } from './message/message-row.js';
 import {
   type JournalPlace,
   type JournalQuery,
@@ -11,7 +11,7 @@ import {
   pageOf,
   scanEndOf,
 } from './journal/journal-page.js';
-import { laneRecipient } from './contacts/conversations.repository.js';
+import { laneRecipient } from '../conversations/conversations.repository.js';
 import {
   ATTEMPT_COLUMNS,
   attemptOf,
@@ -21,8 +21,8 @@ import {
   messageOf,
   type AttemptRow,
   type MessageRow,
-} from './message-row.js';
-import type { OutboundStatus } from './message-state.js';
+} from './message/message-row.js';
+import type { OutboundStatus } from './message/message-state.js';
 import type { DetailedMessage, Message } from './messages.types.js';
 
 /** `metaMessageId` is null of a message that was sent, and where the contact was erased. */

@@ -11,17 +11,18 @@ import type { JournalFilter } from './dto/list-messages.query.js';
 import type { JournalPlace } from './journal/journal-page.js';
 import { fingerprintOf, type MessageInput } from './accept/message-input.js';
 import { requireTimeAhead } from './accept/schedule.js';
-import { statesThatTake } from './message-state.js';
+import { statesThatTake } from './message/message-state.js';
 import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
+import { conversationsErrors } from '../conversations/conversations.errors.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { DetailedMessage, LaneStatus, Message } from './messages.types.js';
-import { RecipientsService } from './contacts/recipients.service.js';
+import { RecipientsService } from '../conversations/windows/recipients.service.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
-import { QueueEstimates, type Waiting } from './send/queue-estimate.js';
-import { SendProcessor } from './send/send.processor.js';
+import { SendingService } from '../sending/sending.service.js';
+import type { Waiting } from '../sending/sending.types.js';
 import { newMessageOf, SendPreparation, type PreparedSend, type Sender } from './accept/send-preparation.js';
-import { windowClosesAt } from './accept/windows.js';
+import { windowClosesAt } from '../conversations/windows/windows.js';
 
 export interface SendResult {
   messageId: string;
@@ -44,9 +45,8 @@ export class MessagesService {
     private readonly preparation: SendPreparation,
     private readonly recipients: RecipientsService,
     private readonly backlog: BacklogGuard,
-    private readonly estimates: QueueEstimates,
+    private readonly sending: SendingService,
     private readonly connections: ConnectionsService,
-    private readonly processor: SendProcessor,
     private readonly schedule: ScheduleRepository,
     private readonly webhook: WebhookService,
     private readonly maintenance: MessagesMaintenanceRepository,
@@ -82,12 +82,12 @@ export class MessagesService {
     );
     if (accepted.kind !== 'inserted') this.backlog.giveBack(reserved, 1);
     if (accepted.kind === 'window_closed') {
-      throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
+      throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
     }
     if (accepted.kind === 'known') return replay(accepted, fingerprint);
     const { lastInboundAt, conversationId: foundId } = accepted;
     if (foundId && lastInboundAt) this.recipients.remember(connection.id, input.recipient, foundId, lastInboundAt);
-    if (input.sendAt === undefined) this.processor.wake(connection.id);
+    if (input.sendAt === undefined) this.sending.wake(connection.id);
     return { messageId: accepted.messageId, replayed: false };
   }
 
@@ -100,7 +100,7 @@ export class MessagesService {
     for (let look = 1; ; look++) {
       const message = await this.messages.findWithAttempts(organizationId, id);
       if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-      const waiting = message.status === 'queued' ? await this.estimates.ofMessage(message) : null;
+      const waiting = message.status === 'queued' ? await this.sending.waiting(message) : null;
       // It may have left the queue between the two statements: then it is another message by now.
       if (message.status !== 'queued' || waiting !== null || look === LOOKS) return { ...message, waiting };
     }
@@ -159,7 +159,7 @@ export class MessagesService {
       return this.messages.findById(organizationId, id);
     });
     if (queued !== null) {
-      this.processor.wake(message.connectionId);
+      this.sending.wake(message.connectionId);
       return { message: queued, replayed: false };
     }
     // Another request with the same key was faster: it has queued the message, or claimed the key for another one.
@@ -181,7 +181,7 @@ export class MessagesService {
       if (isCanceled) {
         this.webhook.wake([organizationId]);
         // It may have stood before others.
-        this.processor.wake(message.connectionId);
+        this.sending.wake(message.connectionId);
       }
       if (isCanceled || message.failureCategory === 'canceled') return message;
       if (message.status !== 'queued') throw messagesErrors.MESSAGE_NOT_CANCELABLE({ status: message.status });

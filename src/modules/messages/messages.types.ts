@@ -4,7 +4,7 @@ import type {
   InboundNotification,
   StatusNotification,
 } from '../../infrastructure/whatsapp/webhook-payload.js';
-import type { MessageStatus } from './message-state.js';
+import type { MessageStatus } from './message/message-state.js';
 
 /** A message as the rest of Herald sees it; times are Dates, ids UUIDs. */
 export interface Message {

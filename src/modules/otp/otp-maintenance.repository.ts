@@ -8,7 +8,7 @@ import {
   FOUND_ON_PAGE,
   type FoundPage,
   type Subject,
-} from '../../infrastructure/erasure/erasure.js';
+} from '../workspaces/erasure/erasure.service.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { INDEXED_STATUS } from './otp.repository.js';
 

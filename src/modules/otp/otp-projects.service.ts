@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { isUuid, newId } from '../../common/ids.js';
-import { Audit } from '../../infrastructure/audit/audit.js';
+import { Audit } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { OtpProjectEntity } from './entities/otp.entity.js';
 import type { OtpProject } from './otp.types.js';

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
-import { Audit } from '../../infrastructure/audit/audit.js';
+import { Audit } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';

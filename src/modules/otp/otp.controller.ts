@@ -2,10 +2,10 @@ import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common'
 import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_OTP_ID } from '../../common/example-ids.js';
-import { accessErrors } from '../../infrastructure/access/access.errors.js';
-import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
-import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
-import { RequireScope } from '../../infrastructure/access/route-policy.js';
+import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
+import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
+import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
@@ -153,7 +153,7 @@ export class OtpController {
     if (otpProject !== null) buckets.push([`${name}:${otpProject.id}`, ratePerSecond * PROJECT_KEYS]);
     for (const [key, rate] of buckets) {
       const decision = await this.limiter.take(key, { ratePerSecond: rate, burst: rate * BURST_SECONDS });
-      if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
+      if (!decision.allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../infrastructure/config/config.js';
-import { Erasure, type Subject } from '../../infrastructure/erasure/erasure.js';
-import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
+import { Erasure, type Subject } from '../workspaces/erasure/erasure.service.js';
+import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
 import { Restoration } from '../../infrastructure/lanes/restoration.js';
 import { Retention } from '../../infrastructure/lanes/retention.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';

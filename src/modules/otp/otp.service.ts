@@ -5,7 +5,7 @@ import { canonicalJson } from '../../common/json.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { isUuid, newId } from '../../common/ids.js';
 import { KeyedMutex } from '../../common/keyed-mutex.js';
-import type { Caller, OtpProjectOfKey } from '../../infrastructure/access/caller.js';
+import type { Caller, OtpProjectOfKey } from '../keys/caller.decorator.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';

@@ -1,4 +1,4 @@
-import type { OtpMode } from '../../infrastructure/access/caller.js';
+import type { OtpMode } from '../keys/caller.decorator.js';
 import type { StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { OtpProjectEntity, OtpSenderEntity } from './entities/otp.entity.js';
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { type BucketLimits, TokenBucket } from '../../common/token-bucket.js';
-import { accessErrors } from '../../infrastructure/access/access.errors.js';
+import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
 import { CloudApiClient, type PlatformRequest } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { ownList, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import { isTokenRefused, platformError } from '../../infrastructure/whatsapp/platform-result.js';
@@ -97,6 +97,6 @@ export class ProfileService {
     if (bucket === undefined) this.calls.set(phoneNumberId, (bucket = new TokenBucket(CALLS, now)));
     if (bucket.take(now)) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(bucket.msUntil(1, now) / 1_000));
-    throw accessErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'number_profile' });
+    throw ratesErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'number_profile' });
   }
 }

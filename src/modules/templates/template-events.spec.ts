@@ -22,6 +22,8 @@ const ROW: TemplateRow = {
   statusAt: null,
   qualityAt: null,
   categoryAt: null,
+  announcedCategory: null,
+  announcedFor: null,
   deletedAt: null,
 };
 
@@ -115,6 +117,57 @@ describe('a reported status of a template', () => {
   });
 });
 
+describe('an announced category', () => {
+  const says = (category: 'UTILITY' | 'MARKETING', announced: 'MARKETING' | null, second: number): TemplateEvent => ({
+    name: 'order_update',
+    language: 'en_US',
+    platformId: '42',
+    occurredAt: at(second),
+    says: { kind: 'category', category, announced: announced === null ? null : { category: announced, at: at(900) } },
+  });
+  const ANNOUNCED = says('UTILITY', 'MARKETING', 100);
+  const DONE = says('MARKETING', null, 900);
+
+  it('is shown until the category is that one', () => {
+    const { change, stale } = decide(ANNOUNCED, ROW, at(50));
+    expect([change, stale]).toEqual([
+      { announcedCategory: 'MARKETING', announcedFor: at(900), categoryAt: at(100) },
+      false,
+    ]);
+    expect(decide(DONE, { ...ROW, ...change }, at(50)).change).toEqual({
+      category: 'MARKETING',
+      categoryAt: at(900),
+      announcedCategory: null,
+      announcedFor: null,
+    });
+  });
+
+  it('counts after a list that is newer, for no list has it', () => {
+    expect(decide(ANNOUNCED, ROW, at(500)).change).toMatchObject({ announcedCategory: 'MARKETING' });
+  });
+
+  it.each([
+    ['the category is that one', { category: 'MARKETING' } as const],
+    ['it is known', { announcedCategory: 'MARKETING', announcedFor: at(900) } as const],
+    ['a later word came', { categoryAt: at(200) }],
+  ])('is nothing where %s', (_why, row) => {
+    expect(decide(ANNOUNCED, { ...ROW, ...row }, null)).toEqual(NOTHING);
+  });
+
+  it('makes the platform be asked where the present category is another one', () => {
+    expect(decide(ANNOUNCED, { ...ROW, category: 'AUTHENTICATION' }, null)).toMatchObject({ stale: true });
+  });
+
+  it.each([
+    ['in order', [ANNOUNCED, DONE]],
+    ['twice', [ANNOUNCED, ANNOUNCED, DONE, DONE, ANNOUNCED]],
+    ['the wrong way round', [DONE, ANNOUNCED]],
+  ])('and the change come to the same %s', (_how, events) => {
+    const row = events.reduce((now, event) => ({ ...now, ...decide(event, now, null).change }), ROW);
+    expect(row).toMatchObject({ category: 'MARKETING', announcedCategory: null, announcedFor: null });
+  });
+});
+
 describe('several words on one template', () => {
   const EVENTS = ['APPROVED', 'PAUSED', 'DISABLED', 'REJECTED', 'PENDING', 'DELETED', 'REINSTATED', 'LOCKED'];
 
@@ -194,7 +247,21 @@ describe('reading a notification', () => {
     expect(read('template_category_update', { ...VALUE, new_category: 'MARKETING' })?.says).toEqual({
       kind: 'category',
       category: 'MARKETING',
+      announced: null,
     });
+    const announced = { new_category: 'UTILITY', correct_category: 'MARKETING' };
+    expect(read('template_category_update', { ...VALUE, ...announced })?.says).toEqual({
+      kind: 'category',
+      category: 'UTILITY',
+      announced: { category: 'MARKETING', at: null },
+    });
+    for (const category_update_timestamp of [1_800_000_200, '1800000200']) {
+      expect(
+        read('template_category_update', { ...VALUE, ...announced, category_update_timestamp })?.says,
+      ).toMatchObject({
+        announced: { category: 'MARKETING', at: at(200) },
+      });
+    }
     expect(read('message_template_components_update', VALUE)?.says).toEqual({ kind: 'components' });
   });
 

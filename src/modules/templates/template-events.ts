@@ -1,7 +1,13 @@
-import { own, ownId, ownText } from '../../infrastructure/whatsapp/json-access.js';
+import { ownId, ownText, ownTime } from '../../infrastructure/whatsapp/json-access.js';
 import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { RowChange, TemplateEntity } from './entities/template.entity.js';
 import { reasonOf, statusOf, TEMPLATE_CATEGORIES, type TemplateCategory } from './templates.types.js';
+
+/** The category that a template is going to have, and when, where the platform said so. */
+interface Announced {
+  readonly category: TemplateCategory;
+  readonly at: Date | null;
+}
 
 /** What a notification says of one template. */
 export interface TemplateEvent {
@@ -15,7 +21,7 @@ export interface TemplateEvent {
   readonly says:
     | { readonly kind: 'status'; readonly event: string; readonly reason: string | null }
     | { readonly kind: 'quality'; readonly quality: string }
-    | { readonly kind: 'category'; readonly category: TemplateCategory }
+    | { readonly kind: 'category'; readonly category: TemplateCategory; readonly announced: Announced | null }
     | { readonly kind: 'components' };
 }
 
@@ -60,15 +66,21 @@ function readWord(field: string, value: Record<string, unknown>): TemplateEvent[
     }
     case 'template_category_update': {
       // Of a change that is only announced, `new_category` is the present one.
-      const category = String(own(value, 'new_category')).toUpperCase();
-      const known = TEMPLATE_CATEGORIES.find((candidate) => candidate === category);
-      return known === undefined ? null : { kind: 'category', category: known };
+      const category = categoryOf(value, 'new_category');
+      const next = categoryOf(value, 'correct_category');
+      const announced = next === null ? null : { category: next, at: ownTime(value, 'category_update_timestamp') };
+      return category === null ? null : { kind: 'category', category, announced };
     }
     case 'message_template_components_update':
       return { kind: 'components' };
     default:
       return null;
   }
+}
+
+function categoryOf(value: Record<string, unknown>, key: string): TemplateCategory | null {
+  const category = ownText(value, key)?.toUpperCase();
+  return TEMPLATE_CATEGORIES.find((candidate) => candidate === category) ?? null;
 }
 
 /**
@@ -110,11 +122,34 @@ export function decide(event: TemplateEvent, row: TemplateRow | null, syncedAt: 
         qualityAt,
       }));
     case 'category':
-      return ordered(event, row.categoryAt, syncedAt, row.category === says.category, (categoryAt) => ({
-        category: says.category,
-        categoryAt,
-      }));
+      return says.announced === null
+        ? ordered(event, row.categoryAt, syncedAt, row.category === says.category, (categoryAt) => ({
+            category: says.category,
+            categoryAt,
+            ...NOT_ANNOUNCED,
+          }))
+        : announce(event, says.category, says.announced, row);
   }
+}
+
+const NOT_ANNOUNCED = { announcedCategory: null, announcedFor: null };
+
+/**
+ * An announcement changes no category, and no list repeats it: it counts until the category is the announced one, or a
+ * later word on it has come.
+ */
+function announce(
+  { occurredAt }: TemplateEvent,
+  present: TemplateCategory,
+  { category, at }: Announced,
+  row: TemplateRow,
+): Decision {
+  const isOver = row.category === category || (occurredAt !== null && occurredAt < (row.categoryAt ?? occurredAt));
+  const isKnown = row.announcedCategory === category && row.announcedFor?.getTime() === at?.getTime();
+  if (isOver || isKnown) return NOTHING;
+  const change = { announcedCategory: category, announcedFor: at };
+  const stale = row.category !== present;
+  return { change: occurredAt === null ? change : { ...change, categoryAt: occurredAt }, stale };
 }
 
 function ordered(

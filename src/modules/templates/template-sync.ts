@@ -191,7 +191,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
       };
       // What the first list shows is no change.
       const isFirst = account.syncedAt === null;
-      const changed = await (isFirst ? takeOver() : this.mirror.recordingStatuses(key, null, takeOver));
+      const changed = await (isFirst ? takeOver() : this.mirror.recordingChanges(key, null, takeOver));
       await this.accounts.finish(key, owner, changed > 0);
       if (changed > 0) await this.invalidation.publish(TEMPLATES_CHANGED, key.wabaId);
     });

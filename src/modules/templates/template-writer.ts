@@ -158,7 +158,7 @@ export class TemplateWriter {
   private change<T>(account: AccountState, name: string, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       await this.accounts.lock(account);
-      const result = await this.mirror.recordingStatuses(account, name, work);
+      const result = await this.mirror.recordingChanges(account, name, work);
       await this.accounts.markWritten(account, account.now);
       await this.invalidation.publish(TEMPLATES_CHANGED, account.wabaId);
       return result;

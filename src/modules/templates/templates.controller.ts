@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../common/example-ids.js';
-import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
-import { RequireScope } from '../../infrastructure/access/route-policy.js';
+import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { CreateTemplateBody, EditTemplateBody, PreviewTemplateBody } from './dto/templates.docs.js';
@@ -188,6 +188,8 @@ function responseOf(template: TemplateEntity, connectionId: string, syncedAt: Da
     name: template.name,
     language: template.language,
     category: template.category,
+    announced_category: template.announcedCategory,
+    announced_for: template.announcedFor?.toISOString() ?? null,
     status: template.status,
     platform_status: template.platformStatus,
     rejected_reason: template.rejectedReason,

@@ -30,19 +30,26 @@ const LISTED = `jsonb_to_recordset($3::jsonb) as l (id uuid, "platformId" text, 
   "platformStatus" text, category text, "parameterFormat" text, quality text, "rejectedReason" text,
   "messageSendTtlSeconds" integer, components jsonb)`;
 
+/** What is announced comes within a day; it may also be taken back, which no notification says. */
+const STILL_ANNOUNCED = `t.announced_category is null or t.platform_id = excluded.platform_id
+  and t.announced_category <> excluded.category and coalesce(t.announced_for > now() - interval '2 days', true)`;
+
 const STARTED = '(select sync_started_at from template_account where organization_id = $1 and waba_id = $2)';
 
 const PRESENT = `waba_id = $2 and deleted_at is null and ($3::text is null or name = $3)`;
 
-const STATUSES = `select json_agg(json_build_object('id', id, 'name', name, 'language', language, 'category', category,
-    'status', status)) as before from template where organization_id = $1 and ${PRESENT}`;
+const SHOWN = 'id, name, language, category, status, announced_category, announced_for';
+
+const AS_BEFORE = `select json_agg(to_json(t)) as before from (select ${SHOWN} from template
+  where organization_id = $1 and ${PRESENT}) as t`;
 
 // The time is the platform's where it gave one. "deleted" is no status of a template, which is gone then.
-const RECORD_STATUSES = `
+const RECORD_CHANGES = `
 with before as (
-  select * from json_to_recordset($4::json) as b (id uuid, name text, language text, category text, status text)
+  select * from json_to_recordset($4::json) as b (id uuid, name text, language text, category text, status text,
+    announced_category text, announced_for timestamptz)
 ), now as (
-  select id, name, language, category, status, platform_status, rejected_reason, status_at from template
+  select ${SHOWN}, platform_status, rejected_reason, status_at, category_at from template
   where organization_id = $1 and ${PRESENT}
 ), moved as (
   select name, language, coalesce(now.id, before.id) as id, coalesce(now.category, before.category) as category,
@@ -50,17 +57,34 @@ with before as (
     now.rejected_reason, coalesce(now.status_at, clock_timestamp()) as occurred_at
   from now full join before using (name, language)
   where now.status is distinct from before.status
+), recategorised as (
+  select now.*, nullif(before.category, now.category) as previous_category,
+    coalesce(now.category_at, clock_timestamp()) as occurred_at
+  from now join before using (id)
+  where now.category <> before.category
+    or now.announced_category is not null and (now.announced_category, now.announced_for)
+      is distinct from (before.announced_category, before.announced_for)
 ), numbers as (
   select coalesce(array_agg(id order by created_at, id), '{}') as ids from connection
   where organization_id = $1 and waba_id = $2
-), ${insertWebhookEvents(`(
-  select $1::uuid as organization_id, 'template.status.updated'::text as event_type, moved.occurred_at,
-    nullif(numbers.ids, '{}') as connection_ids, null::bytea as trace_context,
+), event as (
+  select 'template.status.updated'::text as type, occurred_at,
     jsonb_build_object('template_id', moved.id, 'name', moved.name, 'language', moved.language,
-      'category', moved.category, 'connection_ids', numbers.ids, 'status', moved.status,
-      'previous_status', moved.previous_status, 'platform_status', moved.platform_status,
-      'rejected_reason', moved.rejected_reason, 'occurred_at', ${isoTime('moved.occurred_at')}) as event_data
-  from moved, numbers)`)}
+      'category', moved.category, 'status', moved.status, 'previous_status', moved.previous_status,
+      'platform_status', moved.platform_status, 'rejected_reason', moved.rejected_reason) as data
+  from moved
+  union all
+  select 'template.category.updated', occurred_at,
+    jsonb_build_object('template_id', r.id, 'name', r.name, 'language', r.language, 'category', r.category,
+      'previous_category', r.previous_category, 'announced_category', r.announced_category,
+      'announced_for', ${isoTime('r.announced_for')})
+  from recategorised r
+), ${insertWebhookEvents(`(
+  select $1::uuid as organization_id, event.type as event_type, event.occurred_at,
+    nullif(numbers.ids, '{}') as connection_ids, null::bytea as trace_context,
+    event.data || jsonb_build_object('connection_ids', numbers.ids,
+      'occurred_at', ${isoTime('event.occurred_at')}) as event_data
+  from event, numbers)`)}
 select 1 from announced`;
 
 const NOW = (): string => 'clock_timestamp()';
@@ -110,16 +134,16 @@ export class TemplatesRepository {
   }
 
   /**
-   * Runs a change of templates, and records an event for each language whose status it makes another one: new here,
-   * moved or deleted. In the caller's transaction, which has locked the account, so each change has its event.
+   * Runs a change of templates, and records an event for each language whose status it makes another one (new here, moved
+   * or deleted), and for each whose category it changes or announces. In the caller's transaction, which has locked the account, so each change has its event.
    *
    * @param name the only template that may change; null: any.
    */
-  async recordingStatuses<T>(key: AccountKey, name: string | null, change: () => Promise<T>): Promise<T> {
+  async recordingChanges<T>(key: AccountKey, name: string | null, change: () => Promise<T>): Promise<T> {
     const { organizationId, wabaId } = key;
-    const [row] = await this.database.query<{ before: unknown }>(STATUSES, [organizationId, wabaId, name]);
+    const [row] = await this.database.query<{ before: unknown }>(AS_BEFORE, [organizationId, wabaId, name]);
     const result = await change();
-    await this.database.execute(RECORD_STATUSES, [organizationId, wabaId, name, JSON.stringify(row?.before ?? [])]);
+    await this.database.execute(RECORD_CHANGES, [organizationId, wabaId, name, JSON.stringify(row?.before ?? [])]);
     return result;
   }
 
@@ -189,11 +213,13 @@ export class TemplatesRepository {
          rejected_reason = excluded.rejected_reason, components = excluded.components,
          message_send_ttl_seconds = excluded.message_send_ttl_seconds,
          status_at = null, quality_at = null, category_at = null,
+         announced_category = case when ${STILL_ANNOUNCED} then t.announced_category end,
+         announced_for = case when ${STILL_ANNOUNCED} then t.announced_for end,
          deleted_at = null, updated_at = excluded.updated_at
        where t.touched_at < ${STARTED}
          and case when t.deleted_at is not null
            then t.platform_id <> excluded.platform_id and excluded.status <> 'pending_deletion'
-           else (t.platform_id, t.status, t.platform_status, t.category, t.parameter_format, t.quality,
+           else not (${STILL_ANNOUNCED}) or (t.platform_id, t.status, t.platform_status, t.category, t.parameter_format, t.quality,
              t.rejected_reason, t.message_send_ttl_seconds, t.components) is distinct from (excluded.platform_id, excluded.status,
              excluded.platform_status, excluded.category, excluded.parameter_format, excluded.quality,
              excluded.rejected_reason, excluded.message_send_ttl_seconds, excluded.components) end`,

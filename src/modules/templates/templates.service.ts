@@ -190,7 +190,7 @@ export class TemplatesService {
     const row = await this.templates.findRow(key, event.name, event.language);
     const { change, stale } = decide(event, row, account.syncedAt);
     if (change !== null && row !== null) {
-      await this.templates.recordingStatuses(key, row.name, () => this.templates.apply(key, row.id, change));
+      await this.templates.recordingChanges(key, row.name, () => this.templates.apply(key, row.id, change));
       await this.accounts.markChanged(key);
       await this.invalidation.publish(TEMPLATES_CHANGED, key.wabaId);
     }

@@ -7,7 +7,7 @@ import {
   FOUND_ON_PAGE,
   type FoundPage,
   type Subject,
-} from '../../infrastructure/erasure/erasure.js';
+} from '../workspaces/erasure/erasure.service.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { LEASE_MS, TAKES_EVENTS } from './dispatch/dispatch.repository.js';
 import { QUIET_STARTS_ANEW_AFTER_MS } from './dispatch/endpoint-health.js';

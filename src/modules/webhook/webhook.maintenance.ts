@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
-import { Erasure } from '../../infrastructure/erasure/erasure.js';
-import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
+import { Erasure } from '../workspaces/erasure/erasure.service.js';
+import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
 import { Retention } from '../../infrastructure/lanes/retention.js';
 import { inBatches, Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { Restoration } from '../../infrastructure/lanes/restoration.js';

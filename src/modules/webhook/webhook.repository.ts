@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
-import { accessErrors } from '../../infrastructure/access/access.errors.js';
-import { Audit, type AuditAction } from '../../infrastructure/audit/audit.js';
+import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
+import { Audit, type AuditAction } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { webhookLaneOf } from './dispatch/dispatch.repository.js';
@@ -168,7 +168,7 @@ export class WebhookRepository {
   /** The endpoint's row is locked by now, so that no other change is recorded meanwhile. */
   private async requireFew(organizationId: string, actions: AuditAction[], perHour: number): Promise<void> {
     const retryAfterSeconds = await this.audit.secondsUntilNext(organizationId, actions, perHour);
-    if (retryAfterSeconds > 0) throw accessErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'webhook_changes' });
+    if (retryAfterSeconds > 0) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'webhook_changes' });
   }
 
   private async create(

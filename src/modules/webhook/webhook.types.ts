@@ -5,6 +5,7 @@ export const MESSAGE_EVENTS = ['message.received', 'message.status.updated'] as 
 export const WEBHOOK_EVENTS = [
   ...MESSAGE_EVENTS,
   'template.status.updated',
+  'template.category.updated',
   'media.ready',
   'media.failed',
   'connection.updated',

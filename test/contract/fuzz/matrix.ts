@@ -1,4 +1,4 @@
-import { newKey } from '../../../src/infrastructure/access/api-key-format.js';
+import { newKey } from '../../../src/modules/keys/api-key-format.js';
 import type { Answer, Call } from './caller.js';
 import { codeOf, violation, type Violation } from './checks.js';
 import type { Operation } from './description.js';

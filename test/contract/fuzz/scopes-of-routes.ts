@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from '../../../src/infrastructure/access/scopes.js';
+import { SCOPES, type Scope } from '../../../src/infrastructure/http/scopes.js';
 import { codeOf, type ErrorBody } from './checks.js';
 import type { Fuzzer } from './fuzzer.js';
 import { plainRequest, withHeaders } from './matrix.js';

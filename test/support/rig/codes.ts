@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { newId } from '../../../src/common/ids.js';
-import { newKey } from '../../../src/infrastructure/access/api-key-format.js';
+import { newKey } from '../../../src/modules/keys/api-key-format.js';
 import { benchSecrets } from './secrets.js';
 import { post } from './send-text.js';
 import type { SimulatorNumber, SimulatorProcess } from './simulator.js';

@@ -1,8 +1,8 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { Pool } from 'pg';
 import { newId } from '../../../src/common/ids.js';
-import { newKey } from '../../../src/infrastructure/access/api-key-format.js';
-import { isOtpScope, SCOPES } from '../../../src/infrastructure/access/scopes.js';
+import { newKey } from '../../../src/modules/keys/api-key-format.js';
+import { isOtpScope, SCOPES } from '../../../src/infrastructure/http/scopes.js';
 import { benchSecrets } from './secrets.js';
 import type { SimulatorNumber } from './simulator.js';
 

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { commonErrors } from '../../../common/common.errors.js';
 import { isSameText } from '../../../common/same-text.js';
-import { Public } from '../../access/route-policy.js';
+import { Public } from '../../http/route-policy.js';
 import { Config } from '../../config/config.js';
 import { isLocal } from '../../http/public-url.js';
 import { Metrics } from './metrics.js';

@@ -24,7 +24,10 @@ export class ConnectionResponse {
   @ApiProperty({ enum: CONNECTION_STATUSES, example: 'connected' })
   status!: ConnectionStatus;
 
-  /** Why it is not connected: its token was refused, it was disconnected by hand, or the platform says so. */
+  /**
+   * Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, or its account was
+   * removed from the app or the platform.
+   */
   @ApiProperty({ type: 'string', enum: [...STATUS_REASONS, null], nullable: true, example: null })
   status_reason!: StatusReason | null;
 

@@ -11,6 +11,8 @@ export const STATUS_REASONS = [
   'disconnected_by_operator',
   /** The platform says so of the number or the account. */
   'platform',
+  /** The account was taken away from the app, or off the platform. */
+  'account_removed',
 ] as const;
 export type StatusReason = (typeof STATUS_REASONS)[number];
 

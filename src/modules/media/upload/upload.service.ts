@@ -8,7 +8,7 @@ import multer, { MulterError, type StorageEngine } from 'multer';
 import { AppError } from '../../../common/app-error.js';
 import { commonErrors, invalidField } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
-import type { Caller } from '../../../infrastructure/access/caller.js';
+import type { Caller } from '../../keys/caller.decorator.js';
 import { refuseEncoded } from '../../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
 import {

@@ -6,9 +6,9 @@ import { Database, type Statements } from '../../../infrastructure/database/data
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
-import { laneRecipient } from '../contacts/conversations.repository.js';
+import { laneRecipient } from '../../conversations/conversations.repository.js';
 import type { MessageInput } from './message-input.js';
-import { WINDOW_MS } from './windows.js';
+import { WINDOW_MS } from '../../conversations/windows/windows.js';
 
 /** A validated message that waits to become durable. */
 export interface NewMessage extends MessageInput {

@@ -5,7 +5,7 @@ import type { Connection } from '../../connections/connections.types.js';
 import { MediaService } from '../../media/media.service.js';
 import type { FileForSending, MediaType } from '../../media/media.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
-import { changeFiles, ownFilesIn, withHeaderFile } from './file-references.js';
+import { changeFiles, ownFilesIn, withHeaderFile } from '../message/file-references.js';
 import { messagesErrors } from '../messages.errors.js';
 import type { MessageContent, TemplateContent } from './variants/variant.js';
 

@@ -11,16 +11,17 @@ import { jsonViolations } from '../../../infrastructure/http/json-violations.js'
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { RecipientsService } from '../contacts/recipients.service.js';
+import { RecipientsService } from '../../conversations/windows/recipients.service.js';
 import type { SendBatchResponse } from '../dto/send-batch.js';
+import { conversationsErrors } from '../../conversations/conversations.errors.js';
 import { type BatchError, messagesErrors } from '../messages.errors.js';
-import { SendProcessor } from '../send/send.processor.js';
+import { SendingService } from '../../sending/sending.service.js';
 import { AcceptRepository, type Accepted, GroupRefused, type NewMessage } from './accept.repository.js';
 import { BacklogGuard, type Reservation } from './backlog-guard.js';
 import { fingerprintOf, type MessageInput, readMessageInput } from './message-input.js';
 import { requireTimeAhead } from './schedule.js';
 import { newMessageOf, SendPreparation, type PreparedSend, type RequestKey, type Sender } from './send-preparation.js';
-import { windowClosesAt } from './windows.js';
+import { windowClosesAt } from '../../conversations/windows/windows.js';
 
 /** One message of a batch, and what is known of it so far. */
 interface Entry {
@@ -52,7 +53,7 @@ export class SendBatchService {
     private readonly preparation: SendPreparation,
     private readonly recipients: RecipientsService,
     private readonly backlog: BacklogGuard,
-    private readonly processor: SendProcessor,
+    private readonly sending: SendingService,
     private readonly tracing: Tracing,
     private readonly counters: Counters,
     private readonly publicUrl: PublicUrl,
@@ -180,7 +181,7 @@ export class SendBatchService {
       }
       if (message.sendAt === undefined) connections.add(connectionId);
     });
-    for (const id of connections) this.processor.wake(id);
+    for (const id of connections) this.sending.wake(id);
   }
 
   private refusalOf(entries: readonly Entry[]): AppError {
@@ -248,7 +249,7 @@ function settle(entry: Entry, accepted: Accepted | undefined): void {
   if (accepted === undefined) return;
   const { kind, messageId, fingerprint, lastInboundAt } = accepted;
   if (kind === 'window_closed') {
-    entry.error = messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) });
+    entry.error = conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) });
   } else if (kind === 'known' && fingerprint !== entry.request?.fingerprint) {
     entry.error = messagesErrors.IDEMPOTENCY_KEY_REUSED();
   } else {

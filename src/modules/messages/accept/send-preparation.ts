@@ -11,8 +11,8 @@ import type { MessageInput } from './message-input.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
 import type { Message } from '../messages.types.js';
-import { isUserId } from './recipient.js';
-import { RecipientsService } from '../contacts/recipients.service.js';
+import { isUserId } from '../../conversations/contacts/recipient.js';
+import { RecipientsService } from '../../conversations/windows/recipients.service.js';
 import type { MessageContent } from './variants/variant.js';
 
 /** The caller, as far as sending is concerned. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type ErrorKind } from '../../../common/app-error.js';
-import type { Caller } from '../../../infrastructure/access/caller.js';
+import type { Caller } from '../../keys/caller.decorator.js';
 import { errorFields } from '../../../infrastructure/http/error.filter.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { BillingService } from '../../billing/billing.service.js';
@@ -10,16 +10,18 @@ import { TemplatesService, type ShownTemplate } from '../../templates/templates.
 import { BacklogGuard } from '../accept/backlog-guard.js';
 import { ContentPreparation } from '../accept/content-preparation.js';
 import type { MessageInput } from '../accept/message-input.js';
-import { isUserId } from '../accept/recipient.js';
+import { isUserId } from '../../conversations/contacts/recipient.js';
 import { requireTimeAhead } from '../accept/schedule.js';
 import { SendPreparation, type Sender } from '../accept/send-preparation.js';
 import type { MessageContent, TemplateContent } from '../accept/variants/variant.js';
-import { windowClosesAt } from '../accept/windows.js';
-import { ConversationsRepository } from '../contacts/conversations.repository.js';
+import { windowClosesAt } from '../../conversations/windows/windows.js';
+import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import type { CheckedMessageResponse, RenderedMessageResponse } from '../dto/check-message.js';
+import { conversationsErrors } from '../../conversations/conversations.errors.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
-import { QueueEstimates, type QueueEstimate } from '../send/queue-estimate.js';
+import { SendingService } from '../../sending/sending.service.js';
+import type { QueueEstimate } from '../../sending/sending.types.js';
 import { NOTHING_RENDERED, renderContent } from './rendering.js';
 import { warningsOf } from './warnings.js';
 
@@ -44,7 +46,7 @@ export class CheckMessageService {
     private readonly messages: MessagesRepository,
     private readonly templates: TemplatesService,
     private readonly backlog: BacklogGuard,
-    private readonly estimates: QueueEstimates,
+    private readonly sending: SendingService,
     private readonly billing: BillingService,
     private readonly publicUrl: PublicUrl,
   ) {}
@@ -81,7 +83,7 @@ export class CheckMessageService {
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
     const window = { open: closesAt !== null && closesAt.getTime() > Date.now(), closesAt };
     if (input.type !== 'template' && !window.open) {
-      problems.push(messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
+      problems.push(conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
     }
     const conversationId = conversation?.id ?? null;
     const { replyToMessageId: answered } = input;
@@ -98,7 +100,7 @@ export class CheckMessageService {
     const template = input.type === 'template' ? await this.shown(connection, prepared ?? input) : null;
     const queue = later(
       input,
-      await this.estimates.ofNew({
+      await this.sending.estimate({
         organizationId,
         connectionId: connection.id,
         recipient: input.recipient,

@@ -3,12 +3,12 @@ import { ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import { MEDIA_FIELDS } from '../../../infrastructure/whatsapp/message-body.js';
 import type { Connection } from '../../connections/connections.types.js';
 import type { ShownTemplate } from '../../templates/templates.service.js';
-import { changeFiles, isMediaType } from '../accept/file-references.js';
+import { changeFiles, isMediaType } from '../message/file-references.js';
 import type { MessageInput } from '../accept/message-input.js';
-import { isUserId } from '../accept/recipient.js';
+import { isUserId } from '../../conversations/contacts/recipient.js';
 import type { CheckWarningResponse } from '../dto/check-message.js';
 import type { LastFailure } from '../messages.repository.js';
-import type { QueueEstimate } from '../send/queue-estimate.js';
+import type { QueueEstimate } from '../../sending/sending.types.js';
 
 export interface WarningFacts {
   input: MessageInput;

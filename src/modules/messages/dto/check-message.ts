@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
 import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
-import { MOST_AHEAD } from '../send/queue-estimate.js';
+import { MOST_AHEAD } from '../../sending/sending.types.js';
 
 /** What does not keep Herald from taking a message, but may keep it from arriving. */
 const WARNING_CODES = [

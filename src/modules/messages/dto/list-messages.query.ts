@@ -1,26 +1,13 @@
-import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
+import { IsIn, IsOptional, MaxLength } from 'class-validator';
 import { cursorOf, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
-import { USER_ID } from '../accept/recipient.js';
+import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.query.js';
 import type { JournalQuery } from '../journal/journal-page.js';
-import { MESSAGE_STATUSES, type MessageStatus } from '../message-state.js';
+import { MESSAGE_STATUSES, type MessageStatus } from '../message/message-state.js';
 
 /** The specification leaves `accepted` out; such messages are found by the other filters. */
 const FILTER_STATUSES = MESSAGE_STATUSES.filter((status) => status !== 'accepted');
 const DIRECTIONS = ['outbound', 'inbound'] as const;
-
-const optionalText = (pattern: RegExp, message: string): PropertyDecorator =>
-  applyDecorators(ApiPropertyOptional({ pattern: pattern.source }), IsOptional(), Matches(pattern, { message }));
-
-export const OptionalPhone = (name: string): PropertyDecorator =>
-  optionalText(
-    /^\+?[0-9]{8,16}$/,
-    `${name} must be a phone number of 8 to 16 digits, the + written as %2B or left out.`,
-  );
-
-export const OptionalUserId = (): PropertyDecorator =>
-  optionalText(USER_ID, 'recipient must be a user id such as DE.1795.');
 
 /** The query of GET /messages. */
 export class ListMessagesQuery extends PageQuery {

@@ -5,9 +5,9 @@ import {
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_SCHEDULED_MESSAGE_ID,
 } from '../../../common/example-ids.js';
-import { MESSAGE_STATUSES } from '../message-state.js';
+import { MESSAGE_STATUSES } from '../message/message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
-import { WAITING_REASONS, type Waiting } from '../send/queue-estimate.js';
+import { WAITING_REASONS, type Waiting } from '../../sending/sending.types.js';
 
 const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
 const ID = EXAMPLE_MESSAGE_ID;

@@ -1,8 +1,8 @@
 import type { ListCursor } from '../../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
-import { isInQueue, type MessageStatus } from '../message-state.js';
+import { isInQueue, type MessageStatus } from '../message/message-state.js';
 import type { Message } from '../messages.types.js';
-import { BY_RECIPIENT, BY_TIME } from '../send/claim-sql.js';
+import { BY_RECIPIENT, BY_TIME } from '../message/message-row.js';
 
 /** What is left out does not filter. */
 export interface JournalQuery extends Partial<ListCursor> {

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import type { Subject } from '../../../infrastructure/erasure/erasure.js';
+import type { Subject } from '../../workspaces/erasure/erasure.service.js';
 import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
 import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
-import { queueTakes, scheduleTakes } from '../message-state.js';
+import { queueTakes, scheduleTakes } from '../message/message-state.js';
 import type { LaneStatus } from '../messages.types.js';
-import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
-import { BY_RECIPIENT } from '../send/claim-sql.js';
+import { insertStatusEvents, MOVED_COLUMNS } from '../message/message-event-sql.js';
+import { BY_RECIPIENT } from '../message/message-row.js';
 
 /** One contact's messages on one page of the workspace's journal. */
 export interface MessagePage {

@@ -2,15 +2,15 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { Erasure, type ErasureBatch, type Subject } from '../../../infrastructure/erasure/erasure.js';
-import { WorkspaceErasure } from '../../../infrastructure/erasure/workspace-erasure.js';
+import { Erasure, type ErasureBatch, type Subject } from '../../workspaces/erasure/erasure.service.js';
+import { WorkspaceErasure } from '../../workspaces/erasure/workspace-erasure.service.js';
 import { Restoration } from '../../../infrastructure/lanes/restoration.js';
 import { Retention } from '../../../infrastructure/lanes/retention.js';
 import { Backlogs } from '../../../infrastructure/operations/backlogs.js';
 import { Metrics } from '../../../infrastructure/operations/metrics/metrics.js';
 import { MediaService } from '../../media/media.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
-import { CONTACTS } from '../contacts/recipients.service.js';
+import { CONTACTS } from '../../conversations/windows/recipients.service.js';
 import { MessagesMaintenanceRepository } from './messages-maintenance.repository.js';
 
 /**

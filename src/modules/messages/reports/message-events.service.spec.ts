@@ -3,7 +3,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { newId } from '../../../common/ids.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { MediaService } from '../../media/media.service.js';
-import { ConversationsRepository } from '../contacts/conversations.repository.js';
+import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { MessageEventsService } from './message-events.service.js';
 
 type Parameters_ = ConstructorParameters<typeof MessageEventsService>;

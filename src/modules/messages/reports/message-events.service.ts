@@ -4,8 +4,8 @@ import { type TraceContext, Tracing } from '../../../infrastructure/operations/t
 import { MediaService } from '../../media/media.service.js';
 import { MediaTransferService } from '../../media/media-transfer.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
-import { ConversationsRepository, type Adoption } from '../contacts/conversations.repository.js';
-import type { ContactObservation } from '../contacts/contact-resolver.js';
+import { ConversationsRepository, type Adoption } from '../../conversations/conversations.repository.js';
+import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
 import { receiveMessages, type ReceivedMessage } from './received-messages.repository.js';
 import type { CallReport, InboundReport, StatusReport } from '../messages.types.js';
 import { applyStatusReports, type AppliedReport } from './status-reports.repository.js';

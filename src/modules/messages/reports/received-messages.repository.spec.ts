@@ -7,7 +7,7 @@ import { waitFor } from '../../../../test/support/wait-for.js';
 import { eventsOf, listenFor } from '../../../../test/support/webhook-events.js';
 import { MediaRepository } from '../../media/media.repository.js';
 import { storable, type MediaService } from '../../media/media.service.js';
-import { ConversationsRepository } from '../contacts/conversations.repository.js';
+import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { InboundBatches } from '../../../../test/messages/report-batches.js';
 import type { InboundReport } from '../messages.types.js';
 

@@ -3,10 +3,10 @@ import { camelColumns } from '../../../infrastructure/database/camel-columns.js'
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { MediaService } from '../../media/media.service.js';
 import type { PendingMedia } from '../../media/media.types.js';
-import { isMediaType } from '../accept/file-references.js';
-import type { ContactObservation } from '../contacts/contact-resolver.js';
-import { enterContactObservations } from '../contacts/conversations.repository.js';
-import { insertReceivedEvents } from './message-event-sql.js';
+import { isMediaType } from '../message/file-references.js';
+import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
+import { enterContactObservations } from '../../conversations/conversations.repository.js';
+import { insertReceivedEvents } from '../message/message-event-sql.js';
 import type { InboundReport } from '../messages.types.js';
 
 export interface ReceivedMessage {

@@ -8,9 +8,9 @@ import { attemptRow } from '../../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import type { MessageStatus, OutboundStatus } from '../message-state.js';
+import type { MessageStatus, OutboundStatus } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
-import { OutcomeRepository } from '../send/outcome.repository.js';
+import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 
 let opened: OpenTestDatabase;

@@ -1,13 +1,13 @@
 import { isUuid } from '../../../common/ids.js';
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
-import { isInQueue, type OutboundStatus } from '../message-state.js';
+import { isInQueue, type OutboundStatus } from '../message/message-state.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 import { MessageProgress, type AttemptEvidence, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../message-row.js';
+import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../message/message-row.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
-import { insertStatusEvents } from './message-event-sql.js';
+import { insertStatusEvents } from '../message/message-event-sql.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
 export interface AppliedReport extends Pick<

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { OUTBOUND_STATUSES, nextStatus, type MessageEvent, type OutboundStatus } from '../message-state.js';
+import { OUTBOUND_STATUSES, nextStatus, type MessageEvent, type OutboundStatus } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
 import { MessageProgress, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
 

@@ -1,5 +1,5 @@
 import { classifyPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
-import { isInQueue, nextStatus, type MessageEvent, type OutboundStatus } from '../message-state.js';
+import { isInQueue, nextStatus, type MessageEvent, type OutboundStatus } from '../message/message-state.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 
 /** What the column of an attempt's code takes. */

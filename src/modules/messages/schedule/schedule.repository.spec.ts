@@ -12,8 +12,8 @@ import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
-import { CLAIM, type ClaimedMessage } from '../send/claim-sql.js';
-import { claimParams, SendRepository } from '../send/send.repository.js';
+import { CLAIM, type ClaimedMessage } from '../../sending/claim/claim-sql.js';
+import { claimParams, SendRepository } from '../../sending/sending.repository.js';
 import { ScheduleRepository, type Decision } from './schedule.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 

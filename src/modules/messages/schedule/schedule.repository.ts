@@ -4,11 +4,11 @@ import type { FailureCategory } from '../../../common/failure-category.js';
 import { Database, hasRow } from '../../../infrastructure/database/database.js';
 import { LANES_HELD } from '../../../infrastructure/lanes/lane-hold.js';
 import { SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
-import { laneRecipient } from '../contacts/conversations.repository.js';
-import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message-row.js';
-import { queueTakes, scheduleTakes } from '../message-state.js';
+import { laneRecipient } from '../../conversations/conversations.repository.js';
+import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
+import { queueTakes, scheduleTakes } from '../message/message-state.js';
 import type { Message } from '../messages.types.js';
-import { failUnsent } from '../reports/message-event-sql.js';
+import { failUnsent } from '../message/message-event-sql.js';
 
 export interface DueMessage {
   message: Message;

@@ -7,7 +7,7 @@ import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { SendPreparation } from '../accept/send-preparation.js';
-import { SendProcessor } from '../send/send.processor.js';
+import { SendingService } from '../../sending/sending.service.js';
 import { ScheduleRepository, type Decision, type DueMessage } from './schedule.repository.js';
 
 const BATCH = 500;
@@ -48,7 +48,7 @@ export class ScheduleService implements OnModuleInit {
   constructor(
     private readonly schedule: ScheduleRepository,
     private readonly preparation: SendPreparation,
-    private readonly processor: SendProcessor,
+    private readonly sending: SendingService,
     private readonly webhook: WebhookService,
     private readonly sweeps: Sweeps,
     private readonly config: Config,
@@ -92,7 +92,7 @@ export class ScheduleService implements OnModuleInit {
     if (decisions.length === 0) return;
     const released = await this.schedule.release(decisions, this.config.limits.messageTtlHours);
     for (const id of new Set(released.filter(({ isQueued }) => isQueued).map(({ connectionId }) => connectionId))) {
-      this.processor.wake(id);
+      this.sending.wake(id);
     }
     const failed = released.filter(({ isQueued }) => !isQueued).map(({ organizationId }) => organizationId);
     if (failed.length > 0) this.webhook.wake(new Set(failed));

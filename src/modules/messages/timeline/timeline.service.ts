@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Audit } from '../../../infrastructure/audit/audit.js';
+import { Audit } from '../../audit/audit.service.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import type { TimelineResponse } from '../dto/timeline.response.js';
 import { messagesErrors } from '../messages.errors.js';
 import { type MessageMarks, MessagesRepository } from '../messages.repository.js';
 import type { DetailedMessage } from '../messages.types.js';
-import { QueueEstimates } from '../send/queue-estimate.js';
+import { SendingService } from '../../sending/sending.service.js';
 import { explanationOf } from './explanation.js';
 import { MAX_ATTEMPTS, timelineOf, timesOf } from './timeline.js';
 
@@ -15,7 +15,7 @@ import { MAX_ATTEMPTS, timelineOf, timesOf } from './timeline.js';
 export class TimelineService {
   constructor(
     private readonly messages: MessagesRepository,
-    private readonly estimates: QueueEstimates,
+    private readonly sending: SendingService,
     private readonly webhook: WebhookService,
     private readonly audit: Audit,
     private readonly config: Config,
@@ -28,7 +28,7 @@ export class TimelineService {
     if (message === null || marks === null) throw messagesErrors.MESSAGE_NOT_FOUND();
     // One after the other: a request holds one connection at a time.
     const events = await this.webhook.deliveriesOfMessage(organizationId, message.id, timesOf(message));
-    const waiting = message.status === 'queued' ? await this.estimates.ofMessage(message) : null;
+    const waiting = message.status === 'queued' ? await this.sending.waiting(message) : null;
     const erasedAt = marks.isErased ? await this.erasedAt(organizationId, message.createdAt) : null;
     const data = timelineOf({ message, events, erasedAt, ...marks });
     const explanation = explanationOf({ message, waiting, ...marks });

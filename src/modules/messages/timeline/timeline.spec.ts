@@ -4,7 +4,7 @@ import { newId } from '../../../common/ids.js';
 import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
 import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
 import type { Attempt, DetailedMessage } from '../messages.types.js';
-import type { Waiting, WaitingReason } from '../send/queue-estimate.js';
+import type { Waiting, WaitingReason } from '../../sending/sending.types.js';
 import { explanationOf, type Explained } from './explanation.js';
 import { MAX_ENTRIES, timelineOf, timesOf, type MessageHistory } from './timeline.js';
 

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { OtpMode } from '../../../infrastructure/access/caller.js';
+import type { OtpMode } from '../../keys/caller.decorator.js';
 
 /** An application of a workspace that sends codes. Its counts of guesses belong to the statements of challenges. */
 @Entity('otp_project')

@@ -53,6 +53,14 @@ export class TemplateResponse {
   @ApiProperty({ enum: TEMPLATE_CATEGORIES, example: 'UTILITY' })
   category!: TemplateCategory;
 
+  /** The category that the platform announced for this template; null where it announced none. */
+  @ApiProperty({ type: 'string', enum: [...TEMPLATE_CATEGORIES, null], nullable: true, example: null })
+  announced_category!: TemplateCategory | null;
+
+  /** When the announced category is going to be the template's; null where the platform did not say it. */
+  @ApiProperty({ format: 'date-time', example: null })
+  announced_for!: string | null;
+
   /** Only `approved` templates can be sent. A state that has no word here is `disabled`; see `platform_status`. */
   @ApiProperty({ enum: TEMPLATE_STATUSES, example: 'approved' })
   status!: TemplateStatus;

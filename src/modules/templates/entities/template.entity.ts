@@ -66,6 +66,13 @@ export class TemplateEntity implements TemplateForm {
   @Column('timestamptz', { name: 'category_at', nullable: true })
   categoryAt!: Date | null;
 
+  /** What the platform announced that the category is going to be, and when. */
+  @Column('text', { name: 'announced_category', nullable: true })
+  announcedCategory!: TemplateCategory | null;
+
+  @Column('timestamptz', { name: 'announced_for', nullable: true })
+  announcedFor!: Date | null;
+
   @Column('timestamptz', { name: 'deleted_at', nullable: true })
   deletedAt!: Date | null;
 
@@ -98,7 +105,16 @@ export type PlatformTemplate = Pick<
 export interface RowChange extends Partial<
   Pick<
     TemplateEntity,
-    'status' | 'platformStatus' | 'rejectedReason' | 'statusAt' | 'quality' | 'qualityAt' | 'category' | 'categoryAt'
+    | 'status'
+    | 'platformStatus'
+    | 'rejectedReason'
+    | 'statusAt'
+    | 'quality'
+    | 'qualityAt'
+    | 'category'
+    | 'categoryAt'
+    | 'announcedCategory'
+    | 'announcedFor'
   >
 > {
   deleted?: boolean;

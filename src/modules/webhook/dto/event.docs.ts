@@ -150,6 +150,24 @@ const TEMPLATE = object({
   occurred_at: is(time, SECOND, 'By the platform, in whole seconds, or when Herald learnt of it.'),
 });
 
+const CATEGORIES = ['UTILITY', 'MARKETING', 'AUTHENTICATION'];
+
+const TEMPLATE_CATEGORY = object({
+  template_id: is(uuid, '01936f71-5e6f-7b52-9c3d-7d8e9f0a1b2c'),
+  name: is(text, 'order_confirmation'),
+  language: is(text, 'en_US'),
+  connection_ids: is(
+    { type: 'array', items: uuid },
+    [EXAMPLE_CONNECTION_ID],
+    'The numbers of its account, all of which may send it.',
+  ),
+  category: is(oneOf(CATEGORIES), 'UTILITY', 'The present one.'),
+  previous_category: is(nullable(text), null, 'Null where the category has not changed yet.'),
+  announced_category: is(nullable(text), 'MARKETING', 'What it is going to be; null where nothing is announced.'),
+  announced_for: is(nullable(time), '2026-11-22T08:00:00.000Z', 'When it changes, where the platform said so.'),
+  occurred_at: is(time, SECOND, 'By the platform, in whole seconds, or when Herald learnt of it.'),
+});
+
 const media = (status: string, sizeBytes: number | null): Described =>
   object({
     id: is(uuid, EXAMPLE_MEDIA_ID, '`media_object_id` of the message: GET /media/{id}/url.'),
@@ -169,7 +187,10 @@ const ATTRIBUTES = {
   phone_number: is(text, OWN_PHONE),
   verified_name: is(nullable(text), 'Lighthouse Coffee'),
   status: is(oneOf(['connected', 'pending', 'disconnected', 'restricted']), 'connected'),
-  status_reason: is(nullable(oneOf(['token_refused', 'disconnected_by_operator', 'platform', null])), null),
+  status_reason: is(
+    nullable(oneOf(['token_refused', 'disconnected_by_operator', 'platform', 'account_removed', null])),
+    null,
+  ),
   quality_rating: is(nullable(text), 'YELLOW'),
   messaging_limit: is(nullable(text), 'TIER_2K'),
   throughput_per_second: is({ type: 'integer' }, 80),
@@ -225,6 +246,22 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
       'Sent for each language of a template whose status becomes another one: by the review of the platform, by a change of yours, or because it is new or deleted. Herald reports what it learns from notifications at once, and what it learns from its hourly look at the list then.',
     data: TEMPLATE,
     as: 'approved',
+  },
+  'template.category.updated': {
+    summary: 'A template came to another category, or will',
+    description:
+      'Sent for each language of a template when the platform announces another category, some 24 hours ahead, and when the category has changed. It decides what a message costs, and whether a person may have opted out of it.',
+    data: TEMPLATE_CATEGORY,
+    as: 'announced',
+    further: {
+      changed: {
+        ...TEMPLATE_CATEGORY.example,
+        category: 'MARKETING',
+        previous_category: 'UTILITY',
+        announced_category: null,
+        announced_for: null,
+      },
+    },
   },
   'media.ready': {
     summary: "A customer's file can be downloaded",

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 import { EVENT_SCHEMAS, EXAMPLE_CURSOR, EXAMPLE_EVENT } from '../dto/event.docs.js';
-import type { Scope } from '../../../infrastructure/access/scopes.js';
+import type { Scope } from '../../../infrastructure/http/scopes.js';
 import { EVENT_TYPES, type EventType } from '../webhook.types.js';
 
 const KINDS: ReadonlySet<string> = new Set(EVENT_TYPES);

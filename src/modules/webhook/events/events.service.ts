@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invalidField } from '../../../common/common.errors.js';
-import type { Caller } from '../../../infrastructure/access/caller.js';
+import type { Caller } from '../../keys/caller.decorator.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { webhookErrors } from '../webhook.errors.js';
 import { cursorText, parseCursor, timeOf, type EventCursor } from './event-cursor.js';

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_REPLAY_ID } from '../../../common/example-ids.js';
-import { type Caller, CurrentCaller } from '../../../infrastructure/access/caller.js';
-import { RequireScope } from '../../../infrastructure/access/route-policy.js';
+import { type Caller, CurrentCaller } from '../../keys/caller.decorator.js';
+import { RequireScope } from '../../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../../infrastructure/http/uuid-param.decorator.js';
 import { webhookErrors } from '../webhook.errors.js';

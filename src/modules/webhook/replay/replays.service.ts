@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { invalidField } from '../../../common/common.errors.js';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { newId } from '../../../common/ids.js';
-import { accessErrors } from '../../../infrastructure/access/access.errors.js';
+import { ratesErrors } from '../../../infrastructure/rates/rates.errors.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { webhookLaneOf } from '../dispatch/dispatch.repository.js';
@@ -70,7 +70,7 @@ export class ReplaysService implements OnModuleInit {
     if (refusedAt !== undefined) {
       const elapsed = Math.floor((performance.now() - refusedAt) / 1_000);
       const retryAfterSeconds = Math.max(1, PAUSE_SECONDS - elapsed);
-      throw accessErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'webhook_replay' });
+      throw ratesErrors.RATE_LIMITED({ retryAfterSeconds, scope: 'webhook_replay' });
     }
     const types = [...new Set(request.types ?? EVENT_TYPES)];
     const id = newId();

@@ -1,7 +1,7 @@
 import { isObject } from '../../../../common/json.js';
 import { isDateTime } from '../../../../common/date-time.js';
 import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
-import { USER_ID } from '../recipient.js';
+import { USER_ID } from '../../../conversations/contacts/recipient.js';
 import { TTL_SECONDS } from '../schedule.js';
 
 /** A message's content, as the caller gave it or as it is kept. */

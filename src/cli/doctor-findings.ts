@@ -1,0 +1,22 @@
+import type pg from 'pg';
+
+/** What one check found. `warn`: works, but needs attention. */
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+}
+
+export type Result = Omit<Finding, 'check'>;
+
+export const ok = (detail: string): Result => ({ status: 'ok', detail });
+export const warn = (detail: string): Result => ({ status: 'warn', detail });
+export const fail = (detail: string): Result => ({ status: 'fail', detail });
+
+/** The longest that a check waits for another server. */
+export const REACH_WITHIN_MS = 5_000;
+
+export async function hasTable(client: pg.Client, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [name]);
+  return rows[0]?.found === true;
+}

@@ -1,0 +1,70 @@
+import type pg from 'pg';
+import { runningSimulator } from '../bootstrap/demo-file.js';
+import type { Config } from '../infrastructure/config/config.js';
+import { platformUrl } from '../infrastructure/whatsapp/connect-options.js';
+import { isUnused } from '../infrastructure/whatsapp/webhook-names.js';
+import { fail, hasTable, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
+
+/** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
+export async function checkPlatform(config: Config): Promise<Result> {
+  const { apiUrl, apiVersion } = config.whatsapp;
+  const running = apiUrl === null ? runningSimulator(config.process.dataDir) : null;
+  const url = running ?? platformUrl(config.whatsapp);
+  try {
+    const response = await fetch(`${url}/${apiVersion}/`, { signal: AbortSignal.timeout(REACH_WITHIN_MS) });
+    await response.body?.cancel();
+    return ok(`${url} answers`);
+  } catch (error) {
+    const { cause, message } = error as Error;
+    const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
+    if (apiUrl === null) return warn(`the simulator does not run (it starts with npm start): ${reason}`);
+    return fail(`${url} can't be reached: ${reason}`);
+  }
+}
+
+/** Most numbers that one line names. */
+const MAX_NUMBERS = 5;
+
+/** Numbers that send less than they should, or nothing. */
+export async function checkNumbers(client: pg.Client): Promise<Result> {
+  if (!(await hasTable(client, 'connection'))) return ok('none yet');
+  const { rows } = await client.query<{ id: string; status: string; count: number; affected: number }>(
+    `select id, status, count(*) over ()::int as count, count(*) filter (where status <> 'connected') over ()::int as affected
+     from connection order by status = 'connected', id limit $1`,
+    [MAX_NUMBERS],
+  );
+  const [first] = rows;
+  if (first === undefined) return ok('none yet: herald connection add');
+  if (first.affected === 0) return ok(`${first.count}, all connected`);
+  const named = rows.filter(({ status }) => status !== 'connected').map(({ id, status }) => `${id} ${status}`);
+  const more = first.affected > named.length ? `, and ${first.affected - named.length} more` : '';
+  return warn(`${first.affected} of ${first.count}: ${named.join(', ')}${more}. See herald connection list`);
+}
+
+/** Notifications that one look reads, newest first. */
+const MAX_NOTIFICATIONS = 10_000;
+const MAX_NAMES = 20;
+
+/** What the platform sent that Herald does not apply: a new name may carry something that matters. */
+export async function checkNotifications(client: pg.Client, { retention }: Config): Promise<Result> {
+  if (!(await hasTable(client, 'platform_notification'))) return ok('none yet');
+  const { rows } = await client.query<{ name: string; count: number }>(
+    `select name, count(*)::int as count
+     from (select unread from platform_notification where unread is not null order by id desc limit $1) as kept,
+       jsonb_array_elements_text(unread) as name
+     group by name order by count(*) desc, name`,
+    [MAX_NOTIFICATIONS],
+  );
+  const unused = rows.filter(({ name }) => isUnused(name));
+  const unknown = rows.filter(({ name }) => !isUnused(name));
+  const list = (names: typeof rows) =>
+    names
+      .slice(0, MAX_NAMES)
+      .map(({ name, count }) => `${name} ${count}`)
+      .join(', ');
+  const known = unused.length === 0 ? '' : `; known, but not used: ${list(unused)}`;
+  if (unknown.length === 0) return ok(`nothing unknown came${known}`);
+  return warn(
+    `Herald does not know ${list(unknown)}${known}. Kept as they came for ${retention.notificationDays} days: look for a newer Herald`,
+  );
+}

@@ -1,0 +1,44 @@
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
+import { ApiErrors, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from './api-description.js';
+import type { Scope } from './scopes.js';
+
+const PUBLIC_ROUTE = 'herald:public';
+
+/** A route that needs no key: health, links that carry their own proof, what the platform calls. */
+export function Public(): MethodDecorator & ClassDecorator {
+  return SetMetadata(PUBLIC_ROUTE, true);
+}
+
+const REQUIRED_SCOPE = 'herald:scope';
+
+/**
+ * The route needs a key with this scope. One decorator for both: what the guard enforces, and what the API description
+ * says (security, the scope in words, 401, 403, 429).
+ */
+export function RequireScope(scope: Scope): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(REQUIRED_SCOPE, scope),
+    ApiBearerAuth(SECURITY_SCHEME),
+    ApiExtension(REQUIRED_SCOPE_EXTENSION, scope),
+    ApiErrors(
+      'API_KEY_MISSING',
+      'API_KEY_INVALID',
+      'API_KEY_EXPIRED',
+      'API_KEY_REVOKED',
+      'SCOPE_REQUIRED',
+      'RATE_LIMITED',
+    ),
+  );
+}
+
+/** What a route asks of its callers: a scope of their key, or nothing. */
+export type RoutePolicy = Scope | 'public';
+
+/** Null where the route says nothing: no application starts with such a route (`HttpModule`). */
+export function routePolicyOf(controller: object, handler: object): RoutePolicy | null {
+  const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Scope | undefined;
+  if (scope !== undefined) return scope;
+  const isPublic = Reflect.getMetadata(PUBLIC_ROUTE, handler) ?? Reflect.getMetadata(PUBLIC_ROUTE, controller);
+  return isPublic === true ? 'public' : null;
+}

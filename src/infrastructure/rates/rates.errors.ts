@@ -1,0 +1,35 @@
+import { defineErrors, error } from '../../common/define-errors.js';
+
+/** Limits beside those of keys and addresses: `scope` of the answer, and what it says. */
+const SCOPE_LIMITS = {
+  workspace_reads: 'Too many requests of this workspace that read are under way',
+  number_profile: "Too many calls to the messaging platform for this number's profile",
+  webhook_replay: 'The last replay was too large',
+  webhook_changes: "Too many changes of this workspace's webhook",
+};
+
+export const ratesErrors = defineErrors('rates', {
+  RATE_LIMITED: error<{
+    retryAfterSeconds: number;
+    /** Messages of a batch, each of which counts as a request. */
+    messages?: number;
+    /** The limit, where it is not the one of the key. */
+    scope?: keyof typeof SCOPE_LIMITS;
+  }>({
+    kind: 'rate_limited',
+    message: ({ retryAfterSeconds, messages, scope }) =>
+      scope !== undefined
+        ? `${SCOPE_LIMITS[scope]}; try again in ${retryAfterSeconds} s.`
+        : messages === undefined
+          ? `Too many requests; try again in ${retryAfterSeconds} s.`
+          : `A batch of ${messages} messages counts as ${messages} requests, and this key has fewer left; try again in ${retryAfterSeconds} s.`,
+    when: 'The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.',
+    fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` say what is left.',
+    extra: ({ retryAfterSeconds, scope }) => ({
+      ...(scope !== undefined && { scope }),
+      retry_after_seconds: retryAfterSeconds,
+    }),
+    headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
+    sample: { retryAfterSeconds: 1 },
+  }),
+});

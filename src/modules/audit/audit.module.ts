@@ -1,0 +1,24 @@
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Config } from '../../infrastructure/config/config.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
+import { AuditTrail } from '../../infrastructure/operations/audit-trail.js';
+import { Audit } from './audit.service.js';
+import { AuditEventEntity } from './entities/audit-event.entity.js';
+
+/** The audit trail, for every module. */
+@Global()
+@Module({
+  imports: [TypeOrmModule.forFeature([AuditEventEntity])],
+  providers: [Audit, { provide: AuditTrail, useExisting: Audit }],
+  exports: [Audit, AuditTrail],
+})
+export class AuditModule {
+  constructor(audit: Audit, retention: Retention, config: Config) {
+    retention.add({
+      name: 'audit events',
+      days: config.retention.auditDays,
+      clear: (before, limit) => audit.remove(before, limit),
+    });
+  }
+}

@@ -1,0 +1,336 @@
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { codeOf } from '../../common/describe-error.js';
+import { ExpiringCache } from '../../common/expiring-cache.js';
+import { newId } from '../../common/ids.js';
+import { camelColumns } from '../../infrastructure/database/camel-columns.js';
+import { Database, type Statements } from '../../infrastructure/database/database.js';
+import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import { isUserId } from './contacts/recipient.js';
+import {
+  ContactResolver,
+  type BookChanges,
+  type ContactObservation,
+  type ConversationRecord,
+} from './contacts/contact-resolver.js';
+
+/** How the platform names the contact of a known conversation. */
+export interface Adoption {
+  conversationId: string;
+  waId: string | null;
+  userId: string | null;
+}
+
+type KnownConversation = Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>;
+
+const UNIQUE_VIOLATION = '23505';
+const JOIN_ROUNDS = 5;
+const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
+/** Nothing waits for it, and many make one transaction. */
+const GATHER = { quietMs: 100, atMostMs: 300 };
+
+/**
+ * The table `conversation`: one row a contact and connection. A transaction that changes which row has which identity
+ * holds a lock on the connection; windows and names change without it, and so do new contacts of accepted messages,
+ * which the unique indexes protect.
+ */
+@Injectable()
+export class ConversationsRepository implements BeforeApplicationShutdown {
+  private readonly adopting: GroupCommit<Adoption, void>;
+  /** What was committed lately: every status names its recipient, and once is enough. */
+  private readonly adopted = new ExpiringCache<string, Adoption>(ADOPTED);
+
+  constructor(private readonly database: Database) {
+    this.adopting = new GroupCommit(database, {
+      name: 'contact identity',
+      maxWaiting: 100_000,
+      gather: GATHER,
+      commit: async (adoptions, statements) => {
+        await this.enterAll([], adoptions, statements);
+        return adoptions.map(() => undefined);
+      },
+    });
+  }
+
+  /**
+   * The conversation with a recipient: digits, in the caller's spelling or the platform's, or a user id. Null where there
+   * is none.
+   */
+  findByRecipient(connectionId: string, recipient: string): Promise<ConversationRecord | null> {
+    const statement = isUserId(recipient) ? BY_USER_ID : BY_NUMBER;
+    return this.database.find<ConversationRecord>(statement, [connectionId, recipient]);
+  }
+
+  /**
+   * Notes how the platform names a conversation's contact; a conversation that it had under that name already and this
+   * one become one. Nothing happens for an unknown conversation. Resolves after its commit, which others share.
+   */
+  async adopt(adoption: Adoption): Promise<void> {
+    if (!this.isNews(adoption)) return;
+    await this.adopting.submit(adoption, true);
+    this.remember([adoption]);
+  }
+
+  /** Whether an adoption names the contact otherwise than what was committed lately. */
+  isNews({ conversationId, waId, userId }: Adoption): boolean {
+    const known = this.adopted.peek(conversationId);
+    return (waId !== null && waId !== known?.waId) || (userId !== null && userId !== known?.userId);
+  }
+
+  /** To be called after the commit of what `enterAll` was given. */
+  remember(adoptions: readonly Adoption[]): void {
+    for (const { conversationId, waId, userId } of adoptions) {
+      const known = this.adopted.peek(conversationId);
+      this.adopted.set(conversationId, {
+        conversationId,
+        waId: waId ?? known?.waId ?? null,
+        userId: userId ?? known?.userId ?? null,
+      });
+    }
+  }
+
+  /**
+   * Enters observations and adoptions in the caller's transaction; returns the conversation of each observation. Call it
+   * once: locks of connections that are taken twice are taken in no order.
+   */
+  async enterAll(
+    observations: readonly ContactObservation[],
+    adoptions: readonly Adoption[],
+    statements: Statements,
+  ): Promise<(string | null)[]> {
+    const ids = adoptions.map((adoption) => adoption.conversationId);
+    const rows = ids.length === 0 ? [] : await statements.query<KnownConversation>(CONNECTIONS, [ids]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const known = adoptions.flatMap((adoption) => {
+      const row = byId.get(adoption.conversationId);
+      return row === undefined ? [] : [{ ...row, ...adoption }];
+    });
+    if (observations.length + known.length === 0) return [];
+    const entered = await enterContactObservations([...observations, ...known], statements);
+    return entered.ids.slice(0, observations.length);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.adopting.idle();
+  }
+}
+
+/**
+ * Enters observations inside the caller's transaction. A transaction that changes which row has which identity holds a
+ * lock on the connection; windows and names change without it. A window opens at most as late as the database's time.
+ *
+ * @returns each observation's conversation id (null where it names no contact), and the rows as they are now.
+ * @throws an error that asks for the whole transaction again where a conversation was merged or made meanwhile.
+ */
+export async function enterContactObservations(
+  observations: readonly ContactObservation[],
+  statements: Statements,
+): Promise<{ ids: (string | null)[]; book: ContactResolver }> {
+  const keys = JSON.stringify(observations);
+  const rows = await statements.query<ConversationRecord>(READ, [keys]);
+  let read = enterAll(observations, rows);
+  let changes = read.book.changes();
+  if (changes.created.length + changes.merged.length + changes.identified.length > 0) {
+    read = enterAll(observations, await lockAndRead(observations, keys, rows, statements));
+    changes = read.book.changes();
+    await writeIdentities(changes, statements).catch((error: unknown) => {
+      throw codeOf(error) === UNIQUE_VIOLATION ? new ConversationMovedError() : error;
+    });
+  }
+  const { touched } = changes;
+  if (touched.length > 0 && (await statements.execute(TOUCH, [JSON.stringify(touched)])) < touched.length) {
+    throw new ConversationMovedError();
+  }
+  return read;
+}
+
+/** The rows as no other transaction can change them until this one ends: windows move by themselves otherwise. */
+async function lockAndRead(
+  observations: readonly ContactObservation[],
+  keys: string,
+  firstRead: readonly ConversationRecord[],
+  statements: Statements,
+): Promise<ConversationRecord[]> {
+  await statements.query(LOCK_CONNECTIONS, [observations.map((observation) => observation.connectionId)]);
+  const locked = new Set<string>();
+  let found = firstRead.map((row) => row.id);
+  for (;;) {
+    const unlocked = found.filter((id) => !locked.has(id));
+    if (unlocked.length > 0) {
+      await statements.query('select 1 from conversation where id = any($1) order by id for no key update', [unlocked]);
+      for (const id of unlocked) locked.add(id);
+    }
+    const rows = await statements.query<ConversationRecord>(READ, [keys]);
+    if (rows.every((row) => locked.has(row.id))) return rows;
+    found = rows.map((row) => row.id);
+  }
+}
+
+async function writeIdentities(changes: BookChanges, statements: Statements): Promise<void> {
+  if (changes.merged.length > 0) await statements.query(MERGE, [JSON.stringify(changes.merged)]);
+  if (changes.released.length > 0) {
+    await statements.query('update conversation set phone = null, wa_id = null, user_id = null where id = any($1)', [
+      changes.released,
+    ]);
+  }
+  if (changes.identified.length > 0) await statements.query(IDENTIFY, [JSON.stringify(changes.identified)]);
+  if (changes.created.length > 0) await statements.query(CREATE, [JSON.stringify(changes.created)]);
+  const known = changes.identified.filter(({ userId, phone, waId }) => userId !== null && (phone ?? waId) !== null);
+  if (known.length > 0)
+    await joinLanes(
+      known.map(({ id }) => id),
+      statements,
+    );
+}
+
+/**
+ * What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact. A
+ * message that was accepted meanwhile is only seen by a statement that begins after its commit, so we look until none is
+ * left.
+ */
+async function joinLanes(ids: readonly string[], statements: Statements): Promise<void> {
+  for (let round = 0; round < JOIN_ROUNDS; round++) {
+    if ((await statements.query(JOIN_LANES, [ids])).length === 0) return;
+  }
+}
+
+/** Has the code of a serialization failure, so that the transaction runs again and finds the row that is there. */
+class ConversationMovedError extends Error {
+  readonly code = '40001';
+
+  constructor() {
+    super('a conversation was merged into another one, or made, meanwhile');
+  }
+}
+
+function enterAll(
+  observations: readonly ContactObservation[],
+  rows: readonly ConversationRecord[],
+): { ids: (string | null)[]; book: ContactResolver } {
+  const book = new ContactResolver(rows, newId);
+  const found = observations.map((observation) => book.see(observation));
+  return { ids: found.map((entry) => entry?.id() ?? null), book };
+}
+
+/**
+ * The number under which a contact's messages are kept in order, whether they are addressed to it or to the user id;
+ * null where only the user id is known.
+ *
+ * @param id expression of a conversation's id.
+ * @param organizationId expression of its workspace.
+ */
+export const numberOfConversation = (id: string, organizationId: string): string => `(
+  select coalesce(survivor.phone, survivor.wa_id, contact.phone, contact.wa_id)
+  from conversation contact left join conversation survivor on survivor.id = contact.merged_into
+  where contact.id = ${id} and contact.organization_id = ${organizationId})`;
+
+/**
+ * The key under which a message waits for its turn: the number, and the user id only where no number is known.
+ *
+ * @param message relation with recipient, and with the columns of the other parameters.
+ */
+export const laneRecipient = (
+  message: string,
+  userId = 'recipient_user_id',
+  conversationId = 'conversation_id',
+  organizationId = 'organization_id',
+): string => `case when ${message}.${userId} is null then ${message}.recipient else coalesce(
+    ${numberOfConversation(`${message}.${conversationId}`, `${message}.${organizationId}`)}, ${message}.recipient) end`;
+
+/** SELECT list for conversations of the relation `c`. */
+const COLUMNS = camelColumns(
+  'c',
+  `id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at, merged_into, created_at`,
+);
+
+const BY_NUMBER = `
+select ${COLUMNS}, 1 as preference from conversation c where c.connection_id = $1 and c.phone = $2
+union all
+select ${COLUMNS}, 2 from conversation c where c.connection_id = $1 and c.wa_id = $2
+order by preference limit 1`;
+
+const BY_USER_ID = `select ${COLUMNS} from conversation c where c.connection_id = $1 and c.user_id = $2`;
+
+const CONNECTIONS = `
+select id, connection_id as "connectionId", organization_id as "organizationId" from conversation
+where id = any($1::uuid[])`;
+
+// Every row that has one of the identities; a known conversation, and where it was merged, its successor.
+const READ = `
+with observation as (
+  select * from json_to_recordset($1) as s ("connectionId" uuid, "conversationId" uuid, phone text, "waId" text,
+    "userId" text)
+), number as (
+  select "connectionId", phone as value from observation where phone is not null
+  union select "connectionId", "waId" from observation where "waId" is not null
+)
+select ${COLUMNS}
+from number n join conversation c on c.connection_id = n."connectionId" and c.phone = n.value
+union
+select ${COLUMNS}
+from number n join conversation c on c.connection_id = n."connectionId" and c.wa_id = n.value
+union
+select ${COLUMNS}
+from observation s join conversation c on c.connection_id = s."connectionId" and c.user_id = s."userId"
+union
+select ${COLUMNS}
+from observation s join conversation k on k.id = s."conversationId" join conversation c on c.id in (k.id, k.merged_into)`;
+
+// One lock order for every transaction, so that two batches never deadlock. The first number only sets these
+// locks apart from others.
+const LOCK_CONNECTIONS = `
+select pg_advisory_xact_lock(720411, lock) from (
+  select distinct hashtext(id::text) as lock from unnest($1::uuid[]) as id order by lock) as ordered`;
+
+const MERGE = `
+update conversation c set merged_into = m."into"
+from json_to_recordset($1) as m (id uuid, "into" uuid)
+where c.id = m.id or c.merged_into = m.id`;
+
+const RECORD = `(id uuid, "organizationId" uuid, "connectionId" uuid, phone text, "waId" text, "userId" text,
+  "profileName" text, "lastInboundAt" timestamptz)`;
+
+// LEAST passes over nulls: without the CASE a row without a window would get one.
+const WINDOW = `case when r."lastInboundAt" is not null then least(r."lastInboundAt", clock_timestamp()) end`;
+
+const IDENTIFY = `
+update conversation c set phone = r.phone, wa_id = r."waId", user_id = r."userId", profile_name = r."profileName",
+  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW})
+from json_to_recordset($1) as r ${RECORD}
+where c.id = r.id`;
+
+const CREATE = `
+insert into conversation (id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at)
+select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId", r."profileName", ${WINDOW}
+from json_to_recordset($1) as r ${RECORD}
+order by r."connectionId", r.phone`;
+
+// Rows leave the one lane and enter the other, so that the triggers of the queue pass on the turn of each.
+const JOIN_LANES = `
+with waiting as materialized (
+  select q.message_id, coalesce(c.phone, c.wa_id) as recipient
+  from conversation c join message_queue q on q.organization_id = c.organization_id and q.connection_id = c.connection_id
+    and q.recipient = any(array[c.user_id, c.wa_id, c.phone])
+  join message m on m.id = q.message_id
+  where c.id = any($1) and m.recipient_user_id is not null and q.recipient <> coalesce(c.phone, c.wa_id)
+  order by q.message_id for update of q
+), gone as (
+  delete from message_queue where message_id = any(array(select message_id from waiting)) returning *
+)
+insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, seq,
+  queued_at, due_at, claimed_at, lease_until, attempt_id, attempt_number, tries, event_count, expires_at)
+select g.connection_id, g.created_at, g.message_id, g.organization_id, g.conversation_id, waiting.recipient, g.seq,
+  g.queued_at, case when g.attempt_id is null then greatest(g.due_at, clock_timestamp()) end, g.claimed_at,
+  g.lease_until, g.attempt_id, g.attempt_number, g.tries, g.event_count, g.expires_at
+from gone g join waiting using (message_id)
+order by (g.attempt_id is null), g.seq
+returning message_id`;
+
+const TOUCH = `
+with locked as (
+  select c.id from conversation c join json_to_recordset($1) as r (id uuid) on r.id = c.id
+  where c.merged_into is null order by c.id for no key update of c
+)
+update conversation c set profile_name = r."profileName",
+  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW})
+from json_to_recordset($1) as r ${RECORD} join locked on locked.id = r.id
+where c.id = r.id`;

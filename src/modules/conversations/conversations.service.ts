@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { ConnectionsService } from '../connections/connections.service.js';
+import { conversationsErrors } from './conversations.errors.js';
+import type { ConversationFilter, ConversationResponse } from './dto/conversations.dto.js';
+import { ConversationPagesRepository } from './pages/conversation-pages.repository.js';
+
+/** The conversations of a workspace, as its callers see them. */
+@Injectable()
+export class ConversationsService {
+  constructor(
+    private readonly pages: ConversationPagesRepository,
+    private readonly connections: ConnectionsService,
+  ) {}
+
+  /**
+   * One page, newest activity first. `next`: where the next page begins; null after the last one.
+   *
+   * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace.
+   */
+  async list(organizationId: string, filter: ConversationFilter) {
+    if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
+    return this.pages.page(organizationId, filter);
+  }
+
+  /** @throws CONVERSATION_NOT_FOUND (404), also where the contact was erased. */
+  async getById(organizationId: string, id: string): Promise<ConversationResponse> {
+    const found = await this.pages.find(organizationId, id);
+    if (found === null) throw conversationsErrors.CONVERSATION_NOT_FOUND();
+    return found;
+  }
+}

@@ -1,0 +1,218 @@
+import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../../common/ids.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
+import { windowClosesAt } from '../windows/windows.js';
+import { UNREAD_LIMIT, type ConversationFilter, type ConversationResponse } from '../dto/conversations.dto.js';
+import { listItemOf } from '../../messages/dto/message.response.js';
+import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../../messages/message/message-row.js';
+
+/** A conversation's last message, or the place in the journal down to which was looked. */
+interface Place {
+  conversationId: string;
+  messageId: string;
+  at: string | Date;
+}
+
+type ConversationRow = Pick<
+  ConversationResponse,
+  'id' | 'connection_id' | 'last_inbound_at' | 'unread_count' | 'created_at'
+> &
+  Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null>;
+
+/** Rows that are about a message, and none that waits to be read. */
+const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
+
+/** Messages of the journal that one page looks at, in steps: most pages end in the first one. */
+const STEPS = [200, 1_000, 4_000];
+
+/**
+ * Conversations by their last message, newest first. No row is kept of a last activity: the journal is in that order
+ * already, and a message is its conversation's last where an index has no newer one. So sending and receiving cost
+ * nothing more, and a page reads at most so many messages, however long the journal is.
+ */
+@Injectable()
+export class ConversationPagesRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * A page that looked at as many messages as it may ends there, with fewer conversations than wanted. `next`: where the
+   * next page begins; null after the last one.
+   */
+  async page(organizationId: string, filter: ConversationFilter) {
+    const { places, next } =
+      filter.to === null && filter.recipient === null
+        ? await this.walk(organizationId, filter)
+        : await this.ofContact(organizationId, filter);
+    const conversations = await this.read(organizationId, places);
+    return { conversations, next: next === null ? null : { at: new Date(next.at), messageId: next.messageId } };
+  }
+
+  /** By its id or that of one that was merged into it; null where there is none, and where the contact was erased. */
+  async find(organizationId: string, id: string): Promise<ConversationResponse | null> {
+    const found = await this.database.find<{ id: string; messageId: string | null }>(FIND, [organizationId, id]);
+    if (found === null) return null;
+    const place = { conversationId: found.id, messageId: found.messageId ?? '' };
+    return (await this.read(organizationId, [place]))[0] ?? null;
+  }
+
+  private async walk(organizationId: string, filter: ConversationFilter): Promise<Places> {
+    const { connectionId, limit } = filter;
+    const places: Place[] = [];
+    let before: unknown[] = [filter.before ?? 'infinity', filter.beforeId ?? FIRST_ID];
+    let end: Place | null = null;
+    for (const step of STEPS) {
+      const wanted = limit + 1 - places.length;
+      const { found, last, walked } = await this.database.row<{ found: Place[]; last: Place | null; walked: number }>(
+        connectionId === null ? WALK : WALK_OF_CONNECTION,
+        [organizationId, ...before, step, wanted, ...(connectionId === null ? [] : [connectionId])],
+      );
+      places.push(...found);
+      if (places.length > limit) return pageOf(places, limit);
+      if (last === null || walked < step) return { places, next: null };
+      end = last;
+      before = [last.at, last.messageId];
+    }
+    return { places, next: end };
+  }
+
+  /** Few: a contact has one conversation on each connection. */
+  private async ofContact(organizationId: string, filter: ConversationFilter): Promise<Places> {
+    const { connectionId, to, recipient, before, beforeId, limit } = filter;
+    const places = await this.database.query<Place>(OF_CONTACT, [
+      organizationId,
+      before ?? 'infinity',
+      beforeId ?? FIRST_ID,
+      limit + 1,
+      connectionId,
+      to === null ? null : spellingsOf(to),
+      recipient,
+    ]);
+    return pageOf(places, limit);
+  }
+
+  private async read(organizationId: string, places: readonly Omit<Place, 'at'>[]): Promise<ConversationResponse[]> {
+    if (places.length === 0) return [];
+    const ids = places.map(({ conversationId }) => conversationId);
+    const rows = await this.database.query<ConversationRow>(READ, [organizationId, ids]);
+    const messages = await this.database.query<MessageRow>(
+      `select ${MESSAGE_SELECT} from message m ${messageJoins()} where m.organization_id = $1 and m.id = any($2::uuid[])`,
+      [organizationId, places.map(({ messageId }) => messageId).filter((id) => id !== '')],
+    );
+    const rowOf = new Map(rows.map((row) => [row.id, row]));
+    const messageOfId = new Map(messages.map((row) => [row.id, messageOf(row)]));
+    return places.flatMap(({ conversationId, messageId }) => {
+      const row = rowOf.get(conversationId);
+      if (row === undefined) return [];
+      const lastMessage = messageOfId.get(messageId);
+      return [
+        {
+          id: row.id,
+          connection_id: row.connection_id,
+          contact: { phone: row.wa_id ?? row.phone, user_id: row.user_id, name: row.profile_name },
+          last_message: lastMessage === undefined ? null : listItemOf(lastMessage),
+          last_inbound_at: row.last_inbound_at,
+          service_window_closes_at: windowClosesAt(row.last_inbound_at),
+          unread_count: row.unread_count,
+          created_at: row.created_at,
+          updated_at: lastMessage?.createdAt ?? row.created_at,
+        },
+      ];
+    });
+  }
+}
+
+interface Places {
+  places: Place[];
+  next: Place | null;
+}
+
+function pageOf(found: readonly Place[], limit: number): Places {
+  const places = found.slice(0, limit);
+  return { places, next: found.length > limit ? (places.at(-1) ?? null) : null };
+}
+
+/** The rows whose messages are a conversation's: its own, and those of conversations that were merged into it. */
+const same = (id: string): string =>
+  `(select ${id} as id union all select g.id from conversation g where g.merged_into = ${id} and g.organization_id = $1) same`;
+
+/** The newest of a conversation's messages in one direction. */
+const newest = (direction: string, conditions = ''): string => `(
+  select n.id, n.created_at from message n where n.conversation_id = same.id and n.direction = '${direction}'
+    and n.organization_id = $1 ${conditions} order by n.created_at desc, n.id desc limit 1)`;
+
+/** The last message of a conversation, as `id` and `created_at`. */
+const lastOf = (id: string): string => `(
+  select n.id, n.created_at from ${same(id)} cross join lateral (${newest('inbound')} union all ${newest('outbound')}) n
+  order by n.created_at desc, n.id desc limit 1)`;
+
+const LISTED = `(n.created_at, n.id) > (f.created_at, f.id)`;
+
+/** Of the messages `walked` those that are their conversation's last. */
+const lastAmong = (walked: string): string => `
+with walked as materialized (${walked}), seen as (
+  select distinct on (c.survivor) c.survivor, w.id, w.created_at
+  from walked w cross join lateral (
+    select coalesce(k.merged_into, k.id) as survivor from conversation k
+    where k.id = w.conversation_id and k.organization_id = $1 offset 0) c
+  order by c.survivor, w.created_at desc, w.id desc
+), found as (
+  select f.* from (select * from seen order by created_at desc, id desc offset 0) f
+  where not exists (
+    select 1 from ${same('f.survivor')} cross join lateral (
+      ${newest('inbound', `and ${LISTED}`)} union all ${newest('outbound', `and ${LISTED}`)}) n)
+  limit $5
+)
+select (select coalesce(json_agg(json_build_object('conversationId', survivor, 'messageId', id, 'at', created_at)
+    order by created_at desc, id desc), '[]') from found) as found,
+  (select json_build_object('messageId', id, 'at', created_at) from walked order by created_at, id limit 1) as last,
+  (select count(*)::integer from walked) as walked`;
+
+const journal = (conditions: string): string => `
+  (select m.id, m.conversation_id, m.created_at from message m
+   where ${conditions} and (m.created_at, m.id) < ($2::timestamptz, $3::uuid)
+   order by m.created_at desc, m.id desc limit $4)`;
+
+const WALK = lastAmong(journal('m.organization_id = $1'));
+
+const ofConnection = (direction: string): string =>
+  journal(`m.connection_id = $6 and m.direction = '${direction}' and m.organization_id = $1`);
+const WALK_OF_CONNECTION = lastAmong(`
+  select * from (${ofConnection('inbound')} union all ${ofConnection('outbound')}) both_directions
+  order by created_at desc, id desc limit $4`);
+
+// By all ways to write the number: the one that the caller gave first, and the platform's.
+const OF_CONTACT = `
+select k.id as "conversationId", last.id as "messageId", last.created_at as at
+from connection n cross join lateral (
+  select c.id from conversation c where c.connection_id = n.id and c.phone = any($6::text[])
+    and ($7::text is null or c.user_id = $7)
+  union select c.id from conversation c where c.connection_id = n.id and c.wa_id = any($6::text[])
+    and ($7::text is null or c.user_id = $7)
+  union select c.id from conversation c where c.connection_id = n.id and c.user_id = $7 and $6::text[] is null) k
+cross join lateral ${lastOf('k.id')} last
+where n.organization_id = $1 and ($5::uuid is null or n.id = $5)
+  and (last.created_at, last.id) < ($2::timestamptz, $3::uuid)
+order by last.created_at desc, last.id desc limit $4`;
+
+// An erased contact has no name left.
+const FIND = `
+select s.id, last.id as "messageId"
+from conversation c join conversation s on s.id = coalesce(c.merged_into, c.id) and s.organization_id = $1
+left join lateral ${lastOf('s.id')} last on true
+where c.organization_id = $1 and c.id = $2 and coalesce(s.phone, s.wa_id, s.user_id) is not null`;
+
+// Who marks a message as read has read all earlier ones, as the platform shows it.
+const READ = `
+select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.last_inbound_at, s.created_at, (
+    select count(*)::integer from (
+      select i.type, bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read
+      from (
+        select i.id, i.type, i.created_at from ${same('s.id')} cross join lateral (
+          select n.id, n.type, n.created_at from message n where n.conversation_id = same.id
+            and n.direction = 'inbound' and n.organization_id = $1 order by n.created_at desc, n.id desc limit ${UNREAD_LIMIT}) i
+        order by i.created_at desc, i.id desc limit ${UNREAD_LIMIT}) i
+      left join message_read r on r.message_id = i.id and r.organization_id = $1) counted
+    where not was_read and type not in ${NOT_WRITTEN}) as unread_count
+from conversation s
+where s.organization_id = $1 and s.id = any($2::uuid[])`;

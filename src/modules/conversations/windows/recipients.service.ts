@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { ExpiringCache } from '../../../common/expiring-cache.js';
+import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
+import { ConversationsRepository } from '../conversations.repository.js';
+import { WINDOW_MS, windowClosesAt } from './windows.js';
+import { conversationsErrors } from '../conversations.errors.js';
+
+/** A contact whom an ordinary message may reach now. */
+interface OpenConversation {
+  conversationId: string;
+  /** Milliseconds since the epoch. */
+  closesAt: number;
+}
+
+/** Published where contacts were erased: no process may use cached identities. */
+export const CONTACTS = 'contacts';
+
+const CACHE = { ttlMs: 60_000, maxEntries: 100_000 };
+
+/** Reads whether the 24-hour window with a contact is open. */
+@Injectable()
+export class RecipientsService {
+  // Only open windows are kept, and only until they close: an open one can't be closed by anything but time.
+  private readonly open = new ExpiringCache<string, OpenConversation>(CACHE);
+
+  constructor(
+    private readonly conversations: ConversationsRepository,
+    invalidation: PgNotifier,
+  ) {
+    invalidation.on(CONTACTS, () => this.open.clear());
+  }
+
+  /** The open conversation with a recipient where it is known, without a query; null means unknown. */
+  peekOpen(connectionId: string, recipient: string): OpenConversation | null {
+    const known = this.open.peek(`${connectionId}/${recipient}`);
+    return known !== undefined && known.closesAt > Date.now() ? known : null;
+  }
+
+  /**
+   * The open conversation with a recipient.
+   *
+   * @param recipient digits or a user id.
+   * @throws SERVICE_WINDOW_CLOSED (422).
+   */
+  async requireOpen(connectionId: string, recipient: string): Promise<OpenConversation> {
+    const known = this.peekOpen(connectionId, recipient);
+    if (known !== null) return known;
+    const conversation = await this.conversations.findByRecipient(connectionId, recipient);
+    const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
+    if (conversation === null || closesAt === null || closesAt.getTime() <= Date.now()) {
+      throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt });
+    }
+    const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };
+    this.open.set(`${connectionId}/${recipient}`, open);
+    return open;
+  }
+
+  /** Keeps an open conversation that was read elsewhere. */
+  remember(connectionId: string, recipient: string, conversationId: string, lastInboundAt: Date): void {
+    const closesAt = lastInboundAt.getTime() + WINDOW_MS;
+    this.open.set(`${connectionId}/${recipient}`, { conversationId, closesAt });
+  }
+
+  /** The conversation with a recipient (digits or a user id), whether open or not; null where there is none. */
+  async find(connectionId: string, recipient: string): Promise<string | null> {
+    return (await this.conversations.findByRecipient(connectionId, recipient))?.id ?? null;
+  }
+}

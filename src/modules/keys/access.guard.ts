@@ -1,0 +1,102 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import { AppError } from '../../common/app-error.js';
+import { commonErrors } from '../../common/common.errors.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
+import { keysErrors } from './keys.errors.js';
+import { ApiKeysService } from './keys.service.js';
+import type { AuthenticatedRequest, Caller } from './caller.decorator.js';
+import { GuessLimiter } from '../../infrastructure/rates/guess-limiter.js';
+import type { RateDecision } from '../../infrastructure/rates/leased-buckets.js';
+import { rateHeader, RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
+import { routePolicyOf } from '../../infrastructure/http/route-policy.js';
+import type { Scope } from '../../infrastructure/http/scopes.js';
+
+/**
+ * Admits a request by key, then rate limit, then scope: a key without the scope spends a token too, or it could ask
+ * without end. Answers at once where the key was read in the last two seconds and tokens are at hand, so that the usual
+ * request waits for nothing here.
+ */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  private readonly guesses: GuessLimiter;
+
+  constructor(
+    private readonly keys: ApiKeysService,
+    private readonly limiter: RateLimiter,
+    private readonly counters: Counters,
+    config: Config,
+  ) {
+    this.guesses = new GuessLimiter(config.security.authFailuresPerMinute);
+  }
+
+  canActivate(context: ExecutionContext): true | Promise<true> {
+    const policy = routePolicyOf(context.getClass(), context.getHandler());
+    // No application starts with such a route; a guard must not lean on that.
+    if (policy === null) throw commonErrors.ROUTE_NOT_FOUND(undefined, { internal: 'route without a policy' });
+    if (policy === 'public') return true;
+    const http = context.switchToHttp();
+    const req = http.getRequest<AuthenticatedRequest>();
+    const res = http.getResponse<Response>();
+    try {
+      const caller = this.keys.authenticate(bearerOf(req));
+      if (!(caller instanceof Promise)) return this.admit(caller, policy, req, res);
+      return caller.then(
+        (found) => this.admit(found, policy, req, res),
+        (error: unknown) => {
+          throw this.refusal(error, req);
+        },
+      );
+    } catch (error) {
+      throw this.refusal(error, req);
+    }
+  }
+
+  private admit(caller: Caller, scope: Scope, req: AuthenticatedRequest, res: Response): true | Promise<true> {
+    req.caller = caller;
+    req.apiKeyId = caller.apiKeyId;
+    req.organizationId = caller.organizationId;
+    const decision = this.limiter.take(caller.apiKeyId, caller.rateLimits);
+    if (!(decision instanceof Promise)) return this.obey(decision, caller, scope, res);
+    return decision.then((decided) => this.obey(decided, caller, scope, res));
+  }
+
+  private obey(decision: RateDecision, caller: Caller, scope: Scope, res: Response): true {
+    res.setHeader('RateLimit-Policy', caller.rateLimits.policy);
+    res.setHeader('RateLimit', rateHeader(decision));
+    if (!decision.allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
+    if (!caller.scopes.has(scope)) {
+      throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: caller.otpProject !== null }));
+    }
+    return true;
+  }
+
+  /** A failure counts against the address; over the limit the answer says nothing but that. */
+  private refusal(error: unknown, req: AuthenticatedRequest): unknown {
+    if (!(error instanceof AppError) || error.kind !== 'unauthenticated') return error;
+    this.counted(error);
+    const retryAfterSeconds = this.guesses.fail(req.ip ?? '');
+    return retryAfterSeconds === null ? error : ratesErrors.RATE_LIMITED({ retryAfterSeconds });
+  }
+
+  private counted(refusal: AppError): AppError {
+    this.counters.incrementBy('keys_refused', { code: refusal.code });
+    return refusal;
+  }
+}
+
+/** @throws API_KEY_MISSING (401) where there is no bearer token, or more than one, of which it is not clear which one counts. */
+function bearerOf(req: AuthenticatedRequest): string {
+  const header = req.headers.authorization;
+  if (header === undefined || !/^bearer /i.test(header)) throw keysErrors.API_KEY_MISSING();
+  const { rawHeaders } = req;
+  let found = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === 13 && name.toLowerCase() === 'authorization') found += 1;
+  }
+  if (found !== 1) throw keysErrors.API_KEY_MISSING();
+  return header.slice('bearer '.length).trim();
+}

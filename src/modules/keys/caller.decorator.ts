@@ -1,0 +1,34 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
+import type { RateLimits } from '../../infrastructure/rates/rate-limiter.js';
+import type { Scope } from '../../infrastructure/http/scopes.js';
+
+export type OtpMode = 'sandbox' | 'live';
+
+/** What a key says of the OTP project that it belongs to. */
+export interface OtpProjectOfKey {
+  readonly id: string;
+  /** `sandbox` sends nothing. Its keys begin with `hrld_test_`. */
+  readonly mode: OtpMode;
+}
+
+/** The caller: what a valid key says about its request. At most two seconds old. */
+export interface Caller {
+  readonly organizationId: string;
+  readonly apiKeyId: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** Until when the workspace has paid for sending; confirm a refusal in the database. */
+  readonly apiPaidUntil: Date | null;
+  readonly rateLimits: RateLimits;
+  /** Set where the key belongs to an OTP project. */
+  readonly otpProject: OtpProjectOfKey | null;
+}
+
+export interface AuthenticatedRequest extends HeraldRequest {
+  caller: Caller;
+}
+
+/** Hands a route that has `@RequireScope` its caller. */
+export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
+  return context.switchToHttp().getRequest<AuthenticatedRequest>().caller;
+});

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import { Database } from '../../infrastructure/database/database.js';
+import type { OtpMode } from './caller.decorator.js';
+import { ApiKeyEntity } from './entities/api-key.entity.js';
+
+/** A key as its workspace may see it: never with its secret. */
+export type ApiKey = Omit<ApiKeyEntity, 'secretHash'>;
+
+/** What a request's key is checked against. */
+export interface StoredKey {
+  id: string;
+  organizationId: string;
+  secretHash: Buffer;
+  scopes: string[];
+  revoked: boolean;
+  /** Milliseconds, by the database's clock; null: never. */
+  expiresInMs: number | null;
+  apiPaidUntil: Date | null;
+  ratePerSecond: number | null;
+  rateBurst: number | null;
+  otpProjectId: string | null;
+  otpMode: OtpMode | null;
+}
+
+/** The only place with SQL of the table `api_key`. Ids of keys are unique whatever the workspace. */
+@Injectable()
+export class ApiKeysRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(
+    row: Pick<ApiKeyEntity, 'id' | 'organizationId' | 'name' | 'secretHash' | 'scopes' | 'expiresAt' | 'otpProjectId'>,
+  ) {
+    await this.table.insert(row);
+  }
+
+  findById(id: string): Promise<ApiKey | null> {
+    return this.table.findOneBy({ id });
+  }
+
+  /** Oldest first. */
+  list(organizationId: string): Promise<ApiKey[]> {
+    return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  async revoke(id: string): Promise<void> {
+    await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
+  }
+
+  /** Lets the key end in `seconds`, unless it ends before. */
+  async expireIn(id: string, seconds: number): Promise<void> {
+    await this.table
+      .createQueryBuilder()
+      .update({ expiresAt: () => 'least(expires_at, clock_timestamp() + make_interval(secs => :seconds))' })
+      .where({ id })
+      .setParameters({ seconds })
+      .execute();
+  }
+
+  /** One stored key an id, in the same order; null where there is none. */
+  async readStored(ids: readonly string[]): Promise<(StoredKey | null)[]> {
+    const rows = await this.database.query<StoredKey>(
+      `select k.id, k.organization_id as "organizationId", k.secret_hash as "secretHash", k.scopes,
+         k.revoked_at is not null as revoked,
+         (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
+         o.api_paid_until as "apiPaidUntil", o.rate_per_second as "ratePerSecond", o.rate_burst as "rateBurst",
+         p.id as "otpProjectId", p.mode as "otpMode"
+       from api_key k join organization o on o.id = k.organization_id left join otp_project p on p.id = k.otp_project_id
+       where k.id = any($1::text[])`,
+      [ids],
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id) ?? null);
+  }
+
+  /** Sets the time of the last use, of each key once a minute at the most, whatever the number of processes. */
+  async touch(ids: readonly string[]): Promise<void> {
+    await this.database.execute(
+      `update api_key k set last_used_at = clock_timestamp()
+       from (
+         select id from api_key
+         where id = any($1::text[])
+           and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')
+         order by id for update skip locked
+       ) due
+       where k.id = due.id`,
+      [ids],
+    );
+  }
+
+  private get table() {
+    return this.database.repository(ApiKeyEntity);
+  }
+}

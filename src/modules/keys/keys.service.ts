@@ -1,0 +1,289 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { systemClock, type Clock } from '../../common/clock.js';
+import { ExpiringCache } from '../../common/expiring-cache.js';
+import { Audit } from '../audit/audit.service.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import { keysErrors } from './keys.errors.js';
+import { newKey, parseKey } from './api-key-format.js';
+import { ApiKeysRepository, type ApiKey, type StoredKey } from './keys.repository.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
+import type { Caller, OtpProjectOfKey } from './caller.decorator.js';
+import { rateLimits } from '../../infrastructure/rates/rate-limiter.js';
+import { isOtpScope, type Scope } from '../../infrastructure/http/scopes.js';
+import { WORKSPACE_CHANGED } from '../workspaces/workspaces.service.js';
+
+export type { ApiKey };
+
+/** A key just made: the only time that its text is known. */
+export interface IssuedApiKey extends ApiKey {
+  /** The whole text for the Authorization header. Show it once; it can't be had again. */
+  key: string;
+}
+
+export interface NewApiKey {
+  organizationId: string;
+  name: string;
+  scopes: readonly Scope[];
+  expiresAt?: Date | null;
+  /** The key is one of this OTP project; it then has scopes of OTP only. */
+  otpProject?: OtpProjectOfKey;
+}
+
+interface KnownKey {
+  secretHash: Buffer;
+  revoked: boolean;
+  /** On this process's monotonic clock. */
+  expiresAt: number;
+  caller: Caller;
+}
+
+const KEY_CHANGED = 'api_key';
+const CACHE_MS = 2_000;
+const MAX_CACHED = 50_000;
+const USAGE_FLUSH_MS = 5_000;
+const USE_NOTED_EVERY_MS = 60_000;
+const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
+// Compared with where the id is unknown, so that it takes as long as a wrong secret.
+const NO_HASH = Buffer.alloc(32);
+
+/** Gathers which keys were used, each once a minute, so that no request waits for the note of its use. */
+export class KeyUsage {
+  private readonly noted: ExpiringCache<string, true>;
+  private pending: string[] = [];
+
+  constructor(clock: Clock = systemClock) {
+    this.noted = new ExpiringCache({ ttlMs: USE_NOTED_EVERY_MS, maxEntries: MAX_CACHED, clock });
+  }
+
+  note(keyId: string): void {
+    if (this.noted.peek(keyId) === true) return;
+    this.noted.set(keyId, true);
+    this.pending.push(keyId);
+  }
+
+  /** The keys used for the first time in their minute since the last call. */
+  takePending(): string[] {
+    return this.pending.splice(0);
+  }
+}
+
+/** Makes, checks and ends API keys. */
+@Injectable()
+export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(ApiKeysService.name);
+  private readonly known = new ExpiringCache<string, KnownKey | null>({
+    ttlMs: CACHE_MS,
+    maxEntries: MAX_CACHED,
+    keep: (key) => key !== null && !key.revoked && key.expiresAt > systemClock.monotonic(),
+  });
+  /**
+   * What each text that a caller sent was found to be, so that the same one need not be taken apart and hashed again. It
+   * counts only as long as `known` has that very key, which knows of revocations.
+   */
+  private readonly verified = new ExpiringCache<string, KnownKey>({ ttlMs: CACHE_MS, maxEntries: MAX_CACHED });
+  /** A flood of invented ids costs a statement a batch, not one each. */
+  private readonly reader: GroupCommit<string, StoredKey | null>;
+  private readonly usage = new KeyUsage();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly keys: ApiKeysRepository,
+    private readonly database: Database,
+    private readonly invalidation: PgNotifier,
+    private readonly config: Config,
+    private readonly audit: Audit,
+  ) {
+    this.reader = new GroupCommit(database, {
+      name: 'API keys',
+      commit: (ids) => this.keys.readStored(ids),
+      transactional: false,
+      lockedForMs: null,
+      maxWaiting: 5_000,
+    });
+    invalidation.on(KEY_CHANGED, (id) => (id === null ? this.known.clear() : this.known.delete(id)));
+    invalidation.on(WORKSPACE_CHANGED, () => this.known.clear());
+  }
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.flushUsage(), USAGE_FLUSH_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    await this.flushUsage();
+  }
+
+  /**
+   * Makes a key. Its text is in the answer and nowhere else.
+   *
+   * @throws Error where a key of an OTP project gets other scopes than OTP's, or another key gets those.
+   */
+  async create(input: NewApiKey): Promise<IssuedApiKey> {
+    const { otpProject = null } = input;
+    requireFitting(input.scopes, otpProject !== null);
+    const { id, secret, text } = newKey(otpProject?.mode === 'sandbox' ? 'test' : 'live');
+    const { organizationId, name, expiresAt = null } = input;
+    const scopes = [...new Set(input.scopes)];
+    return this.database.transaction(async () => {
+      const otpProjectId = otpProject?.id ?? null;
+      await this.keys.insert({
+        id,
+        organizationId,
+        name,
+        secretHash: digestOf(secret),
+        scopes,
+        expiresAt,
+        otpProjectId,
+      });
+      const details = { name, scopes, expires_at: expiresAt, otp_project_id: otpProjectId };
+      await this.audit.record({ action: 'key.created', organizationId, target: id, details });
+      return { ...(await this.getById(id)), key: text };
+    });
+  }
+
+  /** The workspace's keys, oldest first, ended ones too. */
+  list(organizationId: string): Promise<ApiKey[]> {
+    return this.keys.list(organizationId);
+  }
+
+  findById(id: string): Promise<ApiKey | null> {
+    return this.keys.findById(id);
+  }
+
+  /** @throws Error where there is no such key. */
+  async getById(id: string): Promise<ApiKey> {
+    const key = await this.keys.findById(id);
+    if (key === null) throw new Error(`there is no API key ${id}`);
+    return key;
+  }
+
+  /**
+   * Ends a key: every process refuses it within five seconds, mostly at once. Revoking it again changes nothing.
+   *
+   * @throws Error where there is no such key.
+   */
+  revoke(id: string): Promise<ApiKey> {
+    return this.database.transaction(async () => {
+      const { organizationId, revokedAt } = await this.getById(id);
+      await this.keys.revoke(id);
+      if (revokedAt === null) await this.audit.record({ action: 'key.revoked', organizationId, target: id });
+      await this.invalidation.publish(KEY_CHANGED, id);
+      return this.getById(id);
+    });
+  }
+
+  /** Ends all keys of the workspace. */
+  async revokeAll(organizationId: string): Promise<void> {
+    for (const { id } of await this.list(organizationId)) await this.revoke(id);
+  }
+
+  /**
+   * Makes a key of the same name and scopes in its place. Both work for `overlapSeconds` (default one day), then the
+   * old one has expired; with 0 it is revoked at once. The new one has no expiry.
+   *
+   * @throws Error where there is no such key, or it was revoked.
+   */
+  rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedApiKey> {
+    return this.database.transaction(async () => {
+      const old = await this.getById(id);
+      if (old.revokedAt !== null) throw new Error(`the API key ${id} was revoked and can't be rotated`);
+      const otpProject = await this.otpProjectOf(id);
+      const { organizationId, name, scopes } = old;
+      const issued = await this.create({ organizationId, name, scopes, otpProject });
+      if (overlapSeconds > 0) await this.keys.expireIn(id, overlapSeconds);
+      else await this.keys.revoke(id);
+      const details = { replaced_by: issued.id, overlap_seconds: overlapSeconds };
+      await this.audit.record({ action: 'key.rotated', organizationId, target: id, details });
+      await this.invalidation.publish(KEY_CHANGED, id);
+      return issued;
+    });
+  }
+
+  /**
+   * Finds the caller to which this key belongs: from the cache where it was read in the last two seconds.
+   *
+   * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401).
+   */
+  authenticate(text: string): Caller | Promise<Caller> {
+    const verified = this.verified.peek(text);
+    if (verified !== undefined && this.known.peek(verified.caller.apiKeyId) === verified) return this.admit(verified);
+    const parsed = parseKey(text);
+    if (parsed === null) throw keysErrors.API_KEY_INVALID();
+    const { id, secret } = parsed;
+    const known = this.known.peek(id);
+    if (known !== undefined) return this.verify(known, secret, text);
+    return this.known.get(id, () => this.read(id)).then((read) => this.verify(read, secret, text));
+  }
+
+  private verify(key: KnownKey | null, secret: string, text: string): Caller {
+    if (!isSecretOf(key, secret)) throw keysErrors.API_KEY_INVALID();
+    this.verified.set(text, key);
+    return this.admit(key);
+  }
+
+  private admit(key: KnownKey): Caller {
+    if (key.revoked) throw keysErrors.API_KEY_REVOKED();
+    if (key.expiresAt <= systemClock.monotonic()) throw keysErrors.API_KEY_EXPIRED();
+    this.usage.note(key.caller.apiKeyId);
+    return key.caller;
+  }
+
+  private async read(id: string): Promise<KnownKey | null> {
+    const startedAt = systemClock.monotonic();
+    const stored = await this.reader.submit(id);
+    if (stored === null) return null;
+    const { limits } = this.config;
+    return {
+      secretHash: stored.secretHash,
+      revoked: stored.revoked,
+      expiresAt: stored.expiresInMs === null ? Infinity : startedAt + stored.expiresInMs,
+      caller: {
+        organizationId: stored.organizationId,
+        apiKeyId: stored.id,
+        scopes: new Set(stored.scopes as Scope[]),
+        apiPaidUntil: stored.apiPaidUntil,
+        rateLimits: rateLimits(stored.ratePerSecond ?? limits.ratePerSecond, stored.rateBurst ?? limits.rateBurst),
+        otpProject: projectOf(stored),
+      },
+    };
+  }
+
+  private async otpProjectOf(id: string): Promise<OtpProjectOfKey | undefined> {
+    const [stored] = await this.keys.readStored([id]);
+    return (stored && projectOf(stored)) ?? undefined;
+  }
+
+  private async flushUsage(): Promise<void> {
+    const ids = this.usage.takePending();
+    if (ids.length === 0) return;
+    try {
+      await this.keys.touch(ids);
+    } catch (error) {
+      this.logger.warn(`the time of last use of ${ids.length} keys was not noted: ${String(error)}`);
+    }
+  }
+}
+
+function projectOf({ otpProjectId, otpMode }: StoredKey): OtpProjectOfKey | null {
+  return otpProjectId === null || otpMode === null ? null : { id: otpProjectId, mode: otpMode };
+}
+
+function requireFitting(scopes: readonly Scope[], ofProject: boolean): void {
+  if (scopes.every((scope) => isOtpScope(scope) === ofProject)) return;
+  throw new Error(
+    ofProject ? 'a key of an OTP project has scopes of OTP only' : 'scopes of OTP need a key of an OTP project',
+  );
+}
+
+/** In constant time, whether the key is known or not. */
+function isSecretOf(key: KnownKey | null, secret: string): key is KnownKey {
+  return timingSafeEqual(digestOf(secret), key?.secretHash ?? NO_HASH) && key !== null;
+}
+
+function digestOf(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}

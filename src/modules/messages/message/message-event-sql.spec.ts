@@ -1,0 +1,374 @@
+import { LIMITED } from '../../../../test/support/limits.js';
+import fc from 'fast-check';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { runs } from '../../../../test/support/runs.js';
+import { newId } from '../../../common/ids.js';
+import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { eventsOf, listenFor, type WaitingEvent } from '../../../../test/support/webhook-events.js';
+import type { MessageStatus, OutboundStatus } from './message-state.js';
+import type { StatusReport } from '../messages.types.js';
+import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
+import { SendRepository } from '../../sending/sending.repository.js';
+import { StatusBatches } from '../../../../test/messages/report-batches.js';
+
+let opened: OpenTestDatabase;
+let statuses: StatusBatches;
+let outcomes: OutcomeRepository;
+let sends: SendRepository;
+let factories: Factories;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  statuses = new StatusBatches(opened.database);
+  outcomes = new OutcomeRepository(opened.database, LIMITED);
+  sends = new SendRepository(opened.database);
+  factories = new Factories(opened.database);
+  connection = await listeningConnection();
+});
+
+afterAll(() => opened.close());
+
+interface Made extends Reported {
+  to: string;
+}
+
+async function listeningConnection(events?: readonly string[]): Promise<ConnectionRow> {
+  const { id: organizationId } = await factories.workspace();
+  await listenFor(opened.database, organizationId, events);
+  return factories.connection({ organizationId });
+}
+
+async function make(status: MessageStatus, at: ConnectionRow = connection, age = 60): Promise<Made> {
+  const to = testPhone();
+  const made = await factories.message({
+    connection: at,
+    status,
+    recipient: to,
+    clientMessageId: `order-${to}`,
+    createdAt: secondsAgo(age),
+  });
+  return { ...reportedAs(made), to };
+}
+
+function outcome(made: Made, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
+  return {
+    attemptId: made.attemptId,
+    messageId: made.id,
+    status: 'accepted',
+    attemptStatus: 'accepted',
+    metaMessageId: made.metaMessageId,
+    httpStatus: 200,
+    platformCode: null,
+    platformMessage: null,
+    category: null,
+    traceId: null,
+    delayMs: 0,
+    tries: 0,
+    ...change,
+  };
+}
+
+const UNKNOWN = {
+  status: 'outcome_unknown',
+  attemptStatus: 'unknown',
+  metaMessageId: null,
+  httpStatus: null,
+  platformMessage: 'The request was sent and no answer came in time.',
+  category: 'platform_unavailable',
+} as const;
+
+const report = (made: Made, status: StatusReport['status'], change?: Partial<StatusReport>) =>
+  statusReport(connection.id, made, status, change);
+
+async function rowOf(id: string): Promise<Record<string, unknown> & { status: OutboundStatus; event_count: number }> {
+  const rows = await opened.database.query<Record<string, unknown>>('select * from message_view where id = $1', [id]);
+  return rows[0] as Awaited<ReturnType<typeof rowOf>>;
+}
+
+const statusesOf = (events: readonly WaitingEvent[]) => events.map(({ data }) => data.status);
+
+describe('an outcome', () => {
+  it('that is accepted has the event that the contract describes', async () => {
+    const made = await make('processing');
+    await outcomes.record(outcome(made));
+    const { accepted_at: acceptedAt } = (await rowOf(made.id)) as unknown as { accepted_at: Date };
+    const [event, ...others] = await eventsOf(opened.database, made.id);
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({
+      type: 'message.status.updated',
+      organization_id: connection.organizationId,
+      occurred_at: acceptedAt,
+    });
+    expect(event?.data).toEqual({
+      message_id: made.id,
+      client_message_id: `order-${made.to}`,
+      connection_id: connection.id,
+      to: made.to,
+      recipient: null,
+      status: 'accepted',
+      previous_status: 'processing',
+      occurred_at: acceptedAt.toISOString(),
+      attempt: 1,
+      failure_category: null,
+      error: null,
+      sequence: 1,
+    });
+  });
+
+  it.each([
+    [
+      { platformCode: 131009, platformMessage: 'Bad value' },
+      { code: '131009', message: 'Bad value' },
+    ],
+    [{ platformMessage: 'The file is gone.' }, { code: 'UNKNOWN', message: 'The file is gone.' }],
+    [{ platformCode: 131009 }, { code: '131009', message: '' }],
+  ])('that is a refusal has the reason: %j', async (said, error) => {
+    const made = await make('processing');
+    const refused = { status: 'failed', attemptStatus: 'rejected', category: 'media_error', ...said } as const;
+    await outcomes.record(outcome(made, refused));
+    const [event] = await eventsOf(opened.database, made.id);
+    expect(event?.data).toMatchObject({ status: 'failed', failure_category: 'media_error', error });
+  });
+
+  it('that is unknown has one event, and so has its resolution', async () => {
+    const made = await make('processing');
+    await outcomes.record(outcome(made, UNKNOWN));
+    await outcomes.record(outcome(made, UNKNOWN));
+    await outcomes.record(outcome(made));
+    await outcomes.record(outcome(made));
+    const events = await eventsOf(opened.database, made.id);
+    expect(events.map(({ data }) => [data.previous_status, data.status, data.sequence])).toEqual([
+      ['processing', 'outcome_unknown', 1],
+      ['outcome_unknown', 'accepted', 2],
+    ]);
+    expect(Date.parse(String(events[0]?.data.occurred_at))).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  it.each([
+    ['puts the message back', { status: 'queued', attemptStatus: 'deferred', delayMs: 1_000, tries: 1 }],
+    ['belongs to an attempt that a retry has replaced', { attemptId: newId() }],
+  ] as const)('that %s is no event', async (_name, change) => {
+    const made = await make('processing');
+    await outcomes.record(outcome(made, change));
+    expect(await eventsOf(opened.database, made.id)).toEqual([]);
+    expect(await rowOf(made.id)).toMatchObject({ event_count: 0 });
+  });
+
+  it('is undone together with its event', async () => {
+    const made = await make('processing');
+    await opened.database.execute('alter table webhook_event rename to webhook_event_away');
+    try {
+      await expect(outcomes.record(outcome(made))).rejects.toThrow();
+      await expect(statuses.apply(report(made, 'sent'))).rejects.toThrow();
+    } finally {
+      await opened.database.execute('alter table webhook_event_away rename to webhook_event');
+    }
+    expect(await rowOf(made.id)).toMatchObject({ status: 'processing', event_count: 0 });
+    await outcomes.record(outcome(made));
+    expect(statusesOf(await eventsOf(opened.database, made.id))).toEqual(['accepted']);
+  });
+});
+
+describe('a report', () => {
+  it('has an event with the platform’s time; several in one batch have one each', async () => {
+    const made = await make('accepted');
+    await Promise.all([
+      statuses.apply(report(made, 'sent', { occurredAt: secondsAgo(9) })),
+      statuses.apply(report(made, 'sent', { occurredAt: secondsAgo(9) })),
+      statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(8) })),
+      statuses.apply(report(made, 'read', { occurredAt: secondsAgo(7) })),
+      statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(5) })),
+    ]);
+    const events = await eventsOf(opened.database, made.id);
+    const changes = events.map(({ data }) => [data.previous_status, data.status, data.occurred_at, data.sequence]);
+    expect(changes).toEqual([
+      ['accepted', 'sent', secondsAgo(9).toISOString(), 1],
+      ['sent', 'delivered', secondsAgo(8).toISOString(), 2],
+      ['delivered', 'read', secondsAgo(7).toISOString(), 3],
+    ]);
+    expect(events[0]?.data).toMatchObject({ message_id: made.id, to: made.to, attempt: 1, error: null });
+  });
+
+  it('of a failure has the reason', async () => {
+    const made = await make('sent');
+    await statuses.apply(report(made, 'failed'));
+    const [event] = await eventsOf(opened.database, made.id);
+    expect(event?.data).toMatchObject({
+      status: 'failed',
+      previous_status: 'sent',
+      failure_category: 'recipient_unreachable',
+      error: { code: '131026', message: 'Not on WhatsApp' },
+    });
+  });
+
+  it('that changes nothing is no event', async () => {
+    const made = await make('read');
+    await statuses.apply(report(made, 'delivered'));
+    await statuses.apply(report(made, 'failed'));
+    expect(await eventsOf(opened.database, made.id)).toEqual([]);
+  });
+});
+
+describe('a sweep', () => {
+  it('reports a lease that ran out', async () => {
+    const made = await make('processing');
+    await runOut(made);
+    const [event] = await eventsOf(opened.database, made.id);
+    expect(event?.data).toMatchObject({
+      status: 'outcome_unknown',
+      previous_status: 'processing',
+      attempt: 1,
+      error: null,
+    });
+  });
+
+  it('reports a message that waited for too long', async () => {
+    const made = await make('queued', connection, 26 * 3_600);
+    await sends.expireQueued(100);
+    const [event] = await eventsOf(opened.database, made.id);
+    expect(event?.data).toMatchObject({
+      status: 'failed',
+      previous_status: 'queued',
+      attempt: 0,
+      failure_category: 'expired',
+      error: { code: 'EXPIRED' },
+      sequence: 1,
+    });
+  });
+});
+
+describe('without an endpoint that wants them', () => {
+  it('events are counted but not kept', async () => {
+    const { id: organizationId } = await factories.workspace();
+    const at = await factories.connection({ organizationId });
+    const made = await make('processing', at);
+    await outcomes.record(outcome(made));
+    await statuses.apply(report(made, 'read', { connectionId: at.id }));
+    expect(await eventsOf(opened.database, made.id)).toEqual([]);
+    expect(await rowOf(made.id)).toMatchObject({ status: 'read', event_count: 2 });
+  });
+
+  it('events of a workspace that has had one are recorded, and wait for nothing', async () => {
+    const at = await listeningConnection(['message.received']);
+    const chosenByNone = await make('processing', at);
+    await outcomes.record(outcome(chosenByNone));
+    await opened.database.execute('update webhook_endpoint set deleted_at = now() where organization_id = $1', [
+      at.organizationId,
+    ]);
+    await statuses.apply(report(chosenByNone, 'read', { connectionId: at.id }));
+    const events = await eventsOf(opened.database, chosenByNone.id);
+    expect(statusesOf(events)).toEqual(['accepted', 'read']);
+    for (const event of events) {
+      expect(event).toMatchObject({ status: 'recorded', endpoint_id: null, due_at: null });
+    }
+  });
+});
+
+it('every change has exactly one event, in order, however reports, answers and sweeps interleave and repeat', async () => {
+  const reported = fc.array(
+    fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
+    {
+      maxLength: 8,
+    },
+  );
+  const answers = fc.constantFrom(
+    ['accepted' as const],
+    ['unknown' as const],
+    ['unknown' as const, 'lease' as const],
+    ['lease' as const, 'accepted' as const, 'accepted' as const],
+  );
+  const histories = fc.array(
+    fc.tuple(reported, answers).map(([reports, own]) => [...reports, ...own]),
+    { minLength: 1, maxLength: 10 },
+  );
+  const repositories = Array.from({ length: 3 }, () => new StatusBatches(opened.database));
+  await fc.assert(
+    fc.asyncProperty(histories, fc.array(fc.nat(), { minLength: 110, maxLength: 110 }), async (planned, order) => {
+      const all = await Promise.all(planned.map(async (kinds) => ({ kinds, made: await make('processing') })));
+      const steps = all
+        .flatMap(({ kinds, made }) => kinds.map((kind) => ({ kind, made })))
+        .map((step, n) => ({ ...step, key: order[n] ?? 0 }))
+        .sort((a, b) => a.key - b.key);
+      await Promise.all(
+        steps.map(async ({ kind, made }, n) => {
+          if (kind === 'accepted') await outcomes.record(outcome(made));
+          else if (kind === 'unknown') await outcomes.record(outcome(made, UNKNOWN));
+          else if (kind === 'lease') await runOut(made);
+          else await (repositories[n % 3] ?? statuses).apply(report(made, kind));
+        }),
+      );
+      for (const { made } of all) await expectChain(made);
+    }),
+    { numRuns: runs(15) },
+  );
+}, 60_000);
+
+it('every change has exactly one event, though connections break in the middle and all is done again', async () => {
+  const made = await Promise.all(Array.from({ length: 60 }, () => make('processing')));
+  const killer = new pg.Client({ connectionString: opened.url });
+  await killer.connect();
+  let isOver = false;
+  let kills = 0;
+  const killing = (async () => {
+    while (!isOver) {
+      const { rowCount } = await killer.query(
+        // With a wait for its end, so that none dies under a statement after this loop.
+        `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database()
+           and pid <> pg_backend_pid() and backend_type = 'client backend' and (state <> 'idle' or random() < 0.1)
+         order by random() limit 1`,
+      );
+      kills += rowCount ?? 0;
+      await pause(25);
+    }
+  })();
+  // As the sender and the notifications do: what may not have been written is written again.
+  const insist = (work: () => Promise<unknown>): Promise<true> => waitFor(() => work().then(() => true as const));
+  try {
+    await Promise.all(
+      made.map(async (each, n) => {
+        await pause(n * 15);
+        await insist(() => outcomes.record(outcome(each, n % 3 === 0 ? UNKNOWN : {})));
+        for (const status of ['sent', 'delivered', 'read'] as const) {
+          await insist(() => statuses.apply(report(each, status)));
+        }
+      }),
+    );
+    // A slow machine has killed less by now: repeats, which change nothing, go on until enough was broken.
+    for (let n = 0; kills <= 5; n++) {
+      const each = made[n % made.length];
+      if (each !== undefined) await insist(() => statuses.apply(report(each, 'read')));
+    }
+  } finally {
+    isOver = true;
+    await killing;
+    await killer.end();
+  }
+  expect(kills).toBeGreaterThan(5);
+  for (const each of made) {
+    await expectChain(each);
+    expect(await rowOf(each.id)).toMatchObject({ status: 'read', event_count: 4 });
+  }
+}, 60_000);
+
+/** A chain without a gap: each event begins where the one before it ended, and the last one is what is. */
+async function expectChain(made: Made): Promise<void> {
+  const events = await eventsOf(opened.database, made.id);
+  const row = await rowOf(made.id);
+  expect(events.map(({ data }) => data.sequence)).toEqual(events.map((_event, index) => index + 1));
+  expect(events.map(({ data }) => data.previous_status)).toEqual(['processing', ...statusesOf(events)].slice(0, -1));
+  expect([row.status, row.event_count]).toEqual([events.at(-1)?.data.status ?? 'processing', events.length]);
+  expect(new Set(statusesOf(events)).size).toBe(events.length);
+}
+
+async function runOut(made: Made): Promise<void> {
+  await opened.database.execute(
+    `update message_queue set lease_until = now() - interval '1 s' where message_id = $1 and attempt_id is not null`,
+    [made.id],
+  );
+  await sends.expireLeases(100);
+}

@@ -1,0 +1,173 @@
+import { LIMITED } from '../../../../test/support/limits.js';
+import { newId } from '../../../common/ids.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { attemptRow } from '../../../../test/messages/attempt-row.js';
+import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
+import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type MessageEvent } from './message-state.js';
+import { MessagesRepository } from '../messages.repository.js';
+import type { StatusReport } from '../messages.types.js';
+import { putBack } from '../../sending/outcome/outcome-record.js';
+import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
+import { ScheduleRepository } from '../schedule/schedule.repository.js';
+import { SendRepository } from '../../sending/sending.repository.js';
+import { applyStatusReports } from '../reports/status-reports.repository.js';
+
+let opened: OpenTestDatabase;
+let factories: Factories;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(4);
+  factories = new Factories(opened.database);
+});
+afterAll(() => opened.close());
+
+// A lane of its own for each message: what moves all that is there moves nothing else.
+beforeEach(async () => {
+  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+});
+
+interface Made extends Reported {
+  recipient: string;
+}
+
+/** Lets the event happen to a message, by the statement that applies it in the service. */
+const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
+  claimed: async () => {
+    await new LaneRepository(opened.database).ensure(connection.id);
+    const limits = { leaseMs: 60_000 };
+    await claimLane(new SendRepository(opened.database), claimRequest(connection.id, newId(), 8), limits);
+  },
+  outcome_accepted: answered('accepted', 'accepted'),
+  outcome_refused: answered('failed', 'rejected'),
+  outcome_deferred: answered('queued', 'deferred'),
+  outcome_unknown: answered('outcome_unknown', 'unknown'),
+  lease_expired: async ({ id }) => {
+    await opened.database.execute(
+      `update message_queue set lease_until = clock_timestamp() - interval '1 s'
+       where message_id = $1 and lease_until is not null`,
+      [id],
+    );
+    await new SendRepository(opened.database).expireLeases(100);
+  },
+  expired: async ({ id }) => {
+    await opened.database.execute('update message_queue set expires_at = queued_at where message_id = $1', [id]);
+    return new SendRepository(opened.database).expireQueued(100);
+  },
+  retry: retried('retry'),
+  retry_confirmed: retried('retry_confirmed'),
+  restored: () => {
+    const restore = new MessagesMaintenanceRepository(opened.database);
+    return opened.database.transaction(() => restore.markDoubtful(new Date(Date.now() + 60_000)));
+  },
+  erased: ({ recipient }) =>
+    new MessagesMaintenanceRepository(opened.database).withdraw({
+      organizationId: connection.organizationId,
+      numbers: [recipient],
+      userIds: [],
+      conversationIds: [],
+    }),
+  canceled: ({ id }) => new ScheduleRepository(opened.database).cancel(connection.organizationId, id),
+  release_refused: async ({ id }) => {
+    await opened.database.execute(
+      `with gone as (delete from message_queue where message_id = $1 and attempt_id is null returning *)
+       insert into message_schedule (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+         scheduled_for, release_at)
+       select connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at, queued_at
+       from gone`,
+      [id],
+    );
+    const refusal = {
+      category: 'template_unavailable',
+      code: 'TEMPLATE_NOT_APPROVED',
+      message: 'It is paused.',
+    } as const;
+    await new ScheduleRepository(opened.database).release([{ messageId: id, refusal, body: null }], 24);
+  },
+  notified_sent: reported('sent'),
+  notified_delivered: reported('delivered'),
+  notified_read: reported('read'),
+  notified_failed: reported('failed'),
+  earlier_sent: (made) => tellOfEarlier(made, 'sent'),
+  earlier_delivered: (made) => tellOfEarlier(made, 'delivered'),
+  earlier_read: (made) => tellOfEarlier(made, 'read'),
+  earlier_failed: (made) => tellOfEarlier(made, 'failed'),
+};
+
+function answered(status: OutcomeRecord['status'], attemptStatus: OutcomeRecord['attemptStatus']) {
+  return ({ id, attemptId, metaMessageId }: Made) =>
+    new OutcomeRepository(opened.database, LIMITED).record({
+      ...putBack({ id, attemptId: attemptId === '' ? newId() : attemptId }),
+      status,
+      attemptStatus,
+      metaMessageId: status === 'accepted' ? metaMessageId : null,
+    });
+}
+
+function retried(event: 'retry' | 'retry_confirmed') {
+  return ({ id }: Made) => {
+    const { organizationId } = connection;
+    return new MessagesRepository(opened.database, LIMITED).retry(organizationId, id, statesThatTake(event), null);
+  };
+}
+
+function apply(report: StatusReport): Promise<unknown> {
+  const { database } = opened;
+  return database.transaction(() => applyStatusReports([report], database));
+}
+
+function reported(status: StatusReport['status']) {
+  return (made: Made) => apply(statusReport(connection.id, made, status));
+}
+
+async function tellOfEarlier(made: Made, status: StatusReport['status']): Promise<unknown> {
+  const earlier = { ...made, attemptId: newId(), metaMessageId: `wamid.${newId()}` };
+  for (const table of ['message_queue', 'message_state']) {
+    await opened.database.execute(`update ${table} set attempt_number = attempt_number + 1 where message_id = $1`, [
+      made.id,
+    ]);
+  }
+  await opened.database.execute(
+    `insert into message_attempt (id, organization_id, message_id, number, status, started_at)
+     values ($1, $2, $3, 0, 'unknown', clock_timestamp() - interval '1 minute')`,
+    [earlier.attemptId, connection.organizationId, made.id],
+  );
+  return apply(statusReport(connection.id, earlier, status));
+}
+
+const CASES = MESSAGE_EVENTS.flatMap((event) =>
+  OUTBOUND_STATUSES.map((status) => [event, status, nextStatus(status, event)] as const),
+);
+
+it.each(CASES)('%s finds a message %s and makes it %s, as the transition table has it', async (event, status, next) => {
+  const recipient = testPhone();
+  const made = await factories.message({ connection, status, recipient, createdAt: secondsAgo(60) });
+  const message = { ...reportedAs(made), recipient };
+  await opened.database.execute(
+    `update message_state set attempt_status = null, meta_message_id = null where message_id = $1`,
+    [message.id],
+  );
+  // What waits for the next attempt has its latest one behind it.
+  if (status === 'queued' && event.startsWith('notified')) {
+    message.attemptId = newId();
+    await opened.database.execute(
+      `insert into message_attempt (id, organization_id, message_id, number, status, started_at)
+       values ($1, $2, $3, 0, 'unknown', clock_timestamp() - interval '1 minute')`,
+      [message.attemptId, connection.organizationId, message.id],
+    );
+  }
+  await HAPPENS[event](message);
+  const [row] = await opened.database.query(
+    `select v.status, q.message_id is null as "isOut", s.message_id is null as "isIn" from message_view v
+     left join message_queue q on q.message_id = v.id left join message_state s on s.message_id = v.id where v.id = $1`,
+    [message.id],
+  );
+  const end = next ?? status;
+  const isIn = end === 'queued' || end === 'processing';
+  expect(row).toEqual({ status: end, isIn, isOut: !isIn });
+  if (message.attemptId !== '') expect(await attemptRow(opened.database, message.attemptId)).not.toEqual({});
+});

@@ -1,0 +1,317 @@
+import { LIMITED } from '../../../../test/support/limits.js';
+import { runs } from '../../../../test/support/runs.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import fc from 'fast-check';
+import pg from 'pg';
+import { newId } from '../../../common/ids.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { attemptRow, attemptRows } from '../../../../test/messages/attempt-row.js';
+import { statusReport } from '../../../../test/messages/platform-reports.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { statesThatTake } from '../message/message-state.js';
+import { MessagesRepository } from '../messages.repository.js';
+import type { Attempt, StatusReport } from '../messages.types.js';
+import { putBack } from '../../sending/outcome/outcome-record.js';
+import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
+import { SendRepository } from '../../sending/sending.repository.js';
+import { StatusBatches } from '../../../../test/messages/report-batches.js';
+
+const OWNER = newId();
+const RETRYABLE = [...new Set([...statesThatTake('retry'), ...statesThatTake('retry_confirmed')])];
+const OUTCOMES = {
+  accepted: { status: 'accepted', attemptStatus: 'accepted', httpStatus: 200 },
+  rejected: { status: 'failed', attemptStatus: 'rejected', httpStatus: 400, category: 'invalid_content' },
+  deferred: { status: 'queued', attemptStatus: 'deferred', httpStatus: 429, category: 'rate_limited' },
+  unknown: { status: 'outcome_unknown', attemptStatus: 'unknown', category: 'platform_unavailable' },
+} as const satisfies Record<string, Partial<OutcomeRecord>>;
+
+let opened: OpenTestDatabase;
+let statuses: StatusBatches;
+let outcomes: OutcomeRepository;
+let sends: SendRepository;
+let lanes: LaneRepository;
+let messages: MessagesRepository;
+let factories: Factories;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  const { database } = opened;
+  statuses = new StatusBatches(database);
+  outcomes = new OutcomeRepository(database, LIMITED);
+  sends = new SendRepository(database);
+  lanes = new LaneRepository(database);
+  messages = new MessagesRepository(database, LIMITED);
+  factories = new Factories(database);
+  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+});
+
+afterAll(() => opened.close());
+
+/** A message of which the platform took the first attempt. */
+async function take(): Promise<Flow> {
+  const made = await factories.message({ connection, status: 'accepted', recipient: testPhone() });
+  return new Flow(made.id, [{ id: made.attemptId ?? '', metaMessageId: made.metaMessageId ?? '', failed: false }]);
+}
+
+interface SentAttempt {
+  id: string;
+  metaMessageId: string;
+  /** The platform refused it, or reported that it failed. */
+  failed: boolean;
+}
+
+/** One message, driven through the same statements as in the service. */
+class Flow {
+  constructor(
+    readonly messageId: string,
+    readonly attempts: SentAttempt[],
+  ) {}
+
+  async row(): Promise<Record<string, unknown>> {
+    const rows = await opened.database.query('select * from message_view where id = $1', [this.messageId]);
+    return rows[0] ?? {};
+  }
+
+  attempt(n = 0): Promise<Record<string, unknown>> {
+    return attemptRow(opened.database, this.attempts[n]?.id ?? '');
+  }
+
+  async report(status: StatusReport['status'], n = 0): Promise<void> {
+    const { id, metaMessageId } = this.attempts[n] ?? { id: '', metaMessageId: '' };
+    const reported = { id: this.messageId, attemptId: id, metaMessageId };
+    await statuses.apply(statusReport(connection.id, reported, status));
+  }
+
+  retry(): Promise<boolean> {
+    const { organizationId } = connection;
+    return messages.retry(organizationId, this.messageId, RETRYABLE, null);
+  }
+
+  /** True where the message was taken for another attempt. */
+  async claim(): Promise<boolean> {
+    const { id } = connection;
+    await lanes.ensure(id);
+    const { items } = await claimLane(sends, claimRequest(id, OWNER, 64), { leaseMs: 3_600_000 });
+    const mine = items.find((message) => message.id === this.messageId);
+    if (mine !== undefined)
+      this.attempts.push({ id: mine.attemptId, metaMessageId: `wamid.${mine.attemptId}`, failed: false });
+    return mine !== undefined;
+  }
+
+  /** The answer to the latest attempt. */
+  async answer(kind: keyof typeof OUTCOMES): Promise<boolean> {
+    const { id, metaMessageId } = this.attempts.at(-1) ?? { id: '', metaMessageId: '' };
+    return outcomes.record({
+      ...putBack({ id: this.messageId, attemptId: id }),
+      metaMessageId: kind === 'accepted' ? metaMessageId : null,
+      ...OUTCOMES[kind],
+    });
+  }
+}
+
+describe('a retry after a reported failure', () => {
+  it('is not withdrawn by a "sent" of the failed attempt, late or repeated', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    expect(await flow.retry()).toBe(true);
+    await flow.report('sent');
+    await flow.report('failed');
+    await flow.report('sent');
+    expect(await flow.row()).toMatchObject({ status: 'queued', sent_at: null, next_attempt_at: expect.any(Date) });
+  });
+
+  it('is not withdrawn where its own first attempt was put back meanwhile', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    await flow.retry();
+    expect(await flow.claim()).toBe(true);
+    await flow.answer('deferred');
+    await flow.report('sent');
+    expect(await flow.row()).toMatchObject({ status: 'queued' });
+  });
+
+  it('is not withdrawn where the failure was reported before the answer of the attempt itself', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    await flow.retry();
+    await flow.claim();
+    await flow.report('failed', 1);
+    await flow.answer('accepted');
+    expect(await flow.attempt(1)).toMatchObject({ failure_category: 'recipient_unreachable', platform_code: 131026 });
+    expect(await flow.retry()).toBe(true);
+    await flow.report('sent', 1);
+    expect(await flow.row()).toMatchObject({ status: 'queued' });
+  });
+
+  it('is not withdrawn where the attempt that failed had been put back', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    await flow.retry();
+    await flow.claim();
+    await flow.answer('deferred');
+    await flow.report('failed', 1);
+    expect(await flow.attempt(1)).toMatchObject({ status: 'rejected', failure_category: 'recipient_unreachable' });
+    await flow.report('sent', 1);
+    expect(await flow.row()).toMatchObject({ status: 'queued' });
+  });
+
+  it.each([true, false])(
+    'is not withdrawn where the failure was reported before the attempt was put back (retried before: %s)',
+    async (before) => {
+      const flow = await take();
+      await flow.report('failed');
+      await flow.retry();
+      await flow.claim();
+      await flow.report('failed', 1);
+      if (before) await flow.retry();
+      await flow.answer('deferred');
+      if (!before) await flow.retry();
+      await flow.report('sent', 1);
+      expect(await flow.row()).toMatchObject({ status: 'queued' });
+    },
+  );
+
+  it('ends where the failed attempt arrived after all', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    await flow.retry();
+    await flow.report('delivered');
+    expect(await flow.row()).toMatchObject({ status: 'delivered', next_attempt_at: null });
+  });
+
+  it('is not withdrawn by a batch that read its attempts before the failure and waited for another row', async () => {
+    const first = await take();
+    const second = await take();
+    const holder = new pg.Client({ connectionString: opened.url });
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select 1 from message_state where message_id = $1 for update', [first.messageId]);
+      const together = Promise.all([first.report('sent'), second.report('sent')]);
+      await waitFor(
+        async () => {
+          const { rows } = await holder.query(
+            'select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))',
+          );
+          return rows.length > 0;
+        },
+        { what: 'a batch that waits for the row' },
+      );
+      await second.report('failed');
+      expect(await second.retry()).toBe(true);
+      await holder.query('rollback');
+      await together;
+    } finally {
+      await holder.end();
+    }
+    expect(await first.row()).toMatchObject({ status: 'sent' });
+    expect(await second.row()).toMatchObject({ status: 'queued' });
+  });
+});
+
+describe('a retry after an unknown outcome', () => {
+  it('is withdrawn by a "sent" of any attempt with an unknown outcome, whose later reports then count', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    await flow.retry();
+    await flow.claim();
+    await flow.answer('unknown');
+    await flow.retry();
+    await flow.claim();
+    await flow.answer('deferred');
+    await flow.report('sent', 1);
+    expect(await flow.row()).toMatchObject({ status: 'sent', meta_message_id: flow.attempts[1]?.metaMessageId });
+    await flow.report('failed', 1);
+    expect(await flow.row()).toMatchObject({ status: 'failed' });
+  });
+
+  it('whose attempt turns out to be taken leaves no failure on that attempt', async () => {
+    for (const settles of ['sent', 'delivered', 'read'] as const) {
+      const flow = await take();
+      await flow.report('failed');
+      await flow.retry();
+      await flow.claim();
+      await flow.answer('unknown');
+      expect(await flow.attempt(1)).toMatchObject({ status: 'unknown', failure_category: 'platform_unavailable' });
+      await flow.report(settles, 1);
+      expect(await flow.attempt(1)).toMatchObject({ status: 'accepted', failure_category: null });
+    }
+  });
+});
+
+type Step =
+  | { do: 'report'; status: StatusReport['status']; which: number }
+  | { do: 'retry' }
+  | { do: 'claim' }
+  | { do: 'answer'; kind: keyof typeof OUTCOMES };
+
+it('an accepted retry is sent, or an attempt that did not fail proves that it need not be, in any order of events', async () => {
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constant('report' as const),
+        status: fc.constantFrom(
+          'sent' as const,
+          'sent' as const,
+          'failed' as const,
+          'failed' as const,
+          'delivered' as const,
+        ),
+        which: fc.nat(2),
+      }),
+    },
+    { weight: 3, arbitrary: fc.constant({ do: 'retry' } as const) },
+    { weight: 2, arbitrary: fc.constant({ do: 'claim' } as const) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('answer' as const),
+        kind: fc.constantFrom('accepted' as const, 'rejected' as const, 'deferred' as const, 'unknown' as const),
+      }),
+    },
+  );
+  const retried = { withdrawn: 0, kept: 0 };
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24 }), async (steps) => {
+      const flow = await take();
+      let open: Attempt['status'] = 'accepted';
+      // What is promised to the caller: the message waits for an attempt.
+      let owed = false;
+      for (const step of steps) {
+        if (step.do === 'report') {
+          const attempt = flow.attempts[step.which % flow.attempts.length];
+          if (attempt === undefined) continue;
+          await flow.report(step.status, flow.attempts.indexOf(attempt));
+          if (owed && (step.status === 'delivered' || (step.status === 'sent' && !attempt.failed))) {
+            owed = false;
+            retried.withdrawn++;
+          }
+          attempt.failed ||= step.status === 'failed';
+        } else if (step.do === 'retry') {
+          owed = (await flow.retry()) || owed;
+        } else if (step.do === 'claim') {
+          if (await flow.claim()) [owed, open] = [false, 'started'];
+        } else if (open === 'started') {
+          const moved = await flow.answer(step.kind);
+          open = step.kind;
+          owed ||= moved && step.kind === 'deferred';
+          const attempt = flow.attempts.at(-1);
+          if (attempt !== undefined) attempt.failed ||= step.kind === 'rejected';
+        }
+        if (owed) retried.kept++;
+        expect((await flow.row()).status === 'queued').toBe(owed);
+      }
+      // However they moved between the tables: each of them once, numbered without a gap.
+      const known = await attemptRows(opened.database, flow.messageId);
+      expect(known.map(({ number }) => number)).toEqual(flow.attempts.map((_attempt, index) => index + 1));
+      expect((await flow.row()).attempt_count).toBe(flow.attempts.length);
+    }),
+    { numRuns: runs(30) },
+  );
+  expect(retried.withdrawn).toBeGreaterThan(0);
+  expect(retried.kept).toBeGreaterThan(0);
+}, 120_000);

@@ -1,0 +1,477 @@
+import pg from 'pg';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import { LIMITED } from '../../../../test/support/limits.js';
+import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
+import { newMessage } from '../../../../test/support/new-message.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { newId } from '../../../common/ids.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
+import { AcceptRepository, INSERT_MESSAGES } from '../../messages/accept/accept.repository.js';
+import { enterContactObservations } from '../../conversations/conversations.repository.js';
+import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
+import { MessagesRepository } from '../../messages/messages.repository.js';
+import { ScheduleRepository } from '../../messages/schedule/schedule.repository.js';
+import type { ClaimedMessage } from './claim-sql.js';
+import { OutcomeRepository, RECORD, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import { SendRepository } from '../sending.repository.js';
+
+const OWNER = newId();
+const LIMITS = { leaseMs: 3_600_000 };
+const TO = '4915100';
+
+let opened: OpenTestDatabase;
+let sends: SendRepository;
+let outcomes: OutcomeRepository;
+let accepts: AcceptRepository;
+let connection: ConnectionRow;
+/** Other processes' connections; what they have open is undone after each test. */
+let clients: pg.Client[];
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  sends = new SendRepository(opened.database);
+  outcomes = new OutcomeRepository(opened.database, LIMITED);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
+});
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  clients = [];
+  const factories = new Factories(opened.database);
+  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+  await new LaneRepository(opened.database).ensure(connection.id);
+});
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.end()));
+  // Whatever happened: each recipient's first message is due or on the wire.
+  expect(await stranded()).toEqual([]);
+  await opened.database.execute('delete from message_queue');
+});
+
+async function begin(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: opened.url });
+  await client.connect();
+  client.on('error', () => undefined);
+  clients.push(client);
+  await client.query('begin');
+  return client;
+}
+
+/** Resolves with what the statement answers once the other transaction, for which it waits, is over. */
+async function blocked<T>(statement: Promise<T>): Promise<{ later: Promise<T> }> {
+  let isOver = false;
+  const over = statement.finally(() => (isOver = true));
+  over.catch(() => undefined);
+  await waitFor(async () => {
+    const waits = await opened.database.count(
+      `select count(*)::integer as count from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (isOver) throw new Error('it was to wait for a lock');
+    return waits > 0;
+  });
+  return { later: over };
+}
+
+interface Row {
+  id: string;
+  due: boolean;
+  sent: boolean;
+}
+
+/** The queue's rows of the recipient, in its order. */
+function rowsOf(recipient = TO): Promise<Row[]> {
+  return opened.database.query<Row & Record<string, unknown>>(
+    `select message_id as id, due_at is not null as due, attempt_id is not null as sent from message_queue
+     where connection_id = $1 and recipient = $2 order by (attempt_id is null), seq`,
+    [connection.id, recipient],
+  );
+}
+
+const waits = (id: string): Row => ({ id, due: false, sent: false });
+const isDue = (id: string): Row => ({ id, due: true, sent: false });
+const onWire = (id: string): Row => ({ id, due: false, sent: true });
+
+function stranded(): Promise<unknown[]> {
+  return opened.database.query(
+    `select q.recipient from message_queue q where q.attempt_id is null and q.due_at is null and q.message_id = (
+       select f.message_id from message_queue f where f.connection_id = q.connection_id and f.recipient = q.recipient
+       order by (f.attempt_id is null), f.seq limit 1)`,
+  );
+}
+
+async function accept(recipient = TO): Promise<string> {
+  return (await accepts.accept(newMessage(connection, recipient))).messageId;
+}
+
+/** Inserts within the other process's transaction. */
+async function acceptIn(client: pg.Client, recipient = TO): Promise<string> {
+  const id = newId();
+  await client.query(INSERT_MESSAGES.text, [JSON.stringify([newMessage(connection, recipient, { id })]), 24]);
+  return id;
+}
+
+async function claim(limit = 64): Promise<ClaimedMessage[]> {
+  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
+}
+
+async function claimOne(): Promise<ClaimedMessage> {
+  const [claimed] = await claim(1);
+  if (claimed === undefined) throw new Error('nothing was claimed');
+  return claimed;
+}
+
+const accepted = ({ id, attemptId }: ClaimedMessage): OutcomeRecord => ({
+  messageId: id,
+  attemptId,
+  status: 'accepted',
+  attemptStatus: 'accepted',
+});
+const putOff = ({ id, attemptId }: ClaimedMessage, delayMs = 600_000): OutcomeRecord => ({
+  messageId: id,
+  attemptId,
+  status: 'queued',
+  attemptStatus: 'deferred',
+  delayMs,
+  tries: 1,
+});
+
+const recordIn = (client: pg.Client, outcome: OutcomeRecord): Promise<unknown> =>
+  client.query(RECORD.text, [JSON.stringify([outcome])]);
+
+const cancelIn = (client: pg.Client, id: string): Promise<unknown> =>
+  client.query('delete from message_queue where message_id = $1 and attempt_id is null', [id]);
+
+describe('a new message', () => {
+  it('is due alone, and waits behind what waits or is on the wire', async () => {
+    const [first, second] = [await accept(), await accept()];
+    expect(await rowsOf()).toEqual([isDue(first), waits(second)]);
+    const claimed = await claimOne();
+    const third = await accept();
+    expect(await rowsOf()).toEqual([onWire(first), waits(second), waits(third)]);
+    await outcomes.record(accepted(claimed));
+    expect(await rowsOf()).toEqual([isDue(second), waits(third)]);
+  });
+
+  it('of a batch waits behind the one before it in the batch', async () => {
+    const [first, second] = [newMessage(connection, TO), newMessage(connection, TO)];
+    await accepts.acceptTogether([first, second], true);
+    expect(await rowsOf()).toEqual([isDue(first.id), waits(second.id)]);
+  });
+
+  it('that is not committed yet holds up the outcome, which then passes the turn on to it', async () => {
+    await accept();
+    const claimed = await claimOne();
+    const other = await begin();
+    const second = await acceptIn(other);
+    const { later } = await blocked(outcomes.record(accepted(claimed)));
+    await other.query('commit');
+    expect(await later).toBe(true);
+    expect(await rowsOf()).toEqual([isDue(second)]);
+  });
+
+  it('that is taken back holds up the outcome no longer', async () => {
+    await accept();
+    const claimed = await claimOne();
+    const other = await begin();
+    await acceptIn(other);
+    const { later } = await blocked(outcomes.record(accepted(claimed)));
+    await other.query('rollback');
+    expect(await later).toBe(true);
+    expect(await rowsOf()).toEqual([]);
+  });
+
+  it('is due at once beside an outcome that is not committed yet, and is claimed only after it', async () => {
+    const first = await accept();
+    const claimed = await claimOne();
+    const other = await begin();
+    await recordIn(other, accepted(claimed));
+    const second = await accept();
+    expect(await rowsOf()).toEqual([onWire(first), isDue(second)]);
+    expect(await claim()).toEqual([]);
+    await other.query('commit');
+    expect((await claim()).map(({ id }) => id)).toEqual([second]);
+  });
+
+  it('is claimed after the outcome comes again where the one that it met was taken back', async () => {
+    const first = await accept();
+    const claimed = await claimOne();
+    const other = await begin();
+    await recordIn(other, accepted(claimed));
+    const second = await accept();
+    await other.query('rollback');
+    expect(await claim()).toEqual([]);
+    await outcomes.record(accepted(claimed));
+    expect((await claim()).map(({ id }) => id)).toEqual([second]);
+    expect(first).not.toBe(second);
+  });
+
+  it('with a lower place than one that was committed before is due, and goes first', async () => {
+    const other = await begin();
+    // Its place in the order is taken before that of the other, and its row is there after it.
+    await other.query(`select setval('message_queue_seq_seq', nextval('message_queue_seq_seq') + 10)`);
+    const later = await acceptIn(other);
+    await opened.database
+      .query(`select setval('message_queue_seq_seq', currval('message_queue_seq_seq') - 5)`)
+      .catch(() =>
+        opened.database.query(`select setval('message_queue_seq_seq', last_value - 5) from message_queue_seq_seq`),
+      );
+    await other.query('commit');
+    const earlier = await accept();
+    await opened.database.query(`select setval('message_queue_seq_seq', last_value + 20) from message_queue_seq_seq`);
+    expect(await rowsOf()).toEqual([isDue(earlier), isDue(later)]);
+    const claimed = await claim();
+    expect(claimed.map(({ id }) => id)).toEqual([earlier]);
+    await outcomes.record(accepted(claimed[0] as ClaimedMessage));
+    expect((await claim()).map(({ id }) => id)).toEqual([later]);
+  });
+});
+
+describe('a removal', () => {
+  it('of a message that is not the first leaves the turn where it is', async () => {
+    const [first, second, third] = [await accept(), await accept(), await accept()];
+    const [before] = await opened.database.query('select due_at from message_queue where message_id = $1', [first]);
+    expect(await new ScheduleRepository(opened.database).cancel(connection.organizationId, second)).toBe(true);
+    expect(await rowsOf()).toEqual([isDue(first), waits(third)]);
+    expect(await opened.database.query('select due_at from message_queue where message_id = $1', [first])).toEqual([
+      before,
+    ]);
+  });
+
+  it('of the next message while the outcome waits for it: the one behind it has its turn', async () => {
+    await accept();
+    const [second, third] = [await accept(), await accept()];
+    const claimed = await claimOne();
+    const other = await begin();
+    await cancelIn(other, second);
+    const { later } = await blocked(outcomes.record(accepted(claimed)));
+    await other.query('commit');
+    expect(await later).toBe(true);
+    expect(await rowsOf()).toEqual([isDue(third)]);
+  });
+
+  it('of the first one beside a claim of another process that is not committed yet', async () => {
+    const [first, second] = [await accept(), await accept()];
+    const other = await begin();
+    await cancelIn(other, first);
+    expect(await claim()).toEqual([]);
+    await other.query('commit');
+    expect((await claim()).map(({ id }) => id)).toEqual([second]);
+  });
+
+  it('looks again where the next one was claimed while it waited for it', async () => {
+    const [first, second] = [await accept(), await accept()];
+    const other = await begin();
+    // As a claim of another process that has met the second as its recipient's first.
+    await other.query(
+      `update message_queue set attempt_id = $2, due_at = null, claimed_at = now(), lease_until = now() + interval '1 hour'
+       where message_id = $1`,
+      [second, newId()],
+    );
+    const { later } = await blocked(new ScheduleRepository(opened.database).cancel(connection.organizationId, first));
+    await other.query('commit');
+    expect(await later).toBe(true);
+    expect(await rowsOf()).toEqual([onWire(second)]);
+  });
+
+  it('of two on the wire at once: the next one has its turn, though neither sees the other', async () => {
+    const ids = [await accept(), await accept(), await accept()];
+    const [first] = [await claimOne()];
+    const attemptId = newId();
+    await opened.database.execute(
+      `update message_queue set attempt_id = $2, due_at = null, claimed_at = now(), lease_until = now() + interval '1 hour'
+       where message_id = $1`,
+      [ids[1], attemptId],
+    );
+    const [one, two] = [await begin(), await begin()];
+    await recordIn(one, accepted(first));
+    const second = recordIn(two, accepted({ id: ids[1], attemptId } as ClaimedMessage));
+    await one.query('commit');
+    await second;
+    await two.query('commit');
+    expect(await rowsOf()).toEqual([isDue(ids[2] as string)]);
+  });
+
+  it('of neighbours by two at once is tried again after a deadlock', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 12; n++) ids.push(await accept());
+    const schedule = new ScheduleRepository(opened.database);
+    const canceled = await Promise.all(ids.map((id) => schedule.cancel(connection.organizationId, id)));
+    expect(canceled).toEqual(ids.map(() => true));
+    expect(await rowsOf()).toEqual([]);
+  });
+});
+
+describe('a message that is put off', () => {
+  it('keeps its time, and those behind it wait', async () => {
+    const [first, second] = [await accept(), await accept()];
+    await outcomes.record(putOff(await claimOne()));
+    expect(await rowsOf()).toEqual([isDue(first), waits(second)]);
+    expect(await claim()).toEqual([]);
+    await outcomes.record(putOff({ id: first, attemptId: newId() } as ClaimedMessage));
+  });
+
+  it('takes the turn of one that was accepted beside its outcome: the lane has no due message that cannot go', async () => {
+    const first = await accept();
+    const claimed = await claimOne();
+    const attempt = await begin();
+    await attempt.query('select 1 from message_queue where message_id = $1 for update', [first]);
+    const second = await accept();
+    expect(await rowsOf()).toEqual([onWire(first), isDue(second)]);
+    await attempt.query('commit');
+    await outcomes.record(putOff(claimed));
+    expect(await rowsOf()).toEqual([isDue(first), waits(second)]);
+  });
+
+  it('lets one with an earlier place go first that came while it was on the wire', async () => {
+    const first = await accept();
+    const claimed = await claimOne();
+    const earlier = await accept();
+    await opened.database.execute('update message_queue set seq = seq - 1000 where message_id = $1', [earlier]);
+    await outcomes.record(putOff(claimed));
+    expect(await rowsOf()).toEqual([isDue(earlier), isDue(first)]);
+    expect((await claim()).map(({ id }) => id)).toEqual([earlier]);
+  });
+});
+
+describe('two names of one contact', () => {
+  const toUser = { recipient: 'US.1', recipientUserId: 'US.1' };
+  const known = () => new Factories(opened.database).conversation({ connection, userId: 'US.1', phone: null });
+  const join = () =>
+    opened.database.transaction(() =>
+      enterContactObservations(
+        [
+          {
+            connectionId: connection.id,
+            organizationId: connection.organizationId,
+            phone: TO,
+            waId: TO,
+            userId: 'US.1',
+            profileName: null,
+            lastInboundAt: null,
+          } as never,
+        ],
+        opened.database,
+      ),
+    );
+
+  it('become one order: what waited for the user id goes before what came later for the number', async () => {
+    await known();
+    const [a, b] = [newMessage(connection, 'US.1', toUser), newMessage(connection, 'US.1', toUser)];
+    await accepts.accept(a);
+    const number = await accept();
+    await accepts.accept(b);
+    await join();
+    expect(await rowsOf('US.1')).toEqual([]);
+    expect(await rowsOf()).toEqual([isDue(a.id), isDue(number), waits(b.id)]);
+    const left: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      const claimed = await claim();
+      expect(claimed).toHaveLength(1);
+      left.push(...claimed.map(({ id }) => id));
+      await outcomes.record(accepted(claimed[0] as ClaimedMessage));
+    }
+    expect(left).toEqual([a.id, number, b.id]);
+  });
+
+  it('beside one that is accepted for the user id and not committed yet', async () => {
+    await known();
+    const first = newMessage(connection, 'US.1', toUser);
+    await accepts.accept(first);
+    const other = await begin();
+    const second = newMessage(connection, 'US.1', toUser);
+    await other.query(INSERT_MESSAGES.text, [JSON.stringify([second]), 24]);
+    const { later } = await blocked(join());
+    await other.query('commit');
+    await later;
+    expect(await rowsOf()).toEqual([isDue(first.id), waits(second.id)]);
+    expect(await rowsOf('US.1')).toEqual([]);
+  });
+});
+
+describe('the repair', () => {
+  it('gives a turn to who has none, page by page, and says how many', async () => {
+    const others = Array.from({ length: 5 }, (_none, n) => `49152${n}`);
+    for (const recipient of [...others, ...others]) await accept(recipient);
+    expect(await sends.repairTurns(new AbortController().signal)).toBe(0);
+    await opened.database.execute('update message_queue set due_at = null where connection_id = $1', [connection.id]);
+    expect(await sends.repairTurns(new AbortController().signal)).toBe(5);
+    expect(await claim()).toHaveLength(5);
+  });
+});
+
+/** Recipients with two messages on the wire. */
+const TOGETHER = `
+select recipient from message_queue where attempt_id is not null group by connection_id, recipient having count(*) > 1`;
+
+it('never strands a message, nor sends two to a recipient at once, whatever inserts and deletes at once', async () => {
+  const recipients = Array.from({ length: 6 }, (_none, n) => `49153${n}`);
+  const [withdrawn] = recipients as [string];
+  const any = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
+  const messages = new MessagesRepository(opened.database, LIMITED);
+  const schedule = new ScheduleRepository(opened.database);
+  const maintenance = new MessagesMaintenanceRepository(opened.database);
+  const ids: string[] = [];
+  // What was withdrawn names no recipient any more.
+  const retryable: string[] = [];
+  const together: unknown[] = [];
+  let left = 120;
+  const rounds = async (work: () => Promise<unknown>): Promise<void> => {
+    while (left > 0) await work();
+  };
+  const sendAll = async (): Promise<number> => {
+    const claimed = await claim(6);
+    together.push(...(await opened.database.query(TOGETHER)));
+    await Promise.all(
+      claimed.map((message) => {
+        const kind = Math.random();
+        if (kind < 0.2) return outcomes.record(putOff(message, 5));
+        if (kind < 0.3) return outcomes.record({ ...accepted(message), status: 'failed', attemptStatus: 'rejected' });
+        return outcomes.record(accepted(message));
+      }),
+    );
+    return claimed.length;
+  };
+  await Promise.all([
+    rounds(async () => {
+      left--;
+      const batch = Array.from({ length: 4 }, () => newMessage(connection, any(recipients)));
+      ids.push(...batch.map(({ id }) => id));
+      retryable.push(...batch.filter(({ recipient }) => recipient !== withdrawn).map(({ id }) => id));
+      await Promise.all(batch.map((message) => accepts.accept(message)));
+    }),
+    rounds(async () => {
+      const batch = Array.from({ length: 3 }, () => newMessage(connection, any(recipients)));
+      await accepts.acceptTogether(batch, false);
+      ids.push(...batch.map(({ id }) => id));
+    }),
+    rounds(() => schedule.cancel(connection.organizationId, any(ids) ?? newId())),
+    rounds(() => schedule.cancel(connection.organizationId, any(ids) ?? newId())),
+    rounds(() => messages.retry(connection.organizationId, any(retryable) ?? newId(), ['failed'], null)),
+    rounds(() =>
+      maintenance.withdraw({
+        organizationId: connection.organizationId,
+        numbers: [withdrawn],
+        userIds: [],
+        conversationIds: [],
+      }),
+    ),
+    rounds(async () => {
+      await opened.database.execute(
+        'update message_queue set expires_at = queued_at where message_id = $1 and attempt_id is null',
+        [any(ids) ?? newId()],
+      );
+      await sends.expireQueued(10);
+    }),
+    rounds(sendAll),
+  ]);
+  expect(await stranded()).toEqual([]);
+  await waitFor(
+    async () =>
+      (await sendAll()) === 0 &&
+      (await opened.database.count('select count(*)::integer as count from message_queue')) === 0,
+  );
+  expect(together).toEqual([]);
+}, 120_000);

@@ -1,0 +1,271 @@
+import { LIMITED } from '../../../../test/support/limits.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import { holdLane } from '../../../../test/support/hold-lane.js';
+import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
+import { rowsRead } from '../../../../test/support/rows-read.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { newId } from '../../../common/ids.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { MOST_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
+import { QueueEstimates } from './queue-estimate.js';
+import { putBack } from '../outcome/outcome-record.js';
+import { OutcomeRepository, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import type { ClaimedMessage } from '../claim/claim-sql.js';
+import { SendRepository } from '../sending.repository.js';
+
+const OWNER = newId();
+const LIMITS = { leaseMs: 3_600_000 };
+
+let opened: OpenTestDatabase;
+let sends: SendRepository;
+let lanes: LaneRepository;
+let outcomes: OutcomeRepository;
+let estimates: QueueEstimates;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(4);
+  lanes = new LaneRepository(opened.database);
+  outcomes = new OutcomeRepository(opened.database, LIMITED);
+});
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  sends = new SendRepository(opened.database);
+  estimates = new QueueEstimates(opened.database, LIMITED);
+  connection = await newConnection();
+});
+
+async function newConnection(status?: 'pending' | 'restricted'): Promise<ConnectionRow> {
+  const factories = new Factories(opened.database);
+  const { id: organizationId } = await factories.workspace();
+  const made = await factories.connection({ organizationId, throughputPerSecond: 10, ...(status && { status }) });
+  await lanes.ensure(made.id);
+  return made;
+}
+
+/** Messages to these recipients, in this order. */
+async function queue(recipients: readonly string[], of = connection): Promise<string[]> {
+  const ids = recipients.map(() => newId());
+  await opened.database.execute(
+    `with given as (select * from unnest($2::uuid[], $4::text[]) with ordinality as g (id, recipient, n)), made as (
+       insert into message (id, organization_id, connection_id, direction, type, recipient, created_at)
+       select id, $3, $1, 'outbound', 'text', recipient, clock_timestamp() from given returning id)
+     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, expires_at)
+     select $1, clock_timestamp(), given.id, $3, given.recipient, clock_timestamp(), clock_timestamp() + interval '1 day'
+     from given order by n`,
+    [of.id, ids, of.organizationId, recipients],
+  );
+  return ids;
+}
+
+async function waitingOf(id: string, of = connection): Promise<Waiting> {
+  const waiting = await estimates.ofMessage({ id, organizationId: of.organizationId });
+  if (waiting === null) throw new Error('it does not wait');
+  return waiting;
+}
+
+const aheadOf = async (ids: readonly string[]): Promise<number[]> => {
+  const ahead: number[] = [];
+  for (const id of ids) ahead.push((await waitingOf(id)).ahead);
+  return ahead;
+};
+
+async function claim(limit: number): Promise<ClaimedMessage[]> {
+  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
+}
+
+const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({
+  ...putBack(claimed),
+  status: 'accepted',
+  attemptStatus: 'accepted',
+  metaMessageId: `wamid.${claimed.attemptId}`,
+  httpStatus: 200,
+});
+
+/** Sends so many, each once the one before it has its outcome; returns them in the order in which they left. */
+async function send(count: number): Promise<string[]> {
+  const left: string[] = [];
+  while (left.length < count) {
+    const [claimed] = await claim(1);
+    if (claimed === undefined) throw new Error('nothing to claim');
+    await outcomes.record(accepted(claimed));
+    left.push(claimed.id);
+  }
+  return left;
+}
+
+const newTo = (recipient: string, change: Partial<NewInQueue> = {}): NewInQueue => ({
+  organizationId: connection.organizationId,
+  connectionId: connection.id,
+  recipient,
+  recipientUserId: null,
+  conversationId: null,
+  ...change,
+});
+
+describe('the place in the queue', () => {
+  // Some recipients have many messages, most have one; both sides of the number to which a claim looks at all at once.
+  const crowd = (size: number): string[] =>
+    Array.from({ length: size }, (_, n) => String(1_000 + ((n * 7_919) % (n % 3 === 0 ? 11 : size))));
+
+  it.each([40, 140])('of each of %i messages is the order in which they leave', async (size) => {
+    const ids = await queue(crowd(size));
+    const foretold = await aheadOf(ids);
+    const left = await send(size);
+    expect(ids.map((id, index) => [left.indexOf(id), foretold[index]])).toEqual(
+      ids.map((_id, index) => [foretold[index], foretold[index]]),
+    );
+  });
+
+  it('is right in the midst of the walk too', async () => {
+    const ids = await queue(crowd(140));
+    const gone = await send(45);
+    const rest = ids.filter((id) => !gone.includes(id));
+    const foretold = await aheadOf(rest);
+    const left = await send(rest.length);
+    expect(foretold).toEqual(rest.map((id) => left.indexOf(id)));
+  });
+
+  it('is found by what is on the wire where another process walks', async () => {
+    const ids = await queue(crowd(60));
+    const onWire = await claim(20);
+    const rest = ids.filter((id) => !onWire.some((claimed) => claimed.id === id));
+    const here = await aheadOf(rest);
+    estimates = new QueueEstimates(opened.database, LIMITED);
+    expect(await aheadOf(rest)).toEqual(here);
+  });
+
+  it('of a new message is behind what its recipient has waiting, by number and by user id', async () => {
+    await queue(['1003', '1001', '1002', '1001']);
+    expect(await estimates.ofNew(newTo('1001'))).toMatchObject({ ahead: 4 });
+    expect(await estimates.ofNew(newTo('1002'))).toMatchObject({ ahead: 4 });
+    expect(await estimates.ofNew(newTo('1004'))).toMatchObject({ ahead: 3 });
+    expect(await estimates.ofNew(newTo('1000'))).toMatchObject({ ahead: 3 });
+    const { id } = await new Factories(opened.database).conversation({ connection, phone: '1001', userId: 'US.1' });
+    const byUserId = newTo('US.1', { recipientUserId: 'US.1', conversationId: id });
+    expect(await estimates.ofNew(byUserId)).toMatchObject({ ahead: 4 });
+    expect(await estimates.ofNew({ ...newTo('1001'), organizationId: newId() })).toBeNull();
+  });
+
+  it('is estimated by the pace of the number', async () => {
+    const ids = await queue(Array.from({ length: 31 }, (_, n) => String(1_000 + n)));
+    const { reason, ahead, until, estimatedSendAt } = await waitingOf(ids[30] ?? '');
+    expect([reason, ahead, until]).toEqual(['number_pace', 30, estimatedSendAt]);
+    const inMs = Number(estimatedSendAt) - Date.now();
+    expect(inMs).toBeLessThanOrEqual(3_000);
+    expect(await waitingOf(ids[0] ?? '')).toMatchObject({ reason: 'due', ahead: 0, until: null });
+  });
+
+  it('is counted up to ten thousand, and reads no more than that of a longer queue', async () => {
+    const ids = await queue(Array.from({ length: 3 * MOST_AHEAD }, (_, n) => String(100_000 + n)));
+    await opened.database.execute('vacuum analyze message_queue');
+    expect(await waitingOf(ids[MOST_AHEAD - 1] ?? '')).toMatchObject({ ahead: MOST_AHEAD - 1 });
+    const last = ids.at(-1) ?? '';
+    expect(await waitingOf(last)).toMatchObject({ reason: 'number_pace', ahead: MOST_AHEAD, estimatedSendAt: null });
+    const read = await rowsRead(opened.database, 'message_queue', () => waitingOf(last));
+    expect(read).toBeLessThan(2.5 * MOST_AHEAD);
+  });
+
+  it('passes over what is not due, however much it is', async () => {
+    const ids = await queue(Array.from({ length: 2 * MOST_AHEAD }, (_, n) => String(100_000 + n)));
+    const last = ids.at(-1) ?? '';
+    await opened.database.execute(
+      `update message_queue set due_at = clock_timestamp() + interval '1 day'
+       where connection_id = $1 and message_id <> $2`,
+      [connection.id, last],
+    );
+    await opened.database.execute('vacuum analyze message_queue');
+    expect(await waitingOf(last)).toMatchObject({ ahead: 0, reason: 'due', estimatedSendAt: expect.any(Date) });
+    const read = await rowsRead(opened.database, 'message_queue', () => waitingOf(last));
+    expect(read).toBeLessThan(100);
+  });
+});
+
+describe('the reason', () => {
+  it('earlier_message_to_recipient: behind one on the wire, and behind one that is put off', async () => {
+    const [first = '', second = '', third = ''] = await queue(['1001', '1001', '1001']);
+    const [claimed] = await claim(10);
+    expect(await waitingOf(second)).toMatchObject({ reason: 'earlier_message_to_recipient', ahead: 1, until: null });
+    await outcomes.record({ ...putBack(claimed as ClaimedMessage), delayMs: 60_000, tries: 1 });
+    const head = await waitingOf(first);
+    const behind = await waitingOf(third);
+    expect(head).toMatchObject({ reason: 'retry', ahead: 0 });
+    expect(behind).toMatchObject({ reason: 'earlier_message_to_recipient', ahead: 2, until: head.until });
+    expect(behind.estimatedSendAt?.getTime()).toBeGreaterThanOrEqual(head.until?.getTime() ?? Infinity);
+  });
+
+  it.each([
+    ['pair_limit', 131056],
+    ['retry', 131057],
+    ['retry', null],
+  ])('%s: put off with the code %s', async (reason, platformCode) => {
+    const [id = ''] = await queue(['1001']);
+    const [claimed] = await claim(1);
+    await outcomes.record({ ...putBack(claimed as ClaimedMessage), platformCode, delayMs: 60_000, tries: 1 });
+    const waiting = await waitingOf(id);
+    expect(waiting).toMatchObject({ reason, estimatedSendAt: waiting.until });
+    expect(waiting.until?.getTime()).toBeGreaterThan(Date.now());
+  });
+
+  it('number_paused: until the pause ends, unless its own next try is later', async () => {
+    const [id = '', other = ''] = await queue(['1001', '1002']);
+    await lanes.pause(connection.id, 'rate_limited', 30_000);
+    const waiting = await waitingOf(id);
+    expect(waiting.reason).toBe('number_paused');
+    expect(waiting.estimatedSendAt).toEqual(waiting.until);
+    await opened.database.execute(
+      `update message_queue set due_at = clock_timestamp() + interval '10 minutes' where message_id = $1`,
+      [other],
+    );
+    const putOff = await waitingOf(other);
+    expect(putOff.reason).toBe('retry');
+    expect(Number(putOff.until)).toBeGreaterThan(Number(waiting.until));
+  });
+
+  it('number_disconnected: no end is known', async () => {
+    const pending = await newConnection('pending');
+    const [id = ''] = await queue(['1001'], pending);
+    expect(await waitingOf(id, pending)).toMatchObject({
+      reason: 'number_disconnected',
+      until: null,
+      estimatedSendAt: null,
+    });
+    const restricted = await newConnection('restricted');
+    const [sends = ''] = await queue(['1001'], restricted);
+    expect(await waitingOf(sends, restricted)).toMatchObject({ reason: 'due' });
+  });
+
+  it('number_paused without an end, while every lane is held after a restore', async () => {
+    const [id = ''] = await queue(['1001']);
+    await opened.database.transaction(async () => {
+      await opened.database.execute(`update database_identity set identity = 'another'`);
+      expect(await waitingOf(id)).toMatchObject({ reason: 'number_paused', until: null, estimatedSendAt: null });
+      await opened.database.execute('update database_identity set identity = identity_of_database()');
+    });
+    expect(await waitingOf(id)).toMatchObject({ reason: 'due' });
+  });
+
+  it('due: an estimate as long as it is not due for long without a worker', async () => {
+    const [id = ''] = await queue(['1001']);
+    const fresh = await waitingOf(id);
+    expect(fresh.estimatedSendAt).not.toBeNull();
+    await opened.database.execute(
+      `update message_queue set queued_at = queued_at - interval '1 minute', due_at = due_at - interval '1 minute' where message_id = $1`,
+      [id],
+    );
+    expect(await waitingOf(id)).toMatchObject({ reason: 'due', ahead: 0, estimatedSendAt: null });
+    await holdLane(opened.database, claimRequest(connection.id, OWNER, 1));
+    expect((await waitingOf(id)).estimatedSendAt).not.toBeNull();
+  });
+
+  it('is none of another workspace, nor of what is on the wire', async () => {
+    const [id = ''] = await queue(['1001']);
+    const { organizationId } = connection;
+    expect(await estimates.ofMessage({ id, organizationId: newId() })).toBeNull();
+    const { expiresAt } = await waitingOf(id);
+    expect(Math.abs(expiresAt.getTime() - Date.now() - 86_400_000)).toBeLessThan(600_000);
+    await claim(1);
+    expect(await estimates.ofMessage({ id, organizationId })).toBeNull();
+  });
+});

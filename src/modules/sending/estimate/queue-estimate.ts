@@ -1,0 +1,191 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../infrastructure/config/config.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import { LANES_HELD, isHeld } from '../../../infrastructure/lanes/lane-hold.js';
+import { laneRecipient } from '../../conversations/conversations.repository.js';
+import { queueTakes } from '../../messages/message/message-state.js';
+import type { ClaimedMessage } from '../claim/claim-sql.js';
+import { MOST_AHEAD, type NewInQueue, type QueueEstimate, type Waiting } from '../sending.types.js';
+
+/** The platform's limit of messages from one number to one recipient. */
+const PAIR_LIMIT = 131056;
+/** A message that has been due for so long while no worker drains its lane says nothing about when one will. */
+const NOT_DRAINED_MS = 30_000;
+
+/**
+ * Says of a message that waits why, and when it would leave: in the order in which claims go through a lane. They take what
+ * has been due for longest, and a recipient's next message is due once the one before it has left; so a message leaves in
+ * the round that its place among its recipient's messages gives it.
+ *
+ * The estimate takes the queue as it stands and the pace of the number: what is accepted later for recipients in front of
+ * this one leaves earlier, and answers of the platform that take long slow the lane down.
+ */
+@Injectable()
+export class QueueEstimates {
+  constructor(
+    private readonly database: Database,
+    private readonly config: Config,
+  ) {}
+
+  /** Null where the message is not queued (any more). */
+  async ofMessage({ id, organizationId }: Pick<ClaimedMessage, 'id' | 'organizationId'>): Promise<Waiting | null> {
+    const { messageTtlHours } = this.config.limits;
+    const row = await this.database.byIndex(() => this.database.find<LaneRow>(OF_MESSAGE, [id, organizationId]));
+    if (row !== null) return waitingOf(row);
+    const scheduled = await this.database.find<ScheduledRow>(OF_SCHEDULED, [id, organizationId, messageTtlHours]);
+    if (scheduled === null) return null;
+    const { until, now, allHeld, expiresAt } = scheduled;
+    const waiting = { ahead: 0, expiresAt, pauseReason: null };
+    if (until > now) return { ...waiting, reason: 'scheduled', until, estimatedSendAt: until };
+    // Its time has come, and a sweep is about to put it into the queue.
+    return {
+      ...waiting,
+      reason: allHeld ? 'number_paused' : 'due',
+      until: null,
+      estimatedSendAt: allHeld ? null : now,
+    };
+  }
+
+  /** Of a message that would be queued at this moment; null where the workspace has no such number. */
+  async ofNew(message: NewInQueue): Promise<QueueEstimate | null> {
+    const { organizationId, connectionId, recipient, recipientUserId, conversationId } = message;
+    const params = [organizationId, connectionId, recipient, recipientUserId, conversationId];
+    const row = await this.database.byIndex(() => this.database.find<LaneRow>(OF_NEW, params));
+    return row && estimateOf(row);
+  }
+}
+
+interface LaneRow {
+  now: Date;
+  canSend: boolean;
+  ratePerSecond: number;
+  pausedUntil: Date | null;
+  pauseReason: string | null;
+  /** The time of the next free slot of the pace. */
+  nextSlotAt: Date | null;
+  isDrained: boolean;
+  /** Every lane rests: the database is another one than the one that was confirmed. */
+  allHeld: boolean;
+  queuedAt: Date;
+  expiresAt: Date;
+  /** Null behind another message to the recipient. */
+  dueAt: Date | null;
+  lastCode: number | null;
+  /** Messages to the same recipient that leave first, and when the first of them is due; on the wire it is null. */
+  earlier: number;
+  earlierDueAt: Date | null;
+  others: number;
+}
+
+type ScheduledRow = Record<'until' | 'now' | 'expiresAt', Date> & { allHeld: boolean };
+
+const later = (a: Date, b: Date | null): Date => (b !== null && b > a ? b : a);
+const future = (time: Date | null, now: Date): Date | null => (time !== null && time > now ? time : null);
+
+function estimateOf(row: LaneRow): QueueEstimate {
+  const { now } = row;
+  const ahead = Math.min(MOST_AHEAD, row.earlier + row.others);
+  const dueSince = later(row.queuedAt, row.dueAt);
+  const isStalled = !row.isDrained && row.pausedUntil === null && now.getTime() - dueSince.getTime() > NOT_DRAINED_MS;
+  if (!row.canSend || row.allHeld || ahead === MOST_AHEAD || isStalled) {
+    return { ahead, estimatedSendAt: null };
+  }
+  const from = later(later(now, row.pausedUntil), row.nextSlotAt);
+  const byPace = new Date(from.getTime() + (ahead / row.ratePerSecond) * 1_000);
+  return { ahead, estimatedSendAt: later(later(byPace, row.dueAt), row.earlierDueAt) };
+}
+
+function waitingOf(row: LaneRow): Waiting {
+  const estimate = estimateOf(row);
+  return { ...estimate, ...reasonOf(row, estimate), expiresAt: row.expiresAt, pauseReason: row.pauseReason };
+}
+
+function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick<Waiting, 'reason' | 'until'> {
+  const { now, pausedUntil } = row;
+  if (!row.canSend) return { reason: 'number_disconnected', until: null };
+  if (row.allHeld) return { reason: 'number_paused', until: null };
+  const ownTurn = future(row.dueAt, now);
+  if (pausedUntil !== null && (ownTurn === null || pausedUntil > ownTurn)) {
+    return { reason: 'number_paused', until: pausedUntil };
+  }
+  if (ownTurn !== null) return { reason: row.lastCode === PAIR_LIMIT ? 'pair_limit' : 'retry', until: ownTurn };
+  if (row.earlier > 0) return { reason: 'earlier_message_to_recipient', until: future(row.earlierDueAt, now) };
+  if (ahead > 0) return { reason: 'number_pace', until: estimatedSendAt };
+  return { reason: 'due', until: null };
+}
+
+/** Messages on the wire, of all numbers, behind which others of their recipients wait. */
+const MOST_ON_WIRE = 1_000;
+
+// Every part reads a bounded number of rows. Recipients take turns in the order in which their first messages became due,
+// so before the message leave of each recipient that is due earlier one more than stand before it to its own recipient,
+// and of each that is due later as many. What is on the wire, or put off, is behind all that is due now.
+const estimateSql = (subject: string): string => `
+with subject as materialized (${subject}), lane_now as materialized (
+  select c.id, c.status in ('connected', 'restricted') as can_send, c.throughput_per_second, l.next_slot_at,
+    coalesce(l.low_at, '-infinity') as low_at, coalesce(${isHeld('l')}, false) as is_drained,
+    case when l.paused_until > clock_timestamp() then l.paused_until end as paused_until,
+    case when l.paused_until > clock_timestamp() then l.pause_reason end as pause_reason
+  from subject s join connection c on c.id = s.connection_id and c.organization_id = s.organization_id
+  left join lane l on l.key = c.id::text
+), earlier as materialized (
+  select e.* from subject s cross join lateral (
+    select q.attempt_id, q.due_at from message_queue q
+    where q.connection_id = s.connection_id and q.recipient = s.recipient and (q.attempt_id is not null or q.seq < s.seq)
+    order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit ${MOST_AHEAD}) as e
+), turn as materialized (
+  select s.connection_id, s.recipient, l.low_at, (select count(*) from earlier) as earlier,
+    coalesce((select e.due_at from earlier e limit 1),
+      case when not exists (select from earlier) then s.due_at end, 'infinity') as due_at
+  from subject s cross join lane_now l
+), other as materialized (
+  select found.recipient, found.is_due, case when found.due_at < t.due_at then t.earlier + 1 else t.earlier end as most
+  from turn t cross join lateral (
+    (select q.recipient, true as is_due, q.due_at from message_queue q
+     where q.connection_id = t.connection_id and q.due_at >= t.low_at and q.due_at <= statement_timestamp()
+     order by q.connection_id, q.due_at limit ${MOST_AHEAD})
+    union all
+    select w.recipient, false, 'infinity' from (
+      select q.connection_id, q.recipient from message_queue q
+      where q.lease_until is not null and q.lease_until > statement_timestamp()
+      order by q.lease_until limit ${MOST_ON_WIRE}) as w
+    where w.connection_id = t.connection_id) as found
+  where found.recipient <> t.recipient
+), passed as materialized (
+  select from turn t join other o on o.most > 0 cross join lateral (
+    select where o.is_due and o.most = 1
+    union all
+    (select from message_queue q
+     where q.connection_id = t.connection_id and q.recipient = o.recipient and (q.attempt_id is null)
+       and not (o.is_due and o.most = 1)
+     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit o.most)) as gone
+  limit ${MOST_AHEAD}
+)
+select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_second as "ratePerSecond",
+  l.paused_until as "pausedUntil", l.pause_reason as "pauseReason", l.next_slot_at as "nextSlotAt", l.is_drained as "isDrained",
+  ${LANES_HELD} as "allHeld", s.queued_at as "queuedAt",
+  s.expires_at as "expiresAt", s.due_at as "dueAt", s.last_code as "lastCode",
+  t.earlier::integer as earlier, (select due_at from earlier limit 1) as "earlierDueAt",
+  (select count(*) from passed)::integer as others
+from subject s cross join turn t join lane_now l on true`;
+
+// $1 message, $2 workspace.
+const OF_MESSAGE = estimateSql(`
+  select q.organization_id, q.connection_id, q.recipient, q.seq, q.queued_at, q.due_at, q.expires_at, (
+    select a.platform_code from message_attempt a where a.message_id = q.message_id order by a.number desc limit 1)
+    as last_code
+  from message_queue q where q.message_id = $1 and q.organization_id = $2 and ${queueTakes('claimed')}`);
+
+// $1 workspace, $2 connection, $3 recipient, $4 user id, $5 conversation.
+const OF_NEW = estimateSql(`
+  select g.organization_id, g.connection_id, ${laneRecipient('g')} as recipient, 9223372036854775807 as seq,
+    clock_timestamp() as queued_at, clock_timestamp() as due_at, clock_timestamp() as expires_at, null::integer as last_code
+  from (select $1::uuid as organization_id, $2::uuid as connection_id, $3::text as recipient,
+    $4::text as recipient_user_id, $5::uuid as conversation_id) as g`);
+
+// $1 message, $2 workspace, $3 hours to live of messages without a time of their own. A release may take several looks.
+const OF_SCHEDULED = `
+select greatest(t.scheduled_for, t.release_at) as until, clock_timestamp() as now, ${LANES_HELD} as "allHeld",
+  t.scheduled_for + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $3)) as "expiresAt"
+from message_schedule t join message m on m.id = t.message_id
+where t.message_id = $1 and t.organization_id = $2`;

@@ -1,0 +1,55 @@
+import type { FailureCategory } from '../../../common/failure-category.js';
+import { deferralMs, MAX_TRIES, pairLimitMs } from '../../../common/retry-schedule.js';
+import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
+import type { OutcomeRecord } from './outcome.repository.js';
+import type { ClaimedMessage } from '../claim/claim-sql.js';
+
+/** `tries` is not known of what a lost claim took. */
+type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
+
+/** What the platform's answer makes of a claimed message. */
+export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRecord {
+  const { id: messageId, attemptId, tries: triesBefore } = task;
+  if (outcome.kind === 'accepted') {
+    const { metaMessageId, httpStatus } = outcome;
+    return { attemptId, messageId, status: 'accepted', attemptStatus: 'accepted', metaMessageId, httpStatus };
+  }
+  const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
+  const record = { attemptId, messageId, httpStatus, platformCode, platformMessage, category, traceId };
+  switch (outcome.kind) {
+    case 'rejected':
+      return { ...record, status: 'failed', attemptStatus: 'rejected' };
+    case 'unknown':
+      return { ...record, status: 'outcome_unknown', attemptStatus: 'unknown' };
+    case 'lane_paused':
+      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs: 0, tries: triesBefore };
+    case 'deferred':
+    case 'recipient_deferred': {
+      const tries = triesBefore + 1;
+      if (tries >= MAX_TRIES) return { ...record, status: 'failed', attemptStatus: 'rejected' };
+      const leastMs =
+        outcome.kind === 'recipient_deferred' ? pairLimitMs(triesBefore) : deferralMs(tries, Math.random());
+      const delayMs = Math.max(leastMs, outcome.retryAfterMs ?? 0);
+      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
+    }
+  }
+}
+
+/** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
+export function putBack({ id: messageId, attemptId, tries = 0 }: AttemptOf, delayMs = 0): OutcomeRecord {
+  return { attemptId, messageId, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
+}
+
+/** A message that Herald itself gives up before anything of it is sent. */
+export function refusal(category: FailureCategory, message: string): NotAcceptedOutcome {
+  return {
+    kind: 'rejected',
+    httpStatus: null,
+    platformCode: null,
+    platformMessage: message,
+    category,
+    traceId: null,
+    retryAfterMs: null,
+    written: false,
+  };
+}

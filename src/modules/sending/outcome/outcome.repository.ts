@@ -1,0 +1,212 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../infrastructure/config/config.js';
+import { Database, type Statements } from '../../../infrastructure/database/database.js';
+import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
+import type { Prepared } from '../../../infrastructure/database/prepared.js';
+import { laneRecipient } from '../../conversations/conversations.repository.js';
+import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../../messages/message/message-row.js';
+import { insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
+import { queueTakes, stateTakes, type OutboundStatus } from '../../messages/message/message-state.js';
+
+/** The outcome of one attempt, as it is recorded; what is absent is null. */
+export interface OutcomeRecord {
+  attemptId: string;
+  messageId: string;
+  /** Where the message goes if this attempt is still its current one. */
+  status: Extract<OutboundStatus, 'accepted' | 'failed' | 'queued' | 'outcome_unknown'>;
+  attemptStatus: 'accepted' | 'rejected' | 'deferred' | 'unknown';
+  metaMessageId?: string | null;
+  httpStatus?: number | null;
+  platformCode?: number | null;
+  platformMessage?: string | null;
+  category?: string | null;
+  traceId?: string | null;
+  /** With `queued`: milliseconds until the next attempt. */
+  delayMs?: number;
+  /** With `queued`: deferrals that count so far, this one included. */
+  tries?: number;
+}
+
+/** How long recording an outcome is retried; after that the lease decides. */
+export const RECORD_FOR_MS = 60_000;
+
+/** Outcomes that keep coming are written so far apart; nothing but the recipient's next message waits. */
+const APART_MS = 25;
+const ROUNDS = 3;
+
+/** Records outcomes of attempts with their events, many in one statement. */
+@Injectable()
+export class OutcomeRepository {
+  private readonly batches: GroupCommit<OutcomeRecord, boolean>;
+
+  constructor(
+    database: Database,
+    private readonly config: Config,
+  ) {
+    this.batches = new GroupCommit(database, {
+      name: 'outcome',
+      maxBatch: 250,
+      // Outcomes are bounded by the requests in flight; none may be refused.
+      maxWaiting: 100_000,
+      byIndex: true,
+      lockedForMs: RECORD_FOR_MS,
+      gather: { quietMs: 10, apartMs: APART_MS, atMostMs: APART_MS, enough: 64 },
+      commit: (records, statements) => this.commit(records, statements),
+    });
+  }
+
+  /**
+   * Records an outcome. Fenced by the attempt, not by the lease: the platform's own answer is the best evidence,
+   * however late. The attempt is closed in any case. Resolves with true where it moved the message.
+   */
+  record(record: OutcomeRecord): Promise<boolean> {
+    return this.batches.submit(record, true);
+  }
+
+  idle(): Promise<void> {
+    return this.batches.idle();
+  }
+
+  private async commit(records: OutcomeRecord[], statements: Statements): Promise<boolean[]> {
+    const { messageTtlHours } = this.config.limits;
+    const recorded = new Map<string, boolean>();
+    let open = records;
+    // A message that another transaction moved meanwhile is not visible to a statement that began before.
+    for (let round = 0; round < ROUNDS && open.length > 0; round++) {
+      for (const [statement, ...params] of [[RECORD], [SETTLE, messageTtlHours]] as const) {
+        const rows = await statements.query<{ attempt_id: string; moved: boolean }>(statement, [
+          JSON.stringify(open),
+          ...params,
+        ]);
+        for (const { attempt_id, moved } of rows) recorded.set(attempt_id, moved);
+        open = open.filter(({ attemptId }) => !recorded.has(attemptId));
+        if (open.length === 0) break;
+      }
+    }
+    return records.map(({ attemptId }) => recorded.get(attemptId) ?? false);
+  }
+}
+
+const OUTCOME = `outcome as materialized (
+  select * from json_to_recordset($1) as o ("attemptId" uuid, "messageId" uuid, status text, "attemptStatus" text,
+    "metaMessageId" text, "httpStatus" integer, "platformCode" integer, "platformMessage" text, category text,
+    "traceId" text, "delayMs" double precision, tries integer)
+)`;
+
+// The attempt under way is the message's row in the queue. One that is put back leaves a row of its own behind.
+export const RECORD: Prepared = {
+  name: 'message_outcome',
+  text: `
+with ${OUTCOME}, place as materialized (
+  select q.ctid as place, q.attempt_id, q.claimed_at from message_queue q
+  where q.message_id = any(array(select "messageId" from outcome))
+    and q.attempt_id = any(array(select "attemptId" from outcome)) and ${queueTakes('outcome_accepted')}
+  order by q.message_id for update of q
+), gone as (
+  delete from message_queue q using place p join outcome o on o."attemptId" = p.attempt_id
+  where q.ctid = p.place and o.status <> 'queued'
+  returning q.*, o.*, greatest(clock_timestamp(), q.claimed_at) as now
+), moved as (
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
+    event_count, queued_at, processing_at, accepted_at, failed_at, meta_message_id, failure_category, error_code,
+    error_message, attempt_id, attempt_number, attempt_status, attempt_finished_at, http_status, platform_code,
+    platform_message, attempt_category, trace_id)
+  select message_id, organization_id, connection_id, conversation_id, created_at, status, event_count + 1, queued_at,
+    claimed_at, case when status = 'accepted' then now end, case when status = 'failed' then now end, "metaMessageId",
+    case when status <> 'accepted' then category end, case when status <> 'accepted' then "platformCode"::text end,
+    case when status <> 'accepted' then "platformMessage" end, attempt_id, attempt_number, "attemptStatus", now,
+    "httpStatus", "platformCode", "platformMessage", category, "traceId"
+  from gone
+  returning ${MOVED_COLUMNS}, 'processing' as previous_status, s.attempt_finished_at as occurred_at
+), back as (
+  update message_queue q set attempt_id = null, claimed_at = null, lease_until = null,
+    due_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
+    tries = greatest(q.tries, o.tries)
+  from place p join outcome o on o."attemptId" = p.attempt_id
+  where q.ctid = p.place and o.status = 'queued'
+  returning q.organization_id, q.message_id, q.attempt_number, p.claimed_at, o.*
+), history as (
+  insert into message_attempt (${ATTEMPT_COLUMNS})
+  select "attemptId", organization_id, message_id, attempt_number, "attemptStatus", claimed_at,
+    greatest(clock_timestamp(), claimed_at), "httpStatus", "platformCode", "platformMessage", category,
+    "metaMessageId", "traceId"
+  from back
+  ${CLOSE_KNOWN_ATTEMPT}
+), ${insertStatusEvents('moved')}
+select attempt_id, true as moved from gone union all select "attemptId", true from back`,
+};
+
+/** What a report has said of the attempt before its own answer was recorded stays. */
+const reported = (row: string, status: string, column: string, answered: string): string =>
+  `case when ${row}.${status} in ('accepted', 'rejected') then coalesce(${row}.${column}, ${answered}) else ${answered} end`;
+
+/** A report about the attempt takes precedence over an answer without an outcome. */
+const closes = (status: string): string =>
+  `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
+
+// $2: hours to live of messages without a time of their own.
+// Where the message advanced without the answer: the attempt's columns are closed, and an unknown outcome is resolved.
+const SETTLE: Prepared = {
+  name: 'message_settle',
+  text: `
+with ${OUTCOME}, place as materialized (
+  select s.*, ${stateTakes('outcome_accepted')} as doubted
+  from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
+  order by s.message_id for update of s
+), settled as (
+  update message_state s set
+    status = case when p.doubted then o.status else s.status end,
+    event_count = case when p.doubted and o.status <> s.status then s.event_count + 1 else s.event_count end,
+    meta_message_id = coalesce(o."metaMessageId", s.meta_message_id),
+    accepted_at = case when p.doubted and o.status = 'accepted' then greatest(clock_timestamp(), s.processing_at)
+      else s.accepted_at end,
+    failed_at = case when p.doubted and o.status = 'failed' then greatest(clock_timestamp(), s.processing_at)
+      else s.failed_at end,
+    failure_category = case when not p.doubted then s.failure_category when o.status <> 'accepted' then o.category end,
+    error_code = case when not p.doubted then s.error_code when o.status <> 'accepted' then o."platformCode"::text end,
+    error_message = case when not p.doubted then s.error_message
+      when o.status <> 'accepted' then o."platformMessage" end,
+    attempt_status = o."attemptStatus", attempt_finished_at = clock_timestamp(), http_status = o."httpStatus",
+    trace_id = o."traceId",
+    platform_code = ${reported('s', 'attempt_status', 'platform_code', 'o."platformCode"')},
+    platform_message = ${reported('s', 'attempt_status', 'platform_message', 'o."platformMessage"')},
+    attempt_category = ${reported('s', 'attempt_status', 'attempt_category', 'o.category')}
+  from place p join outcome o on o."attemptId" = p.attempt_id
+  where s.message_id = p.message_id and not (p.doubted and o.status = 'queued')
+    and ${closes('s.attempt_status')}
+  returning ${MOVED_COLUMNS}, p.doubted, p.status as previous_status,
+    case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
+      as occurred_at
+), gone as (
+  delete from message_state s using place p join outcome o on o."attemptId" = p.attempt_id
+  where s.message_id = p.message_id and p.doubted and o.status = 'queued'
+  returning s.*, o.*
+), back as (
+  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+    queued_at, due_at, attempt_number, tries, event_count, expires_at)
+  select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
+    ${laneRecipient('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
+    gone.attempt_number, gone.tries, gone.event_count, gone.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
+  from gone join message m on m.id = gone.message_id
+), history as (
+  insert into message_attempt (${ATTEMPT_COLUMNS})
+  select attempt_id, organization_id, message_id, attempt_number, "attemptStatus", coalesce(processing_at, queued_at),
+    clock_timestamp(), "httpStatus", "platformCode", "platformMessage", category,
+    coalesce("metaMessageId", meta_message_id), "traceId"
+  from gone
+  ${CLOSE_KNOWN_ATTEMPT}
+), earlier as (
+  update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
+    http_status = o."httpStatus", trace_id = o."traceId",
+    platform_code = ${reported('a', 'status', 'platform_code', 'o."platformCode"')},
+    platform_message = ${reported('a', 'status', 'platform_message', 'o."platformMessage"')},
+    failure_category = ${reported('a', 'status', 'failure_category', 'o.category')},
+    meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
+  from outcome o
+  where a.id = o."attemptId" and ${closes('a.status')}
+    and not exists (select 1 from place p where p.attempt_id = a.id)
+), ${insertStatusEvents('settled', 'c.doubted and c.status <> c.previous_status')}
+select attempt_id, doubted as moved from place
+union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
+where not exists (select 1 from place p where p.attempt_id = a.id)`,
+};

@@ -1,0 +1,284 @@
+import { describeError } from '../../../common/describe-error.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { retry } from '../../../common/retry.js';
+import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
+import { CloudApiClient, type SendMessageInput } from '../../../infrastructure/whatsapp/cloud-api-client.js';
+import { buildMessageBody, isSendableType, type SendableType } from '../../../infrastructure/whatsapp/message-body.js';
+import type { AcceptedOutcome, NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
+import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result.js';
+import { ConnectionsService } from '../../connections/connections.service.js';
+import { canSend, type SendingConnection } from '../../connections/connections.types.js';
+import { TemplatesService } from '../../templates/templates.service.js';
+import { WebhookService } from '../../webhook/webhook.service.js';
+import { ConversationsRepository } from '../../conversations/conversations.repository.js';
+import { FileExchange } from './file-exchange.js';
+import { ownFilesIn } from '../../messages/message/file-references.js';
+import { putBack, recordOf, refusal } from '../outcome/outcome-record.js';
+import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import type { ClaimedMessage } from '../claim/claim-sql.js';
+import { SendRepository } from '../sending.repository.js';
+
+/** Of a claim: when it was made, and until when requests may still be written (monotonic ms); its span, where it is recorded. */
+interface ClaimTimes {
+  claimedAt: number;
+  notAfter: number;
+  claim?: Span | undefined;
+}
+
+export interface SendTask {
+  message: ClaimedMessage;
+  times: ClaimTimes;
+}
+
+/** Nothing was sent; the message goes back to the queue for so long. */
+interface Later {
+  kind: 'later';
+  delayMs: number;
+}
+
+// Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
+const LEASE_MARGIN_MS = 1_000;
+const BURST_SECONDS = 0.25;
+
+/** Sends claimed messages to the platform and records the outcome of each. */
+@Injectable()
+export class MessageSender implements QueueKind<SendTask> {
+  readonly name = 'send';
+  readonly maxPerLane = 64;
+  private readonly logger = new Logger(MessageSender.name);
+  private stopping = false;
+
+  constructor(
+    private readonly sends: SendRepository,
+    private readonly outcomes: OutcomeRepository,
+    private readonly conversations: ConversationsRepository,
+    private readonly lanes: LaneRepository,
+    private readonly connections: ConnectionsService,
+    private readonly templates: TemplatesService,
+    private readonly webhook: WebhookService,
+    private readonly files: FileExchange,
+    private readonly client: CloudApiClient,
+    private readonly config: Config,
+    private readonly counters: Counters,
+    private readonly tracing: Tracing,
+  ) {}
+
+  /** From now on claimed messages that are not on the wire yet go back to the queue. */
+  stop(): void {
+    this.stopping = true;
+  }
+
+  async pace(connectionId: string): Promise<LanePace | null> {
+    const connection = await this.connections.forSending(connectionId);
+    if (connection === null || !canSend(connection.status)) return null;
+    const ratePerSecond = connection.throughputPerSecond;
+    return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
+  }
+
+  async claim(requests: readonly HoldRequest[]): Promise<Claim<SendTask>[]> {
+    const { sendLeaseMs: leaseMs } = this.config.limits;
+    // Taken before the statement, so that it ends before the lease does by the database's clock.
+    const claimedAt = performance.now();
+    const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
+    const startedAt = Date.now();
+    const claims = await this.sends.claim(requests, { leaseMs }).catch((error: unknown) => {
+      if (error instanceof LostClaimError) {
+        const connectionIds = requests.map(({ laneKey }) => laneKey);
+        void this.takeBack(connectionIds, error, leaseMs);
+      }
+      throw error;
+    });
+    const claim = this.tracing.on
+      ? this.tracing.together(
+          'claim messages',
+          claims.flatMap(({ items }) => items.map(({ traceContext }) => traceContext)),
+          startedAt,
+        )
+      : undefined;
+    this.tracing.end(claim);
+    const times: ClaimTimes = { claimedAt, notAfter, claim };
+    return claims.map(({ hold, items }) => ({ hold, items: items.map((message) => ({ message, times })) }));
+  }
+
+  /** Beside the lanes, which go on meanwhile. */
+  private async takeBack(connectionIds: readonly string[], lost: LostClaimError, forMs: number): Promise<void> {
+    const count = await takeBack(lost, {
+      find: (attemptIds) => this.sends.findAttempts(connectionIds, attemptIds),
+      putBack: (attempt) => this.outcomes.record(putBack(attempt)),
+      forMs,
+    });
+    this.counters.increment('claims_taken_back', count);
+  }
+
+  work(task: SendTask): Promise<number | null> {
+    const { id, attemptId, attemptNumber, organizationId, connectionId, type, traceContext } = task.message;
+    if (!this.tracing.on || traceContext === null) return this.workOn(task);
+    const span = this.tracing.start('send message', {
+      parent: traceContext,
+      link: task.times.claim,
+      attributes: {
+        'herald.message_id': id,
+        'herald.message_type': type,
+        'herald.attempt_id': attemptId,
+        'herald.attempt': attemptNumber,
+        'herald.organization_id': organizationId,
+        'herald.connection_id': connectionId,
+      },
+    });
+    return this.workOn(task, span).finally(() => this.tracing.end(span));
+  }
+
+  private async workOn(task: SendTask, span?: Span): Promise<number | null> {
+    const { message } = task;
+    const connection = this.stopping ? null : await this.connectionOf(message);
+    if (connection === null || !canSend(connection.status)) return this.record(message, putBack(message));
+    const sent = await this.send(task, connection, span);
+    if (sent.kind === 'later') return this.record(message, putBack(message, sent.delayMs));
+    const category = sent.kind === 'accepted' ? 'none' : sent.category;
+    this.counters.increment(`send_${sent.kind}`);
+    this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
+    const dueInMs = await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
+    const after = sent.kind === 'accepted' ? this.afterAccepted(task, sent) : this.afterRefusal(connection, sent);
+    if (after !== null) await after;
+    return dueInMs;
+  }
+
+  /** Without a promise where it is known: a worker sends thousands of messages a second of few numbers. */
+  private connectionOf({ connectionId }: ClaimedMessage): SendingConnection | null | Promise<SendingConnection | null> {
+    return this.connections.peekSending(connectionId) ?? this.connections.forSending(connectionId).catch(() => null);
+  }
+
+  private send(
+    task: SendTask,
+    connection: SendingConnection,
+    span: Span | undefined,
+  ): NotAcceptedOutcome | Promise<SendOutcome | Later> {
+    const { type, content, contextMessageId } = task.message;
+    if (!isSendableType(type)) return refusal('invalid_content', `Messages of type ${type} cannot be sent.`);
+    if (type === 'reaction' && contextMessageId === null) {
+      return refusal('invalid_content', 'The message to react to has no id at the platform.');
+    }
+    if (ownFilesIn(type, content).length === 0) return this.post(task, type, connection, content, span);
+    return this.sendWithFiles(task, type, connection, span);
+  }
+
+  /**
+   * The platform forgets files after a while: a message that it refuses for its file was definitely not sent, and is
+   * sent once more, with the file uploaded again. Once only.
+   */
+  private async sendWithFiles(
+    task: SendTask,
+    type: SendableType,
+    connection: SendingConnection,
+    span: Span | undefined,
+  ): Promise<SendOutcome | Later> {
+    for (let round = 1; ; round++) {
+      const exchanged = await this.files.exchange(connection, task.message, task.times.notAfter);
+      if (exchanged.kind === 'later') return exchanged;
+      if (exchanged.kind === 'refused') return exchanged.outcome;
+      if (this.stopping) return { kind: 'later', delayMs: 0 };
+      const outcome = await this.post(task, type, connection, exchanged.content, span);
+      if (outcome.kind === 'accepted' || !this.files.isRefused(outcome, exchanged.ids)) return outcome;
+      await this.files.forget(connection, exchanged.ids);
+      if (round === 2) return { ...outcome, category: 'media_error' };
+    }
+  }
+
+  /** @param span of the send, where it is recorded. */
+  private post(
+    { message, times }: SendTask,
+    type: SendableType,
+    connection: SendingConnection,
+    content: Record<string, unknown>,
+    span: Span | undefined,
+  ): Promise<SendOutcome> {
+    const body = buildMessageBody({
+      to: message.recipient,
+      userId: message.recipientUserId,
+      type,
+      content,
+      contextMessageId: message.contextMessageId,
+      callbackData: `${message.id}.${message.attemptId}`,
+    });
+    const { phoneNumberId, token } = connection;
+    const input = { phoneNumberId, token, body, notAfter: times.notAfter };
+    return span === undefined ? this.client.sendMessage(input) : this.traced(input, span);
+  }
+
+  private async traced(input: SendMessageInput, span: Span): Promise<SendOutcome> {
+    const { hostname } = new URL(this.config.whatsapp.apiUrl ?? '');
+    const attributes = { 'http.request.method': 'POST', 'server.address': hostname };
+    const call = this.tracing.start('POST /messages', { kind: 'client', parent: span, attributes });
+    const outcome = await this.client.sendMessage(input);
+    call?.setAttribute('herald.outcome', outcome.kind);
+    const failure = outcome.kind === 'accepted' ? null : outcome.category;
+    this.tracing.end(call, { status: outcome.httpStatus, failure });
+    return outcome;
+  }
+
+  /** What the message's place waits for; null, as with nearly every message: nothing. */
+  private afterAccepted({ message, times }: SendTask, outcome: AcceptedOutcome): Promise<unknown> | null {
+    const forgotten = this.lanes.succeeded(message.connectionId, times.claimedAt);
+    const first = forgotten && this.quietly(forgotten);
+    const adopted = this.adopt(message, outcome);
+    return this.stopping ? Promise.all([first, adopted]) : first;
+  }
+
+  private afterRefusal(connection: SendingConnection, outcome: NotAcceptedOutcome): Promise<void> | null {
+    if (isTokenRefused({ code: outcome.platformCode })) return this.quietly(this.connections.tokenRefused(connection));
+    const isSuspect = outcome.kind === 'rejected' && outcome.category === 'template_unavailable';
+    return isSuspect ? this.quietly(this.templates.suspect(connection)) : null;
+  }
+
+  private pause(connectionId: string, outcome: NotAcceptedOutcome): Promise<void> {
+    const reason = `${outcome.category}${outcome.platformCode === null ? '' : ` (${outcome.platformCode})`}`;
+    return this.lanes.pause(connectionId, reason, outcome.retryAfterMs ?? 0);
+  }
+
+  /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */
+  private adopt({ conversationId, recipient, recipientUserId }: ClaimedMessage, { waId, userId }: AcceptedOutcome) {
+    const isKnown = (waId === null || waId === recipient) && (userId === null || userId === recipientUserId);
+    if (conversationId === null || isKnown) return null;
+    return this.quietly(this.conversations.adopt({ conversationId, waId, userId }));
+  }
+
+  /**
+   * An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides.
+   *
+   * @returns milliseconds until the message is due again; null where it is not queued.
+   */
+  private async record(
+    message: ClaimedMessage,
+    record: OutcomeRecord,
+    pause: NotAcceptedOutcome | null = null,
+  ): Promise<number | null> {
+    const settle = (): Promise<boolean> => this.outcomes.record(record);
+    // Before the message is due again: the very next claim would take it.
+    const write = pause === null ? settle : () => this.pause(message.connectionId, pause).then(settle);
+    try {
+      const moved = await retry(write, {
+        forMs: RECORD_FOR_MS,
+        onFailure: () => this.counters.increment('outcome_record_failed'),
+      });
+      if (record.status === 'queued') return record.delayMs ?? null;
+      if (moved) this.webhook.wake([message.organizationId]);
+    } catch (error) {
+      this.logger.error(`message ${message.id}: its outcome could not be stored: ${describeError(error)}`);
+    }
+    return null;
+  }
+
+  private async quietly(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.logger.warn(`after a send: ${describeError(error)}`);
+    }
+  }
+}

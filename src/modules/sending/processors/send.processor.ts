@@ -1,0 +1,89 @@
+import { InjectQueue, Processor } from '@nestjs/bullmq';
+import type { Queue } from 'bullmq';
+import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
+import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
+import { WebhookService } from '../../webhook/webhook.service.js';
+import { MessageSender, type SendTask } from './message-sender.js';
+import { SendRepository, type MovedMessage } from '../sending.repository.js';
+
+export const SEND_QUEUE = 'send';
+const SWEEP_BATCH = 1_000;
+
+/**
+ * What happens to one message after POST /messages has answered 202:
+ *
+ * 1. It is a row, `queued`. Its connection's lane was woken: a worker that accepted it looks for itself, another process
+ *    puts one `drain` job into the queue, at most once in two seconds.
+ * 2. A worker holds the lane (table `lane`), so that one process drains it, at its pace, and keeps it for a few seconds
+ *    after the last row.
+ * 3. A claim, one statement for all warm lanes, renews the hold and gives the message an attempt, `processing` and a lease of 20 s, and its
+ *    request goes out at once. The request contains the attempt's id, so that a notification finds it even if the
+ *    answer is lost. Our files' ids are exchanged for the platform's first; an upload that takes its time puts the
+ *    message back to the queue meanwhile.
+ * 4. The answer is recorded, many in one statement: accepted, failed, queued again with a later turn, or
+ *    outcome_unknown where the request was written and no clear answer came. The event for the workspace's webhook is
+ *    part of that statement, as with every change of a message's status.
+ * 5. The outcome deletes the row, which makes the recipient's next message due, and wakes the lane.
+ *
+ * If the process dies in 3, the lease runs out and the sweep sets `outcome_unknown`: what may have been sent is never
+ * sent again automatically. If a job is lost, the sweep finds the due row. If the answer is lost, the
+ * platform's notification resolves it.
+ */
+@Processor(SEND_QUEUE, QUEUE_WORKER_OPTIONS)
+export class SendProcessor extends QueueProcessor<SendTask> {
+  constructor(
+    sends: SendRepository,
+    sender: MessageSender,
+    private readonly webhook: WebhookService,
+    @InjectQueue(SEND_QUEUE) queue: Queue<DrainJob>,
+    parts: QueueParts,
+  ) {
+    super(
+      {
+        kind: sender,
+        maxInFlight: parts.config.queue.maxInFlight,
+        queue,
+        dueLanes: sends.dueConnections,
+        waitsFor: [{ table: 'message_queue', column: 'due_at', where: 'due_at is not null' }],
+        leftAtStop: (count) => `${count} sends had no answer when Herald stopped; their outcome will be unknown`,
+      },
+      parts,
+    );
+    const leaveSeconds = this.config.limits.sendLeaseMs / 1_000;
+    parts.sweeps.add({
+      name: 'send_leases',
+      everyMs: 1_000,
+      waitsFor: [{ table: 'message_queue', column: 'lease_until', where: 'lease_until is not null', leaveSeconds }],
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireLeases(limit))),
+    });
+    parts.sweeps.add({
+      name: 'send_expiry',
+      everyMs: 1_000,
+      get hasWork() {
+        return sends.queuedHaveExpired();
+      },
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireQueued(limit))),
+    });
+    parts.sweeps.add({ name: 'send_marks', everyMs: 10_000, run: () => sends.marks.move() });
+    parts.sweeps.add({ name: 'send_repair', everyMs: 600_000, run: (signal) => this.repair(sends, signal) });
+  }
+
+  /** What was moved may have stood before others. */
+  private async sweep(moving: Promise<MovedMessage[]>): Promise<number> {
+    const moved = await moving;
+    for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.wake(connectionId);
+    return this.announce(moved);
+  }
+
+  private async repair(sends: SendRepository, signal: AbortSignal): Promise<number> {
+    const repaired = await sends.repairTurns(signal);
+    if (repaired > 0) this.logger.error(`${repaired} recipients had waiting messages without a turn; they are due now`);
+    return repaired;
+  }
+
+  private announce(moved: readonly MovedMessage[]): number {
+    if (moved.length > 0) this.webhook.wake(new Set(moved.map((message) => message.organizationId)));
+    return moved.length;
+  }
+}

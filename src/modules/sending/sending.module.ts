@@ -1,0 +1,30 @@
+import { Module } from '@nestjs/common';
+import { workQueue } from '../../infrastructure/lanes/queue.module.js';
+import { ConnectionsModule } from '../connections/connections.module.js';
+import { ConversationsModule } from '../conversations/conversations.module.js';
+import { MediaModule } from '../media/media.module.js';
+import { TemplatesModule } from '../templates/templates.module.js';
+import { WebhookModule } from '../webhook/webhook.module.js';
+import { QueueEstimates } from './estimate/queue-estimate.js';
+import { OutcomeRepository } from './outcome/outcome.repository.js';
+import { FileExchange } from './processors/file-exchange.js';
+import { MessageSender } from './processors/message-sender.js';
+import { SEND_QUEUE, SendProcessor } from './processors/send.processor.js';
+import { SendRepository } from './sending.repository.js';
+import { SendingService } from './sending.service.js';
+
+/** Takes queued messages to WhatsApp and records what it answered. */
+@Module({
+  imports: [workQueue(SEND_QUEUE), ConnectionsModule, ConversationsModule, MediaModule, TemplatesModule, WebhookModule],
+  providers: [
+    SendingService,
+    SendProcessor,
+    MessageSender,
+    FileExchange,
+    SendRepository,
+    OutcomeRepository,
+    QueueEstimates,
+  ],
+  exports: [SendingService],
+})
+export class SendingModule {}

@@ -1,0 +1,513 @@
+import { LIMITED } from '../../../test/support/limits.js';
+import { jest } from '@jest/globals';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
+import { holdLane } from '../../../test/support/hold-lane.js';
+import { newId } from '../../common/ids.js';
+import { attemptRows } from '../../../test/messages/attempt-row.js';
+import { statusReport } from '../../../test/messages/platform-reports.js';
+import { Factories } from '../../../test/support/factories.js';
+import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { Tracing } from '../../infrastructure/operations/tracing.js';
+import { rowsRead } from '../../../test/support/rows-read.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { AcceptRepository, type NewMessage } from '../messages/accept/accept.repository.js';
+import { MessagesRepository } from '../messages/messages.repository.js';
+import { recordOf, refusal } from './outcome/outcome-record.js';
+import { OutcomeRepository, RECORD, type OutcomeRecord } from './outcome/outcome.repository.js';
+import { claimParams, SendRepository } from './sending.repository.js';
+import { CLAIM, type ClaimedMessage } from './claim/claim-sql.js';
+import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
+import { newMessage } from '../../../test/support/new-message.js';
+
+const OWNER = newId();
+// So long that no lease of one test runs out in another, however slow the machine.
+const LIMITS = { leaseMs: 3_600_000 };
+
+let opened: OpenTestDatabase;
+let sends: SendRepository;
+let lanes: LaneRepository;
+let accepts: AcceptRepository;
+let outcomes: OutcomeRepository;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(4);
+  sends = new SendRepository(opened.database);
+  lanes = new LaneRepository(opened.database);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
+  outcomes = new OutcomeRepository(opened.database, LIMITED);
+});
+
+afterAll(() => opened.close());
+
+/** Of a number that stands for its workspace too. */
+const messageOf = (connectionId: string, recipient: string, change: Partial<NewMessage> = {}): NewMessage =>
+  newMessage({ id: connectionId, organizationId: connectionId }, recipient, change);
+
+async function queue(connectionId: string, ...recipients: string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const recipient of recipients) ids.push((await accepts.accept(messageOf(connectionId, recipient))).messageId);
+  return ids;
+}
+
+async function newConnection(status: 'connected' | 'pending' | 'disconnected' | 'restricted'): Promise<string> {
+  const factories = new Factories(opened.database);
+  const { id: organizationId } = await factories.workspace();
+  return (await factories.connection({ organizationId, status })).id;
+}
+
+/** All lanes with due messages, looked for in pages. */
+async function dueKeys(pageSize: number): Promise<string[]> {
+  const keys: string[] = [];
+  for (let after: string | null | undefined; after !== null;) {
+    const page = await sends.dueConnections(pageSize, after ?? null);
+    keys.push(...page.lanes.map(({ key }) => key));
+    after = page.next;
+  }
+  return keys;
+}
+
+interface Heads {
+  recipients: number;
+  /** SQL of the time from which they count as queued. */
+  queuedAt: string;
+  /** SQL; default: due since they were accepted. */
+  nextAttemptAt?: string;
+  /** Messages behind each head, due at once. */
+  followers?: number;
+}
+
+/** Messages to as many recipients, whose numbers are in front of `9...`. */
+async function crowd(connectionId: string, heads: Heads): Promise<void> {
+  const insert = (queuedAt: string, nextAttemptAt: string, copies: number) =>
+    opened.database.execute(
+      `with made as (
+         insert into message (id, organization_id, connection_id, direction, type, recipient, created_at)
+         select gen_random_uuid(), $1, $1, 'outbound', 'text', '1' || lpad(n::text, 8, '0'), ${queuedAt}
+         from generate_series(1, $2::integer) as n, generate_series(1, $3::integer)
+         returning *)
+       insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, due_at, expires_at)
+       select connection_id, created_at, id, organization_id, recipient, created_at, ${nextAttemptAt},
+         created_at + interval '1 day' from made`,
+      [connectionId, heads.recipients, copies],
+    );
+  await insert(heads.queuedAt, heads.nextAttemptAt ?? 'null', 1);
+  if (heads.followers !== undefined) await insert('clock_timestamp()', 'null', heads.followers);
+  await opened.database.execute('analyze message_queue');
+}
+
+/** Accepted so many hours earlier. */
+async function age(id: string, hours: number): Promise<void> {
+  const earlier = (column: string) => `${column} = ${column} - make_interval(hours => $2)`;
+  await opened.database.execute(`update message set ${earlier('created_at')} where id = $1`, [id, hours]);
+  await opened.database.execute(
+    `update message_queue set ${earlier('created_at')}, ${earlier('queued_at')}, ${earlier('due_at')},
+       ${earlier('expires_at')} where message_id = $1`,
+    [id, hours],
+  );
+}
+
+async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
+  await lanes.ensure(connectionId);
+  return (await claimLane(sends, claimRequest(connectionId, owner, limit), LIMITS)).items;
+}
+
+/** The statement of a claim, which others may share, in the ambient transaction. */
+function claimAlone(lane: string, limit: number): Promise<unknown> {
+  const claim = { ...LIMITS, request: claimRequest(lane, OWNER, limit), claimId: newId() };
+  return opened.database.byIndex(() => opened.database.query(CLAIM, claimParams([claim])));
+}
+
+function outcome(claimed: ClaimedMessage, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
+  return {
+    attemptId: claimed.attemptId,
+    messageId: claimed.id,
+    status: 'accepted',
+    attemptStatus: 'accepted',
+    metaMessageId: `wamid.${claimed.attemptId}`,
+    httpStatus: 200,
+    platformCode: null,
+    platformMessage: null,
+    category: null,
+    traceId: null,
+    delayMs: 0,
+    tries: 0,
+    ...change,
+  };
+}
+
+/** The lease of the message's claim. */
+async function runOut(id: string) {
+  await opened.database.execute(
+    `update message_queue set lease_until = clock_timestamp() - interval '1 s' where message_id = $1`,
+    [id],
+  );
+  return sends.expireLeases(100);
+}
+
+async function rowOf(id: string): Promise<Record<string, unknown>> {
+  const rows = await opened.database.query('select * from message_view where id = $1', [id]);
+  return rows[0] ?? {};
+}
+
+async function attemptsOf(id: string): Promise<Record<string, unknown>[]> {
+  return attemptRows(opened.database, id);
+}
+
+describe('claiming', () => {
+  it('takes the oldest message of each recipient, and the next one only after its outcome', async () => {
+    const lane = newId();
+    const [a1, a2, b1] = await queue(lane, '111', '111', '222');
+    const first = await claim(lane);
+    expect(new Set(first.map((row) => row.id))).toEqual(new Set([a1, b1]));
+    expect(await claim(lane)).toEqual([]);
+    for (const row of first) expect(await outcomes.record(outcome(row))).toBe(true);
+    expect((await claim(lane)).map((row) => row.id)).toEqual([a2]);
+  });
+
+  it('opens an attempt, a lease and the state processing', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [claimed] = await claim(lane);
+    const row = await rowOf(id);
+    expect(row).toMatchObject({ status: 'processing', attempt_count: 1, current_attempt_id: claimed?.attemptId });
+    expect((row.lease_until as Date).getTime()).toBeGreaterThan(Date.now() + LIMITS.leaseMs / 2);
+    expect(await attemptsOf(id)).toMatchObject([{ id: claimed?.attemptId, number: 1, status: 'started' }]);
+  });
+
+  it('stops where another process holds the lane', async () => {
+    const lane = newId();
+    await queue(lane, '111');
+    await holdLane(opened.database, claimRequest(lane, newId(), 1));
+    expect(await holdLane(opened.database, claimRequest(lane, OWNER, 1))).toBeNull();
+    expect(await claim(lane, 5)).toEqual([]);
+  });
+
+  it('stops where the lane was paused after it was held', async () => {
+    const lane = newId();
+    await queue(lane, '111');
+    await holdLane(opened.database, claimRequest(lane, OWNER, 1));
+    await lanes.pause(lane, 'rate_limited', 60_000);
+    expect(await claim(lane, 5)).toEqual([]);
+  });
+
+  it('never hands one message to two claimers at once', async () => {
+    const lane = newId();
+    await queue(lane, ...Array.from({ length: 40 }, (_unused, index) => `9${String(index).padStart(3, '0')}`));
+    await holdLane(opened.database, claimRequest(lane, OWNER, 1));
+    const rounds = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        claimLane(new SendRepository(opened.database), claimRequest(lane, OWNER, 10), LIMITS),
+      ),
+    );
+    const ids = rounds.flatMap(({ items }) => items).map((row) => row.id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('walks on from recipient to recipient, once around and again from the start', async () => {
+    const lane = newId();
+    const recipients = Array.from({ length: 25 }, (_unused, index) => `7${String(index).padStart(3, '0')}`);
+    await queue(lane, ...recipients);
+    const seen: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      const rows = await claim(lane, 10);
+      seen.push(...rows.map((row) => row.recipient));
+    }
+    expect(seen).toHaveLength(25);
+    expect(new Set(seen).size).toBe(25);
+  });
+
+  it('passes over a recipient whose head is not due yet', async () => {
+    const lane = newId();
+    await queue(lane, '111', '111', '222');
+    const rows = await claim(lane);
+    const [a] = rows.filter((row) => row.recipient === '111');
+    if (a === undefined) throw new Error('nothing was claimed');
+    await outcomes.record(outcome(a, { status: 'queued', attemptStatus: 'deferred', delayMs: 60_000, tries: 1 }));
+    expect(await claim(lane)).toEqual([]);
+    expect(await rowOf(a.id)).toMatchObject({ status: 'queued', tries: 1 });
+  });
+
+  it('leaves what is too old to the expiry, which fails it', async () => {
+    const lane = await newConnection('disconnected');
+    const [id = ''] = await queue(lane, '111');
+    await age(id, 25);
+    expect(await claim(lane)).toEqual([]);
+    expect(await sends.expireQueued(100)).toEqual([{ organizationId: lane, connectionId: lane }]);
+    expect(await rowOf(id)).toMatchObject({ status: 'failed', failure_category: 'expired' });
+  });
+
+  it('neither claims nor fails anything on another database than the confirmed one', async () => {
+    const lane = await newConnection('connected');
+    const [old = '', fresh = ''] = await queue(lane, '111', '222');
+    await age(old, 25);
+    const identity = (sql: string) => opened.database.execute(`update database_identity set identity = ${sql}`);
+    await identity(`'1/00000001/1'`);
+    try {
+      expect(await claim(lane)).toEqual([]);
+      expect(await sends.expireQueued(100)).toEqual([]);
+    } finally {
+      await identity('identity_of_database()');
+    }
+    expect((await claim(lane)).map(({ id }) => id)).toEqual([fresh]);
+    expect(await new SendRepository(opened.database).expireQueued(100)).toHaveLength(1);
+  });
+
+  it('reads a few rows of 20,000 messages to one recipient, in flight or not', async () => {
+    const lane = newId();
+    await crowd(lane, { recipients: 1, queuedAt: 'clock_timestamp()', followers: 20_000 });
+    const [head] = await claim(lane);
+    if (head === undefined) throw new Error('nothing was claimed');
+    const claimAgain = () => claimAlone(lane, 32);
+    expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
+    const failed = JSON.stringify([outcome(head, { status: 'failed', attemptStatus: 'rejected' })]);
+    const settle = () => opened.database.byIndex(() => opened.database.query(RECORD, [failed]));
+    expect(await rowsRead(opened.database, 'message_queue', settle)).toBeLessThan(200);
+    expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
+  });
+});
+
+describe('claims that share a statement', () => {
+  it('bring each lane its own messages, as many as it asked for, and say who does not hold its lane', async () => {
+    const [first, second, held, empty] = [newId(), newId(), newId(), newId()];
+    await queue(first, '111', '222', '333');
+    await queue(second, '111');
+    await queue(held, '111');
+    await claim(held, 1, newId());
+    const all = [first, second, held, empty];
+    await Promise.all(all.map((lane) => lanes.ensure(lane)));
+    const used = jest.spyOn(opened.database, 'query');
+    const answers = await sends.claim(
+      all.map((lane) => claimRequest(lane, OWNER, 2)),
+      LIMITS,
+    );
+    expect(used.mock.calls.map(([statement]) => statement)).toEqual([CLAIM]);
+    used.mockRestore();
+    expect(answers.map(({ items }) => items.map((row) => row.recipient).sort())).toEqual([
+      ['111', '222'],
+      ['111'],
+      [],
+      [],
+    ]);
+    expect(answers.map(({ items }) => items.every((row) => row.attemptNumber === 1))).toEqual([true, true, true, true]);
+    expect(answers.map(({ hold }) => hold?.slots)).toEqual([2, 2, undefined, 2]);
+    const ids = answers.flatMap(({ items }) => items.map((row) => row.attemptId));
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('on one lane give no message twice', async () => {
+    const lane = newId();
+    await queue(lane, ...Array.from({ length: 12 }, (_, n) => `11${n}`));
+    const claims = await Promise.all(Array.from({ length: 4 }, () => claim(lane, 4)));
+    // On a slow machine the pace may leave some of them to a later claim.
+    const ids = [...claims.flat(), ...(await claim(lane, 12))].map((row) => row.id);
+    expect(ids).toHaveLength(12);
+    expect(new Set(ids).size).toBe(12);
+  });
+});
+
+describe('claiming behind recipients that are not to be served', () => {
+  const NOW = 'clock_timestamp()';
+  const A_MINUTE_AGO = "clock_timestamp() - interval '1 minute'";
+  const OVER_A_DAY_AGO = "clock_timestamp() - interval '25 hours'";
+  const LATER = "clock_timestamp() + interval '1 hour'";
+  const DUE = Array.from({ length: 20 }, (_unused, index) => `9${String(index).padStart(3, '0')}`);
+
+  /** Claims until nothing comes any more, as a drain does. */
+  async function drain(lane: string): Promise<string[]> {
+    const recipients: string[] = [];
+    for (;;) {
+      const rows = await claim(lane, 64);
+      if (rows.length === 0) return recipients.sort();
+      for (const row of rows) await outcomes.record(outcome(row));
+      recipients.push(...rows.map((row) => row.recipient));
+    }
+  }
+
+  it.each<[string, Heads]>([
+    ['deferred ones', { recipients: 10_000, queuedAt: NOW, nextAttemptAt: LATER }],
+    ['deferred ones with more behind', { recipients: 10_000, queuedAt: NOW, nextAttemptAt: LATER, followers: 1 }],
+    ['expired ones', { recipients: 10_000, queuedAt: OVER_A_DAY_AGO }],
+    ['expired ones that were deferred', { recipients: 10_000, queuedAt: OVER_A_DAY_AGO, nextAttemptAt: NOW }],
+    [
+      'expired ones with more behind',
+      { recipients: 10_000, queuedAt: OVER_A_DAY_AGO, nextAttemptAt: NOW, followers: 1 },
+    ],
+  ])('finds those that are due behind %s', async (_name, heads) => {
+    const lane = newId();
+    await queue(lane, ...DUE);
+    await crowd(lane, heads);
+    expect(await drain(lane)).toEqual(DUE);
+  });
+
+  it('reads a few rows of 10,000 deferred recipients where little else is due', async () => {
+    const lane = await newConnection('connected');
+    await queue(lane, ...DUE);
+    await crowd(lane, { recipients: 10_000, queuedAt: A_MINUTE_AGO, nextAttemptAt: LATER });
+    await claim(lane, 10);
+    await sends.marks.move();
+    const claimAgain = () => claimAlone(lane, 64);
+    expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);
+    expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);
+  });
+
+  it('serves one recipient after the other in turns, however much waits for the first', async () => {
+    const lane = newId();
+    await queue(lane, ...Array.from({ length: 30 }, () => ['111', '222', '333']).flat());
+    const turns: string[] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      const [row] = await claim(lane, 1);
+      if (row === undefined) throw new Error('nothing was claimed');
+      turns.push(row.recipient);
+      await outcomes.record(outcome(row));
+    }
+    expect(turns).toEqual(['111', '222', '333', '111', '222', '333']);
+  });
+});
+
+describe('outcomes', () => {
+  it('are fenced by the attempt, and close it all the same', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [old] = await claim(lane);
+    if (old === undefined) throw new Error('nothing was claimed');
+    await runOut(id);
+    expect(await new MessagesRepository(opened.database, LIMITED).retry(lane, id, ['outcome_unknown'], null)).toBe(
+      true,
+    );
+    const [current] = await claim(lane);
+    if (current === undefined) throw new Error('nothing was claimed');
+    expect(await outcomes.record(outcome(old))).toBe(false);
+    expect(await rowOf(id)).toMatchObject({ status: 'processing', current_attempt_id: current.attemptId });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }, { status: 'started' }]);
+  });
+
+  it('resolve an unknown outcome however late they come', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [claimed] = await claim(lane);
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    expect(await runOut(id)).toEqual([{ organizationId: lane, connectionId: lane }]);
+    expect(await rowOf(id)).toMatchObject({ status: 'outcome_unknown', lease_until: null });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'unknown' }]);
+    expect(await outcomes.record(outcome(claimed))).toBe(true);
+    expect(await rowOf(id)).toMatchObject({ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }]);
+  });
+
+  it('that come late and put the message back lose none of its tries', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const deferred = { ...refusal('rate_limited', 'later'), kind: 'deferred' } as const;
+    for (const tries of [1, 2, 3]) {
+      const [claimed] = await claim(lane);
+      if (claimed === undefined) throw new Error('nothing was claimed');
+      await runOut(id);
+      expect(await outcomes.record({ ...recordOf(claimed, deferred), delayMs: 0 })).toBe(true);
+      expect(await rowOf(id)).toMatchObject({ status: 'queued', tries });
+    }
+  });
+
+  it('do not undo what a notification proved first', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [claimed] = await claim(lane);
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    const report = { id, attemptId: claimed.attemptId, metaMessageId: `wamid.${claimed.attemptId}` };
+    const { database } = opened;
+    await database.transaction(() => applyStatusReports([statusReport(lane, report, 'delivered')], database));
+    expect(await outcomes.record(outcome(claimed))).toBe(false);
+    expect(await rowOf(id)).toMatchObject({ status: 'delivered' });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` }]);
+  });
+
+  it('of many messages at once neither deadlock nor get lost', async () => {
+    const lane = newId();
+    await Promise.all(
+      Array.from({ length: 200 }, (_unused, index) =>
+        accepts.accept(messageOf(lane, `8${String(index).padStart(3, '0')}`)),
+      ),
+    );
+    const claimed: ClaimedMessage[] = [];
+    for (let round = 0; round < 5; round++) claimed.push(...(await claim(lane, 64)));
+    expect(claimed).toHaveLength(200);
+    const other = new OutcomeRepository(opened.database, LIMITED);
+    const results = await Promise.all(
+      claimed.flatMap((row, index) => [
+        outcomes.record(outcome(row)),
+        other.record(outcome(claimed[199 - index] ?? row)),
+      ]),
+    );
+    expect(results.filter(Boolean)).toHaveLength(200);
+  });
+});
+
+describe('accepting', () => {
+  it('makes one message of a hundred concurrent requests with one key', async () => {
+    const lane = newId();
+    const message = messageOf(lane, '111');
+    const other = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_unused, index) =>
+        (index % 2 === 0 ? accepts : other).accept({ ...message, id: newId() }),
+      ),
+    );
+    expect(new Set(results.map((result) => result.messageId)).size).toBe(1);
+    expect(results.filter((result) => result.kind === 'inserted')).toHaveLength(1);
+  });
+
+  it('returns the same message to callers that share a key', async () => {
+    const lane = newId();
+    const message = messageOf(lane, '111');
+    const [first, second] = await Promise.all([
+      accepts.accept(message),
+      accepts.accept({ ...message, id: newId(), fingerprint: 'ff'.repeat(32) }),
+    ]);
+    expect(first).toEqual({ kind: 'inserted', messageId: message.id, fingerprint: message.fingerprint });
+    expect(second).toEqual({ kind: 'known', messageId: message.id, fingerprint: message.fingerprint });
+    const { idempotencyKey } = message;
+    expect(await accepts.findByKeys(lane, [idempotencyKey])).toEqual(new Map([[idempotencyKey, second]]));
+    expect(await accepts.findByKeys(newId(), [idempotencyKey])).toEqual(new Map());
+  });
+
+  it('lets a poisoned message fail alone', async () => {
+    const lane = newId();
+    const results = await Promise.allSettled(
+      Array.from({ length: 50 }, (_unused, index) =>
+        accepts.accept(messageOf(lane, '111', index === 23 ? { body: 'a\u0000b' } : {})),
+      ),
+    );
+    expect(results.map((result) => result.status).filter((status) => status === 'rejected')).toHaveLength(1);
+    expect(results[23]?.status).toBe('rejected');
+  });
+
+  it('cannot be called inside a transaction', async () => {
+    await expect(opened.database.transaction(() => accepts.accept(messageOf(newId(), '111')))).rejects.toThrow(
+      'cannot take part',
+    );
+  });
+});
+
+describe('due connections', () => {
+  it('are found by skipping, only those with due messages', async () => {
+    const [due, later] = [await newConnection('connected'), await newConnection('connected')];
+    await queue(due, '111', '222');
+    const [id = ''] = await queue(later, '111');
+    await opened.database.execute(
+      `update message_queue set due_at = clock_timestamp() + interval '1 hour' where message_id = $1`,
+      [id],
+    );
+    const keys = await dueKeys(1_000);
+    expect(keys).toContain(due);
+    expect(keys).not.toContain(later);
+  });
+
+  it('are found page by page, those that cannot send left out', async () => {
+    const able = await Promise.all((['connected', 'restricted'] as const).map(newConnection));
+    const unable = await Promise.all((['disconnected', 'pending'] as const).map(newConnection));
+    for (const connection of [...able, ...unable]) await queue(connection, '111');
+    const keys = await dueKeys(1);
+    expect(keys).toEqual(await dueKeys(1_000));
+    expect(keys).toEqual(expect.arrayContaining(able));
+    for (const connection of unable) expect(keys).not.toContain(connection);
+  });
+});

@@ -1,0 +1,41 @@
+import type { ClaimedMessage } from './claim/claim-sql.js';
+
+/** Why a queued message has not left yet. */
+export const WAITING_REASONS = [
+  'scheduled',
+  'earlier_message_to_recipient',
+  'number_pace',
+  'pair_limit',
+  'number_paused',
+  'retry',
+  'number_disconnected',
+  'due',
+] as const;
+export type WaitingReason = (typeof WAITING_REASONS)[number];
+
+/** Messages of the number that a count reads at the most; `ahead` is at most this. */
+export const MOST_AHEAD = 10_000;
+
+/** Where a message stands in its number's queue. */
+export interface QueueEstimate {
+  /** Messages of the number that leave before it, as far as is known now; `MOST_AHEAD` stands for that many or more. */
+  ahead: number;
+  /** Null where it can't be known: nothing can be sent now, or more messages wait than are counted. */
+  estimatedSendAt: Date | null;
+}
+
+export interface Waiting extends QueueEstimate {
+  reason: WaitingReason;
+  /** When the reason ends, where that is known. */
+  until: Date | null;
+  /** When the message is given up if it has not left by then. */
+  expiresAt: Date;
+  /** With `number_paused`: the category of what the platform answered, and its code; null where every lane is held. */
+  pauseReason: string | null;
+}
+
+/** A message that is not queued yet; `recipient` is digits, or the user id. */
+export type NewInQueue = Pick<
+  ClaimedMessage,
+  'organizationId' | 'connectionId' | 'recipient' | 'recipientUserId' | 'conversationId'
+>;

@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../infrastructure/database/database.js';
+import type { ErasureBatch } from './erasure.service.js';
+
+/** Blocks of a table that one statement looks at. Deleting from a table that others refer to looks into those too. */
+const BLOCKS = { leaf: 1_024, parent: 32 } as const;
+
+/** A table with rows of workspaces. */
+export interface OwnedTable {
+  /** Quoted, with its schema. */
+  name: string;
+  /** Other tables refer to it. */
+  isParent: boolean;
+  /** Its column that refers to another row of its own. */
+  selfReference: string | null;
+}
+
+/**
+ * Statements on every table with the column `organization_id`, whichever there are: a table that is added later needs
+ * nothing here. Tables are walked block by block, so that each statement is short and none needs an index.
+ */
+@Injectable()
+export class WorkspaceErasureRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Those that refer to others come before them. */
+  async tables(): Promise<OwnedTable[]> {
+    const rows = await this.database.query<{ oid: number; name: string; refers_to: number[]; self: string | null }>(
+      OWNED_TABLES,
+    );
+    const ordered = new Set<(typeof rows)[number]>();
+    const visit = (row: (typeof rows)[number]): void => {
+      for (const other of rows) if (other !== row && other.refers_to.includes(row.oid)) visit(other);
+      ordered.add(row);
+    };
+    rows.forEach(visit);
+    return [...ordered].map((row) => ({
+      name: row.name,
+      isParent: rows.some((other) => other !== row && other.refers_to.includes(row.oid)),
+      selfReference: row.self,
+    }));
+  }
+
+  /** Counts or deletes rows of the workspace in one part of a table. A part begins at a block. */
+  async part(table: OwnedTable, organizationId: string, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
+    const from = Number(cursor ?? 0);
+    const to = from + (table.isParent ? BLOCKS.parent : BLOCKS.leaf);
+    const values = [organizationId, `(${from},0)`, `(${to},0)`];
+    const own = 'organization_id = $1 and ctid >= $2::tid and ctid < $3::tid';
+    // A transaction is tried again where rows of the queue are deleted by another one at the same time.
+    const [row] = await this.database.transaction(() =>
+      this.database.query<{ found: number; blocks: number }>(
+        erase
+          ? `with gone as (delete from ${table.name} where ${own} returning *)${PARTS[table.name] ?? ''} ${COUNTED('gone', table.name)}`
+          : `with here as (select 1 from ${table.name} where ${own}) ${COUNTED('here', table.name)}`,
+        values,
+      ),
+    );
+    return { found: { [table.name]: row?.found ?? 0 }, cursor: to < (row?.blocks ?? 0) ? String(to) : null };
+  }
+
+  /** Rows of one table no longer refer to each other. */
+  async loosen(table: OwnedTable, organizationId: string): Promise<void> {
+    if (table.selfReference === null) return;
+    await this.database.execute(
+      `update ${table.name} set ${table.selfReference} = null
+       where organization_id = $1 and ${table.selfReference} is not null`,
+      [organizationId],
+    );
+  }
+
+  /** Ids of the workspace in which keys of lanes and token buckets end. */
+  async keyEnds(organizationId: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(KEY_ENDS, [organizationId]);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Lanes and token buckets whose keys end in one of the ids. Returns how many. */
+  async keyed(ids: readonly string[], erase: boolean): Promise<number> {
+    let found = 0;
+    for (const table of ['lane', 'rate_bucket']) {
+      const own = `from ${table} where right(key, 36) = any($1::text[]) or right(key, 12) = any($1::text[])`;
+      found += await this.database.execute(erase ? `delete ${own}` : `select 1 ${own}`, [ids]);
+    }
+    return found;
+  }
+
+  async remove(organizationId: string): Promise<void> {
+    await this.database.execute('delete from organization where id = $1', [organizationId]);
+  }
+}
+
+/** What belongs to a table's rows and names no workspace goes with them. */
+const PARTS: Readonly<Record<string, string>> = {
+  message: ', said as (delete from message_content c using gone where c.message_id = gone.id)',
+};
+
+const COUNTED = (rows: string, table: string): string =>
+  `select (select count(*)::integer from ${rows}) as found,
+     (pg_relation_size('${table}') / current_setting('block_size')::integer)::integer as blocks`;
+
+// The audit trail stays, without what may name a person: see `Audit.forget`.
+// Partitions stand for their table: a place in a table is one within a partition.
+const OWNED_TABLES = `
+select c.oid::integer as oid, c.oid::regclass::text as name,
+  coalesce((select array_agg(f.confrelid::integer) from pg_constraint f where f.contype = 'f' and f.conrelid = c.oid),
+    '{}') as refers_to,
+  (select a.attname from pg_constraint f join pg_attribute a on a.attrelid = c.oid and a.attnum = f.conkey[1]
+   where f.contype = 'f' and f.conrelid = c.oid and f.confrelid = c.oid limit 1) as self
+from pg_class c
+where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+  and c.relname <> 'audit_event'
+  and exists (select from pg_attribute a
+    where a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped)
+order by 2`;
+
+const KEY_ENDS = `
+select id::text as id from connection where organization_id = $1
+union all select id::text from webhook_endpoint where organization_id = $1
+union all select id::text from otp_project where organization_id = $1
+union all select id from api_key where organization_id = $1`;

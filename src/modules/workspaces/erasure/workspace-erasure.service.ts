@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { WorkspacesService } from '../workspaces.service.js';
+import { Audit } from '../../audit/audit.service.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import { isForeignKeyViolation } from '../../../infrastructure/database/database-faults.js';
+import {
+  addBatches,
+  addCounts,
+  repeatUntilNothing,
+  waitWhileBusy,
+  type Counts,
+  type ErasureBatch,
+} from './erasure.service.js';
+import { type OwnedTable, WorkspaceErasureRepository } from './workspace-erasure.repository.js';
+
+/** What a part of the program does when a workspace is deleted, besides its rows with the workspace's id. */
+export interface WorkspaceData {
+  /** Ends what the workspace does; repeating it is harmless. */
+  stop?: (organizationId: string) => Promise<void>;
+  /** What is under way just now and ends by itself; null: nothing. One phrase. */
+  busy?: (organizationId: string) => Promise<string | null>;
+  /** One small batch of what has no row of the workspace, or lies outside the database. Repeating is harmless. */
+  batch?: (organizationId: string, cursor: string | null, erase: boolean) => Promise<ErasureBatch>;
+}
+
+interface Plan {
+  organizationId: string;
+  tables: readonly OwnedTable[];
+  keyEnds: readonly string[];
+}
+
+const TIMES = {
+  /** Until every process has noticed that keys are revoked and numbers disconnected. */
+  quietMs: 6_000,
+  /** For what is under way. */
+  waitMs: 60_000,
+};
+
+/**
+ * Deletes a workspace with everything in it: stops it, waits for what is under way, then removes its rows in small
+ * batches. The workspace's own row goes last, so that a deletion that was interrupted is simply started again.
+ */
+@Injectable()
+export class WorkspaceErasure {
+  private readonly places: WorkspaceData[] = [];
+
+  constructor(
+    private readonly rows: WorkspaceErasureRepository,
+    private readonly workspaces: WorkspacesService,
+    private readonly database: Database,
+    private readonly audit: Audit,
+  ) {}
+
+  /** Adds a part; call it while the application starts. */
+  add(place: WorkspaceData): void {
+    this.places.push(place);
+  }
+
+  /** Counts what would be deleted, by table; changes nothing. @throws Error where there is no such workspace. */
+  async count(organizationId: string): Promise<Counts> {
+    await this.workspaces.getById(organizationId);
+    return this.pass(await this.planOf(organizationId), false);
+  }
+
+  /**
+   * Deletes, and says how much.
+   *
+   * @throws Error where there is no such workspace, ErasureBusyError where something does not end in time.
+   */
+  async delete(organizationId: string, times = TIMES): Promise<Counts> {
+    await this.database.transaction(async () => {
+      await this.workspaces.setSubscription(organizationId, null);
+      await this.audit.record({ action: 'workspace.deletion_started', organizationId, target: organizationId });
+    });
+    for (const place of this.places) await place.stop?.(organizationId);
+    await pause(times.quietMs);
+    await waitWhileBusy(
+      () => this.places.map(async (place) => (await place.busy?.(organizationId)) ?? null),
+      times.waitMs,
+    );
+    const plan = await this.planOf(organizationId);
+    const totals = await repeatUntilNothing('rows of the workspace are added all the time', () =>
+      this.pass(plan, true).catch((error: unknown) => {
+        // A row came in behind the walk, such as a file whose upload had begun before: the next pass finds it.
+        if (isForeignKeyViolation(error)) return null;
+        throw error;
+      }),
+    );
+    await this.database.transaction(async () => {
+      await this.rows.remove(organizationId);
+      await this.audit.forget(organizationId);
+      await this.audit.record({ action: 'workspace.deleted', organizationId, target: organizationId });
+    });
+    return totals;
+  }
+
+  /** What has to be known before the first row goes. */
+  private async planOf(organizationId: string): Promise<Plan> {
+    const { rows } = this;
+    return { organizationId, tables: await rows.tables(), keyEnds: await rows.keyEnds(organizationId) };
+  }
+
+  private async pass({ organizationId, tables, keyEnds }: Plan, erase: boolean): Promise<Counts> {
+    const totals: Counts = {};
+    for (const { batch } of this.places) {
+      if (batch) await addBatches(totals, (cursor) => batch(organizationId, cursor, erase));
+    }
+    for (const table of tables) {
+      if (erase) await this.rows.loosen(table, organizationId);
+      await addBatches(totals, (cursor) => this.rows.part(table, organizationId, cursor, erase));
+    }
+    addCounts(totals, { lanes_and_buckets: await this.rows.keyed(keyEnds, erase) });
+    return totals;
+  }
+}

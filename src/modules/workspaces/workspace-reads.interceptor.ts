@@ -1,0 +1,58 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { finalize, from, mergeMap, type Observable } from 'rxjs';
+import { KeyedSlots } from '../../common/keyed-slots.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
+import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
+import { type RoutePolicy, routePolicyOf } from '../../infrastructure/http/route-policy.js';
+import type { Scope } from '../../infrastructure/http/scopes.js';
+
+/**
+ * Of routes that may read much of the database. Left out are accepts and codes, and routes that mostly wait for the
+ * platform or for a file: those would hold a slot for as long, without a connection.
+ */
+const SCOPES: ReadonlySet<RoutePolicy> = new Set<Scope>([
+  'connections:read',
+  'media:read',
+  'messages:read',
+  'templates:read',
+  'webhooks:read',
+  'webhooks:write',
+]);
+
+const MOST_WAITING = 200;
+const WAIT_MS = 5_000;
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * How much of the database the reads of one workspace may have: a third of the pool's connections, of each process. A key
+ * has a rate, but a few slow requests a second are enough to hold all connections.
+ */
+@Injectable()
+export class WorkspaceReads implements NestInterceptor {
+  private readonly slots: KeyedSlots;
+
+  constructor(
+    config: Config,
+    private readonly counters: Counters,
+  ) {
+    const slots = Math.max(1, Math.floor(config.database.poolSize / 3));
+    this.slots = new KeyedSlots({ slots, mostWaiting: MOST_WAITING, waitMs: WAIT_MS });
+  }
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const policy = routePolicyOf(context.getClass(), context.getHandler());
+    if (policy === null || !SCOPES.has(policy)) return next.handle();
+    const { organizationId = '' } = context.switchToHttp().getRequest<HeraldRequest>();
+    const run = (entered: boolean): Observable<unknown> => {
+      if (!entered) {
+        this.counters.increment('workspace_reads_refused');
+        throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: RETRY_AFTER_SECONDS, scope: 'workspace_reads' });
+      }
+      return next.handle().pipe(finalize(() => this.slots.leave(organizationId)));
+    };
+    const entered = this.slots.enter(organizationId);
+    return typeof entered === 'boolean' ? run(entered) : from(entered).pipe(mergeMap(run));
+  }
+}

@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import { isUuid, newId } from '../../common/ids.js';
+import { Audit, type AuditAction } from '../audit/audit.service.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
+import { OrganizationEntity } from './entities/workspace.entity.js';
+
+export type Workspace = OrganizationEntity;
+
+/** What a workspace uses, and the limits that hold for it. */
+export interface WorkspaceUse {
+  storageUsedBytes: number;
+  /** Its own limits, or the service's. */
+  effective: {
+    /** False with `BILLING=off`. */
+    needsSubscription: boolean;
+    ratePerSecond: number;
+    rateBurst: number;
+    /** Null: none. */
+    storageLimitBytes: number | null;
+  };
+}
+
+/** Name under which changes of a workspace are announced. */
+export const WORKSPACE_CHANGED = 'workspace';
+
+/** Workspaces: made and paid for with the command line. */
+@Injectable()
+export class WorkspacesService {
+  constructor(
+    private readonly database: Database,
+    private readonly invalidation: PgNotifier,
+    private readonly config: Config,
+    private readonly audit: Audit,
+  ) {}
+
+  /** Makes a workspace that has not paid for anything yet. */
+  async create(name: string): Promise<Workspace> {
+    const id = newId();
+    return this.database.transaction(async () => {
+      await this.table.insert({ id, name });
+      await this.audit.record({ action: 'workspace.created', organizationId: id, target: id, details: { name } });
+      return this.getById(id);
+    });
+  }
+
+  /** Every workspace, oldest first. */
+  list(): Promise<Workspace[]> {
+    return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  async findById(id: string): Promise<Workspace | null> {
+    return isUuid(id) ? this.table.findOneBy({ id }) : null;
+  }
+
+  /** @throws Error where there is no such workspace. */
+  async getById(id: string): Promise<Workspace> {
+    const workspace = await this.findById(id);
+    if (workspace === null) throw new Error(`there is no workspace ${id}`);
+    return workspace;
+  }
+
+  /**
+   * Sets until when the workspace has paid for sending; null: not at all.
+   *
+   * @throws Error where there is no such workspace.
+   */
+  setSubscription(organizationId: string, paidUntil: Date | null): Promise<Workspace> {
+    return this.change(organizationId, { apiPaidUntil: paidUntil }, 'workspace.subscription_changed', {
+      api_paid_until: paidUntil,
+    });
+  }
+
+  /**
+   * Sets limits of the workspace's own; null: the service's default. What is left out stays as it is.
+   *
+   * @throws Error where there is no such workspace.
+   */
+  setLimits(
+    organizationId: string,
+    limits: Partial<Pick<Workspace, 'ratePerSecond' | 'rateBurst' | 'storageLimitBytes'>>,
+  ): Promise<Workspace> {
+    return this.change(organizationId, limits, 'workspace.limits_changed', {
+      rate_per_second: limits.ratePerSecond,
+      rate_burst: limits.rateBurst,
+      storage_limit_bytes: limits.storageLimitBytes,
+    });
+  }
+
+  /** A workspace with what it uses. @throws Error where there is no such workspace. */
+  async use(id: string): Promise<Workspace & WorkspaceUse> {
+    return this.withUse(await this.getById(id), await this.storedBytes());
+  }
+
+  /** Every workspace with what it uses, oldest first. */
+  async listUse(): Promise<(Workspace & WorkspaceUse)[]> {
+    const [workspaces, stored] = await Promise.all([this.list(), this.storedBytes()]);
+    return workspaces.map((workspace) => this.withUse(workspace, stored));
+  }
+
+  private withUse(workspace: Workspace, stored: ReadonlyMap<string, number>): Workspace & WorkspaceUse {
+    const { limits, media } = this.config;
+    return {
+      ...workspace,
+      storageUsedBytes: stored.get(workspace.id) ?? 0,
+      effective: {
+        needsSubscription: limits.billing === 'on',
+        ratePerSecond: workspace.ratePerSecond ?? limits.ratePerSecond,
+        rateBurst: workspace.rateBurst ?? limits.rateBurst,
+        storageLimitBytes: workspace.storageLimitBytes ?? media.workspaceLimitBytes,
+      },
+    };
+  }
+
+  private change(
+    id: string,
+    change: Partial<Workspace>,
+    action: AuditAction,
+    details: Record<string, unknown>,
+  ): Promise<Workspace> {
+    return this.database.transaction(async () => {
+      await this.getById(id);
+      if (Object.keys(change).length > 0) {
+        await this.table.update({ id }, change);
+        await this.audit.record({ action, organizationId: id, target: id, details });
+      }
+      await this.invalidation.publish(WORKSPACE_CHANGED, id);
+      return this.getById(id);
+    });
+  }
+
+  /** Bytes of stored files of each workspace that ever had one. */
+  private async storedBytes(): Promise<Map<string, number>> {
+    const rows = await this.database.query<{ organization_id: string; used_bytes: number }>(
+      'select organization_id, used_bytes::float8 as used_bytes from media_usage',
+    );
+    return new Map(rows.map((row) => [row.organization_id, row.used_bytes]));
+  }
+
+  private get table() {
+    return this.database.repository(OrganizationEntity);
+  }
+}
