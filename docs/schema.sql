@@ -319,8 +319,7 @@ create table message_schedule (
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX message_schedule_by_recipient ON message_schedule (connection_id, recipient) WHERE (recipient <> '');
 CREATE INDEX message_schedule_by_time ON message_schedule (connection_id, created_at) WHERE (created_at > '-infinity'::timestamp with time zone);
-CREATE INDEX message_schedule_number ON message_schedule (connection_id, release_at);
-CREATE INDEX message_schedule_release ON message_schedule (release_at);
+CREATE INDEX message_schedule_due ON message_schedule (connection_id, release_at);
 
 create table message_state (
   message_id uuid not null,
@@ -358,6 +357,15 @@ create table message_state (
 CREATE INDEX message_state_connection ON message_state (connection_id, status, created_at DESC, message_id DESC);
 CREATE INDEX message_state_conversation ON message_state (conversation_id, status, created_at DESC, message_id DESC) WHERE (conversation_id IS NOT NULL);
 CREATE INDEX message_state_meta ON message_state (hashtextextended(meta_message_id, (0)::bigint)) WHERE (meta_message_id IS NOT NULL);
+
+create table notification_queue (
+  notification_id uuid not null,
+  due_at timestamptz not null default (clock_timestamp() + '00:00:05'::interval),
+  tries integer not null default 0,
+  constraint notification_queue_pkey PRIMARY KEY (notification_id),
+  constraint notification_queue_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES platform_notification(id) ON DELETE CASCADE
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+CREATE INDEX notification_queue_due ON notification_queue (due_at);
 
 create table organization (
   id uuid not null,
@@ -508,14 +516,13 @@ create table platform_notification (
   received_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   body bytea not null,
   state text not null default 'stored',
-  tries integer not null default 0,
-  next_try_at timestamptz not null default (clock_timestamp() + '00:00:05'::interval),
   unread jsonb,
   constraint platform_notification_pkey PRIMARY KEY (id),
   constraint platform_notification_state_check CHECK ((state = ANY (ARRAY['stored', 'applied', 'unmatched', 'unreadable', 'failed'])))
 ) with (autovacuum_vacuum_scale_factor=0.01);
-CREATE INDEX platform_notification_due ON platform_notification (next_try_at) WHERE (state = 'stored');
 CREATE INDEX platform_notification_unread ON platform_notification (id) WHERE (unread IS NOT NULL);
+CREATE TRIGGER platform_notification_insert AFTER INSERT ON platform_notification FOR EACH ROW WHEN ((new.state = 'stored')) EXECUTE FUNCTION platform_notification_queue();
+CREATE TRIGGER platform_notification_update AFTER UPDATE ON platform_notification FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION platform_notification_queue();
 
 create unlogged table rate_bucket (
   key text not null,
@@ -1001,6 +1008,20 @@ begin
       order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 2 for no key update skip locked
     )
     update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and num_nulls(q.attempt_id) = 1 and q.due_at is not null;
+  end if;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION platform_notification_queue()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+begin
+  if new.state = 'stored' then
+    insert into notification_queue (notification_id) values (new.id) on conflict do nothing;
+  else
+    delete from notification_queue where notification_id = new.id;
   end if;
   return null;
 end $function$;

@@ -83,8 +83,7 @@ create table message_schedule (
   scheduled_for timestamptz(3) not null,
   release_at timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-create index message_schedule_release on message_schedule (release_at);
-create index message_schedule_number on message_schedule (connection_id, release_at);
+create index message_schedule_due on message_schedule (connection_id, release_at);
 -- Both conditions hold for every row. A statement that is to be planned with the index repeats it, and no other does.
 create index message_schedule_by_time on message_schedule (connection_id, created_at) where created_at > '-infinity';
 create index message_schedule_by_recipient on message_schedule (connection_id, recipient) where recipient <> '';

@@ -170,27 +170,6 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     notes: 'Times are those of the API; WhatsApp reports sent, delivered and read in whole seconds.',
     failure: 'the message failed, or was not read within --timeout',
   },
-  'message list': {
-    examples: ['herald message list', 'herald message list --status failed --limit 100 --json'],
-    notes: 'With --json as GET /messages answers it: data, and pagination for the next page.',
-  },
-  'message retry': {
-    examples: [
-      'herald message retry 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --watch',
-      ['herald message retry 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --confirm-outcome-unknown', 'it may have been sent'],
-    ],
-    failure: WATCH_FAILURE,
-  },
-  'message cancel': {
-    examples: ['herald message cancel 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e'],
-    notes: 'It is failed, as canceled; message retry queues it again, at once. Repeating it answers as the first time.',
-    failure: 'refused: it was taken for sending already, or has an outcome',
-  },
-  'message read': {
-    examples: ['herald message read 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --typing'],
-    notes: 'The customer sees the two blue ticks on this message and on all earlier ones of the conversation.',
-    failure: 'refused; the message says why',
-  },
   tail: {
     examples: [
       ['herald tail', 'until Ctrl-C'],
@@ -204,41 +183,10 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     ].join('\n'),
     failure: 'the service does not answer or refuses the key; Ctrl-C ends it with 0',
   },
-  'message check': {
-    examples: [
-      'herald message check --to +15550001234 --text "Your table is ready."',
-      ['herald message check --to +15550004444 --template order_update --param Ana --param 4711', 'with its values'],
-    ],
-    notes: 'With --json as POST /messages/check answers it. All of it is true at this moment; it promises nothing.',
-    failure: 'the message would be refused; the problems say why',
-  },
-  'message show': {
-    examples: ['herald message show 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e'],
-    notes: 'With --json as GET /messages/{id} answers it. What happened to it in words: herald message explain <id>.',
-    failure: 'there is no such message',
-  },
   'message explain': {
     examples: ['herald message explain 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e'],
     notes: 'With --json as GET /messages/{id}/timeline answers it.',
     failure: 'there is no such message',
-  },
-  'conversation list': {
-    examples: ['herald conversation list', 'herald conversation list --to +15550001234'],
-    notes: 'UNREAD counts what came after the newest message that was marked as read: herald message read <id>.',
-  },
-  'conversation show': {
-    examples: ['herald conversation show 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f'],
-    notes: 'Its thread: herald message list --conversation <id>.',
-    failure: 'there is no such conversation',
-  },
-  'template list': {
-    examples: ['herald template list', 'herald template list --status approved --json'],
-    notes: 'With --json as GET /connections/{id}/templates answers it.',
-  },
-  'template preview': { examples: ['herald template preview order_update --param Ana --param 4711'] },
-  'webhook show': {
-    examples: ['herald webhook show'],
-    notes: 'With --json as GET /webhook answers it, with the newest deliveries.',
   },
   'webhook set': {
     examples: [
@@ -255,13 +203,6 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       'webhook that Herald disabled works again once it is set. The demo workspace of this machine also takes',
       'http://127.0.0.1:<port>/ where it is set with this command.',
     ].join('\n'),
-  },
-  'webhook test': {
-    examples: [
-      'herald webhook test',
-      ['herald webhook test --type media.ready', 'an example, with "test": true in its data'],
-    ],
-    notes: 'It is sent whatever kinds the webhook has chosen. "herald webhook show --json" lists the attempts.',
   },
   'webhook replay': {
     examples: [

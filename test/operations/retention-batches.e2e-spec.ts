@@ -47,7 +47,7 @@ const KINDS: Record<string, Kind> = {
   },
   notifications: {
     table: 'platform_notification',
-    insert: `insert into platform_notification (id, body, state, next_try_at)
+    insert: `insert into platform_notification (id, body, state, received_at)
       select uuid_v7(), '{}'::bytea, 'applied', ${at} ${series}`,
     clear: ({ app }) => app.get(InboundRepository).removeOld(before(), LIMIT),
   },

@@ -123,8 +123,8 @@ describe('what is kept for a time only', () => {
     const insert = async (daysAgo: number, state: string) => {
       const id = idOf(daysAgo);
       await test.database.execute(
-        `insert into platform_notification (id, body, state, next_try_at, received_at)
-         values ($1, '\\x7b7d', $2, clock_timestamp() + interval '1 day', clock_timestamp() - make_interval(days => $3))`,
+        `insert into platform_notification (id, body, state, received_at)
+         values ($1, '\\x7b7d', $2, clock_timestamp() - make_interval(days => $3))`,
         [id, state, daysAgo],
       );
       return id;

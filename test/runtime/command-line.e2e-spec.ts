@@ -142,7 +142,7 @@ describe('herald', () => {
   it.each([
     ['', /^Usage: herald/],
     ['key', /^Usage: herald key/],
-    ['message list --status bogus', /argument 'bogus' is invalid\. Allowed choices are queued, .*outcome_unknown/],
+    ['webhook replay --since 1h --status bogus', /argument 'bogus' is invalid\. Allowed choices are failed, all/],
     ['tail --status sent,bogus', /'sent,bogus' is invalid\. Allowed are queued, .*outcome_unknown/],
     [
       'message send --to 15550001234 --recipient DE.1 --key x --url http://127.0.0.1:9',
@@ -154,8 +154,8 @@ describe('herald', () => {
   });
 
   it('shows the defaults in its help', async () => {
-    const { stdout } = await runHerald(['message', 'list', '--help'], {});
-    expect(stdout).toMatch(/--limit <n> +how many \(default: 20\)/);
+    const { stdout } = await runHerald(['events', 'list', '--help'], {});
+    expect(stdout).toMatch(/--limit <n> +how many at the most \(default: 100\)/);
     expect((await runHerald(['key', 'rotate', '--help'], {})).stdout).toContain('(default: 1d)');
   });
 

@@ -30,9 +30,9 @@ const ROWS: Record<string, { prepare?: string; columns: string; done: string; wa
       null::text, n::text, now()`,
   },
   platform_notification: {
-    columns: 'id, body, state, next_try_at',
-    done: `uuid_v7(), '{}'::bytea, 'applied', now()`,
-    waiting: `uuid_v7(), '{}'::bytea, 'stored', now()`,
+    columns: 'id, body, state',
+    done: `uuid_v7(), '{}'::bytea, 'applied'`,
+    waiting: `uuid_v7(), '{}'::bytea, 'stored'`,
   },
   otp_challenge: {
     columns: `id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint, status, code_hash,

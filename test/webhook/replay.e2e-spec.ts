@@ -175,7 +175,8 @@ describe('POST /webhook/replay', () => {
     await configure({ url: receiver.url('/behind-others') });
     const [id = ''] = await insertPast(test.database, organizationId, { count: 1, outcome: 'exhausted' });
     const stuck = await Promise.all(Array.from({ length: 100 }, () => subscriber(test)));
-    await Promise.all(stuck.map((each) => each.configure({ url: receiver.url('/stuck') })));
+    // One after the other: a hundred at once wait for the few connections of a test's pool.
+    for (const each of stuck) await each.configure({ url: receiver.url('/stuck') });
     const endpoints = `select id from webhook_endpoint where organization_id = any($1::uuid[])`;
     const ids = stuck.map((each) => each.organizationId);
     // Each has as many due events as may be ahead, which its hanging receiver does not let go.

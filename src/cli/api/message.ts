@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { constants, openAsBlob } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Command } from 'commander';
 import { describeError } from '../../common/describe-error.js';
 import type { ConnectionListResponse } from '../../modules/connections/dto/connection.response.js';
 import type { SingleMediaResponse } from '../../modules/media/dto/media.response.js';
@@ -12,13 +11,12 @@ import type {
   QueuedMessageResponse,
   SingleMessageResponse,
 } from '../../modules/messages/dto/message.response.js';
-import { collected, phoneDigits } from '../arguments.js';
 import { clock, clockAfter, padded, paint, paintStatus } from '../output.js';
 import { type Live, UsageError } from '../runner.js';
 import { type ApiClient, ApiError, type Target } from './client.js';
 
 /** Its states in the order in which they are reached, with the field that says when. */
-export const STATE_FIELDS = [
+const STATE_FIELDS = [
   ['queued', 'queued_at'],
   ['processing', 'processing_at'],
   ['accepted', 'accepted_at'],
@@ -39,8 +37,6 @@ export const STATES = [
   'failed',
   'outcome_unknown',
 ];
-/** Those that `GET /messages?status=` takes. */
-export const FILTER_STATES = STATES.filter((state) => state !== 'accepted');
 export const DIRECTIONS = ['inbound', 'outbound'];
 
 /** From this status on an answer does not say whether the request took effect. */
@@ -103,17 +99,6 @@ export interface BodyOptions {
   clientMessageId?: string;
   sendAt?: Date;
   ttl?: number;
-}
-
-/** The options for whom it is and what it says, but for a file. */
-export function addBodyOptions(command: Command, textHelp: string): Command {
-  return command
-    .option('--to <number>', 'recipient, with the country code', phoneDigits)
-    .option('--recipient <user-id>', 'instead of --to: the user id of a contact who may hide the number')
-    .option('--text <text>', textHelp)
-    .option('--template <name>', 'an approved template instead, which needs no open window')
-    .option('--language <code>', "the template's language", 'en_US')
-    .option('--param <value>', "value of the template's next variable; repeat it for each", collected);
 }
 
 /** The body of POST /messages; a file is uploaded for it. */

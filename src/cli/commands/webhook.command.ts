@@ -5,14 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
 import { announceReceiver } from '../../bootstrap/demo-file.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
-import type {
-  QueuedEventResponse,
-  WebhookSettingsWithSecret,
-  WebhookWithSecretResponse,
-} from '../../modules/webhook/dto/webhook.dto.js';
+import type { WebhookSettingsWithSecret, WebhookWithSecretResponse } from '../../modules/webhook/dto/webhook.dto.js';
 import type { EventsResponse } from '../../modules/webhook/events/events.dto.js';
 import type { ReplayData, ReplayResponse } from '../../modules/webhook/replay/replays.dto.js';
-import { EVENT_TYPES, TEST_EVENT, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
+import { EVENT_TYPES, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
 import type { ApiClient, Wire } from '../api/client.js';
 import { collected, pastTime, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
@@ -21,27 +17,10 @@ import { apiAction, liveAction, liveApiAction, UsageError } from '../runner.js';
 /** Between two looks at a replay. */
 const REPLAY_LOOK_MS = 500;
 
-/** `webhook show|set|test|replay|listen`. */
+/** `webhook set|replay|listen`. */
 export function addWebhookCommands(program: Command): void {
   const webhook = program.command('webhook').description("the workspace's webhook, over the API with a key");
-  apiAction(
-    webhook.command('show').description('show the webhook and whether its deliveries succeed'),
-    async ({ api }) => {
-      const { data } = await api.get<WebhookWithSecretResponse>('/webhook');
-      return { data, text: factsOf(data) };
-    },
-  );
   addSet(webhook);
-  apiAction<{ type: string }>(
-    webhook
-      .command('test')
-      .description('queue a test event, which goes out as all events do')
-      .addOption(new Option('--type <type>', 'kind of the event').choices(EVENT_TYPES).default(TEST_EVENT)),
-    async ({ api }, { type }) => {
-      const { data } = await api.post<QueuedEventResponse>('/webhook/test', { type });
-      return { data, text: facts({ Event: data.event_id, Type: data.event_type }) };
-    },
-  );
   addReplay(webhook);
   addListen(webhook);
 }

@@ -23,7 +23,21 @@ export interface DueLanes {
   (limit: number, after: string | null): Promise<DuePage>;
   /** SQL of a cheap condition without which no lane is due, or there are more than `limit` of them: see Sweep. */
   readonly hasWork: (limit: number) => string;
+  /** Where claims begin at `lane.low_at`: see `MarkedLanes`. */
+  readonly moveMarks?: () => Promise<number>;
 }
+
+/**
+ * Lanes whose claims and looks begin at their low-water mark `lane.low_at`, before which no due row stands: rows that are gone
+ * are not read, however many another transaction keeps from being removed.
+ */
+export interface MarkedLanes extends DueLanes {
+  /** Moves the marks of lanes in use; returns of how many. */
+  readonly moveMarks: () => Promise<number>;
+}
+
+/** SQL: since when the oldest row of a lane that became due at or after `from` is due, or null; by an index. */
+export type DueSince = (from: string) => string;
 
 /** What the sweep does to a lane with due rows that nobody holds; see `QueueProcessor`. */
 export interface SweptQueue {
@@ -77,24 +91,36 @@ export function dueSweep(
 const BUSY = `
 select key from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`;
 
-/** Lanes that belong to the rows of one table, as a connection's, and whose work waits in a table of its own. */
+/** The one lane of a kind. */
+export function dueLane(database: Database, key: string, dueSince: DueSince): MarkedLanes {
+  const hasWork = (): string =>
+    `${dueSince(`coalesce((select low_at from lane where key = '${key}'), '-infinity')`)} is not null`;
+  const page = async (): Promise<DuePage> => {
+    const [row] = await database.byIndex(() => database.query<{ due: boolean }>(`select ${hasWork()} as due`));
+    return { lanes: row?.due === true ? [{ key, dueForMs: 0 }] : [], next: null };
+  };
+  return Object.assign(page, {
+    hasWork,
+    moveMarks: marksOf(database, `select l.key, l.low_at from lane l where l.key = '${key}'`, dueSince),
+  });
+}
+
+/** Lanes of the rows of a table, as of connections; what waits for them is in a table of its own. */
 export interface TableLanes {
-  /** Whose lanes they are; its key is `id`. */
+  /** With the column `id`. */
   table: string;
-  /** What is before that id in the lane's key. */
+  /** What is before the id in the lane's key. */
   prefix: string;
   /** SQL condition on the table: those that are looked at. */
   where: string;
-  /**
-   * SQL, in parentheses: when the first row of the lane of `id` is due that is due at `from` or later; one value, or none.
-   * By an index that leads with that id: it never reads a backlog, nor what is gone.
-   */
-  firstDue: (id: string, from: string) => string;
+  /** Of the lane `lane_of` (id); by an index that leads with that id. */
+  dueSince: DueSince;
 }
 
-/** Looks at lanes in the order of the ids. */
-export function dueTableLanes(database: Database, lanes: TableLanes): DueLanes {
-  const { prefix, table, where } = lanes;
+/** Looks at the table in the order of its ids. */
+export function dueTableLanes(database: Database, lanes: TableLanes): MarkedLanes {
+  const { table, prefix, where, dueSince } = lanes;
+  const inUse = `select l.key, l.low_at, c.id from lane l join ${table} c on l.key = '${prefix}' || c.id where true`;
   const sql = dueSql(lanes, '$1', '$2');
   const page = async (limit: number, after: string | null): Promise<DuePage> => {
     const params = [limit, after === null ? FIRST_ID : after.slice(prefix.length)];
@@ -112,63 +138,58 @@ export function dueTableLanes(database: Database, lanes: TableLanes): DueLanes {
   const hasWork = (limit: number): string =>
     `case when (select count(*) from (select 1 from ${table} where ${where} limit ${limit}) as few) = ${limit} then true
      else exists (${dueSql(lanes, String(limit), `'${FIRST_ID}'`)}) end`;
-  return Object.assign(page, { hasWork });
+  return Object.assign(page, { hasWork, moveMarks: marksOf(database, inUse, dueSince) });
 }
 
 // The last one of a full page is always returned, so that the next page begins behind it.
-export const dueSql = ({ prefix, table, where, firstDue }: TableLanes, limit: string, after: string): string => `
+export const dueSql = ({ table, prefix, where, dueSince }: TableLanes, limit: string, after: string): string => `
 with lane_of as materialized (
   select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n
   from (select id from ${table} where id > ${after} and ${where} order by id limit ${limit}) as c
   left join lane l on l.key = '${prefix}' || c.id
 )
 select id, (extract(epoch from clock_timestamp() - since) * 1000)::double precision as due_for_ms, n = ${limit} as is_last
-from lane_of cross join lateral (select (
-  select at from ${firstDue('lane_of.id', 'lane_of.low_at')} as first (at) where at <= statement_timestamp()) as since) as due
+from lane_of cross join lateral (select ${dueSince('lane_of.low_at')} as since) as due
 where since is not null or n = ${limit}
 order by id`;
 
 const CHECK_MARKS_EVERY_MS = 60_000;
 
 /**
- * The low-water marks of the lanes in use: before `lane.low_at` no due row stands. By them claims and sweeps pass over
- * the rows that are gone without reading them, however many another transaction keeps from being removed.
+ * A mark stays 15 s behind the clock, longer than a statement may take that writes a row which is due at once. What passed
+ * it nevertheless, as by a commit that stalled for longer, is found once a minute: all due rows are looked at then, and the
+ * mark goes back to the first. A lane that nobody drained since stays as it is: it costs no write.
+ *
+ * @param lanes SQL: the lanes (key, low_at, and what `dueSince` needs), from `lane l`; ends with a condition.
  */
-export class LaneMarks {
-  private readonly sql: string;
-  private checkedAt = -Infinity;
-
-  constructor(
-    private readonly database: Database,
-    lanes: TableLanes,
-  ) {
-    this.sql = marksSql(lanes);
-  }
-
-  /**
-   * Moves them on; returns how many. Once a minute all due rows are looked at, and a mark that passed one, as by a commit
-   * that stalled, goes back to it.
-   */
-  async move(): Promise<number> {
-    const checks = performance.now() - this.checkedAt >= CHECK_MARKS_EVERY_MS;
-    if (checks) this.checkedAt = performance.now();
-    return this.database.byIndex(async () => {
-      if (checks) await this.database.execute(this.sql, [true]);
-      return this.database.execute(this.sql, [false]);
+function marksOf(database: Database, lanes: string, dueSince: DueSince): () => Promise<number> {
+  let checkedAt = -Infinity;
+  return () => {
+    const checks = performance.now() - checkedAt >= CHECK_MARKS_EVERY_MS;
+    if (checks) checkedAt = performance.now();
+    return database.byIndex(async () => {
+      const back = checks ? await database.execute(moveMarks(lanes, dueSince, 'back')) : 0;
+      return back + (await database.execute(moveMarks(lanes, dueSince, 'on')));
     });
-  }
+  };
 }
 
-// Fifteen seconds behind the clock: longer than an INSERT may take. A lane that nobody drained since stays as it is: it
-// costs no write. $1: look at all due rows, and go back.
-export const marksSql = ({ prefix, table, firstDue }: TableLanes): string => `
-with first as (
-  select l.key, least(statement_timestamp() - interval '15 seconds',
-    ${firstDue('c.id', `case when $1::boolean then '-infinity' else l.low_at end`)}) as low_at
-  from lane l join ${table} c on l.key = '${prefix}' || c.id
-  where case when $1::boolean then l.low_at > '-infinity'
-    else l.low_at < least(l.next_slot_at, statement_timestamp() - interval '20 seconds') end
-  order by l.key for no key update of l skip locked
+const MARKS = {
+  back: { from: `'-infinity'`, where: `l.low_at > '-infinity'`, moves: '<' },
+  on: {
+    from: 'lane_of.low_at',
+    where: `l.low_at < least(l.next_slot_at, statement_timestamp() - interval '20 seconds')`,
+    moves: '>',
+  },
+};
+
+function moveMarks(lanes: string, dueSince: DueSince, direction: keyof typeof MARKS): string {
+  const { from, where, moves } = MARKS[direction];
+  return `
+with lane_of as materialized (
+  ${lanes} and ${where} order by l.key for no key update of l skip locked
+), first as (
+  select key, least(statement_timestamp() - interval '15 seconds', ${dueSince(from)}) as low_at from lane_of
 )
-update lane l set low_at = first.low_at from first
-where l.key = first.key and case when $1::boolean then first.low_at < l.low_at else first.low_at > l.low_at end`;
+update lane l set low_at = first.low_at from first where l.key = first.key and first.low_at ${moves} l.low_at`;
+}

@@ -100,6 +100,8 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
       },
     });
     sweeps.add(dueSweep(`${kind.name}_due`, database, this, dueLanes, waitsFor));
+    const { moveMarks } = dueLanes;
+    if (moveMarks !== undefined) sweeps.add({ name: `${kind.name}_marks`, everyMs: 10_000, run: moveMarks });
   }
 
   /** A lane has due rows. Never waits. */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { workQueue } from '../../infrastructure/lanes/queue.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MessagesModule } from '../messages/messages.module.js';
 import { OtpModule } from '../otp/otp.module.js';
@@ -7,10 +8,11 @@ import { InboundController } from './inbound.controller.js';
 import { InboundRepository } from './inbound.repository.js';
 import { InboundService } from './inbound.service.js';
 import { InboundMaintenance } from './inbound.maintenance.js';
+import { INBOUND_QUEUE, InboundProcessor, StoredNotifications } from './inbound.processor.js';
 
 @Module({
-  imports: [ConnectionsModule, MessagesModule, OtpModule, TemplatesModule],
+  imports: [workQueue(INBOUND_QUEUE), ConnectionsModule, MessagesModule, OtpModule, TemplatesModule],
   controllers: [InboundController],
-  providers: [InboundService, InboundRepository, InboundMaintenance],
+  providers: [InboundService, InboundRepository, InboundMaintenance, StoredNotifications, InboundProcessor],
 })
 export class InboundModule {}

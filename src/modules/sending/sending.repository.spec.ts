@@ -344,7 +344,7 @@ describe('claiming behind recipients that are not to be served', () => {
     await queue(lane, ...DUE);
     await crowd(lane, { recipients: 10_000, queuedAt: A_MINUTE_AGO, nextAttemptAt: LATER });
     await claim(lane, 10);
-    await sends.marks.move();
+    await sends.dueConnections.moveMarks();
     const claimAgain = () => claimAlone(lane, 64);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);

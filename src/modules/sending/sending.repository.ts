@@ -2,11 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database, hasRow } from '../../infrastructure/database/database.js';
 import { LANES_HELD, holdOf, holdsParams, type HoldRequest } from '../../infrastructure/lanes/lane-hold.js';
-import { dueTableLanes, LaneMarks, type DueLanes } from '../../infrastructure/queue/due-lanes.js';
+import type { MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../infrastructure/queue/queue-loop.js';
 import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
 import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
-import { attemptIdOf, CLAIM, LANES, REPAIR_TURNS, type ClaimedMessage, type ClaimRow } from './claim/claim-sql.js';
+import {
+  attemptIdOf,
+  CLAIM,
+  dueConnections,
+  REPAIR_TURNS,
+  type ClaimedMessage,
+  type ClaimRow,
+} from './claim/claim-sql.js';
 import { failUnsent, insertStatusEvents, MOVED_COLUMNS } from '../messages/message/message-event-sql.js';
 import { queueTakes } from '../messages/message/message-state.js';
 
@@ -35,12 +42,10 @@ export class SendRepository {
   private readonly expiries = new SweepPlace();
 
   /** Connections with due messages that can send. */
-  readonly dueConnections: DueLanes;
-  readonly marks: LaneMarks;
+  readonly dueConnections: MarkedLanes;
 
   constructor(private readonly database: Database) {
-    this.dueConnections = dueTableLanes(database, LANES);
-    this.marks = new LaneMarks(database, LANES);
+    this.dueConnections = dueConnections(database);
   }
 
   /**

@@ -25,7 +25,6 @@ export interface EndpointSettings {
 const OVERLAP_HOURS = 24;
 /** Of secrets that were replaced one after the other within the overlap, so many still sign. */
 const MAX_SECRETS = 5;
-const MAX_TRIES = 3;
 /**
  * Each is in the audit trail for good: so many of a workspace an hour. Deleting needs no limit, for what is deleted was
  * made before.
@@ -92,13 +91,10 @@ export class WebhookRepository {
     secret: SealedSecret,
   ): Promise<{ created: boolean; endpoint: WebhookEndpointEntity }> {
     return this.database.transaction(async () => {
-      let created = await this.create(organizationId, id, settings, secret);
-      let changed: boolean | null = true;
-      for (let tries = 1; !created && (changed = await this.change(organizationId, settings)) === null; tries++) {
-        // It was deleted between the two statements.
-        if (tries >= MAX_TRIES) throw new Error('the endpoint is deleted again and again');
-        created = await this.create(organizationId, id, settings, secret);
-      }
+      await this.lock(organizationId);
+      const changed = await this.change(organizationId, settings);
+      const created = changed === null;
+      if (created) await this.create(organizationId, id, settings, secret);
       const endpoint = await this.find(organizationId);
       if (endpoint === null) throw new Error('the endpoint that was written is not there');
       const { id: target, url, events, active, connectionIds, headerNames } = endpoint;
@@ -111,7 +107,7 @@ export class WebhookRepository {
         ...(headerNames.length > 0 && { header_names: headerNames }),
       };
       const action = created ? 'webhook.created' : 'webhook.changed';
-      if (created || changed !== false) {
+      if (changed !== false) {
         await this.requireFew(organizationId, ['webhook.created', 'webhook.changed'], CHANGES_AN_HOUR);
         await this.audit.record({ action, organizationId, target, details });
       }
@@ -122,6 +118,7 @@ export class WebhookRepository {
   /** Marks the endpoint as deleted and forgets its secrets and headers; returns its id, or null where there is none. */
   async remove(organizationId: string): Promise<string | null> {
     return this.database.transaction(async () => {
+      await this.lock(organizationId);
       const endpointId = await this.update(organizationId, {
         deletedAt: now,
         active: false,
@@ -165,6 +162,11 @@ export class WebhookRepository {
     });
   }
 
+  /** To the end of the transaction: who creates, changes or deletes an endpoint is alone in the workspace. */
+  private async lock(organizationId: string): Promise<void> {
+    await this.database.query(`select pg_advisory_xact_lock(hashtextextended('webhook ' || $1, 0))`, [organizationId]);
+  }
+
   /** The endpoint's row is locked by now, so that no other change is recorded meanwhile. */
   private async requireFew(organizationId: string, actions: AuditAction[], perHour: number): Promise<void> {
     const retryAfterSeconds = await this.audit.secondsUntilNext(organizationId, actions, perHour);
@@ -176,26 +178,18 @@ export class WebhookRepository {
     id: string,
     { url, events, active, connectionIds, headers }: EndpointSettings,
     secret: SealedSecret,
-  ): Promise<boolean> {
-    const { raw } = await this.endpoints
-      .createQueryBuilder()
-      .insert()
-      .values({
-        id,
-        organizationId,
-        url,
-        events: events ?? [...MESSAGE_EVENTS],
-        active,
-        connectionIds: connectionIds ?? [],
-        ...this.sealed(organizationId, id, headers ?? {}),
-        inactiveSince: active ? null : now,
-      })
-      .orIgnore()
-      .returning('id')
-      .execute();
-    if ((raw as unknown[]).length === 0) return false;
+  ): Promise<void> {
+    await this.endpoints.insert({
+      id,
+      organizationId,
+      url,
+      events: events ?? [...MESSAGE_EVENTS],
+      active,
+      connectionIds: connectionIds ?? [],
+      ...this.sealed(organizationId, id, headers ?? {}),
+      inactiveSince: active ? null : now,
+    });
     await this.secrets.insert({ ...secret, organizationId, endpointId: id });
-    return true;
   }
 
   /** Whether anything is another value than before; null: there is no endpoint. */

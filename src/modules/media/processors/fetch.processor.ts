@@ -292,11 +292,7 @@ export class FetchProcessor extends QueueProcessor<FetchTask> {
     parts.sweeps.add({
       name: 'media_expiry',
       everyMs: 60_000,
-      run: async (signal) => {
-        const expired = await inBatches(signal, SWEEP_BATCH, (limit) => fetches.expire(limit));
-        await fetches.marks.move();
-        return expired;
-      },
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => fetches.expire(limit)),
     });
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
-import { dueTableLanes, LaneMarks, type DueLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { dueTableLanes, type DueSince, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import {
   GRANTED_SLOTS,
@@ -49,12 +49,15 @@ export function connectionOfLane(laneKey: string): string {
 @Injectable()
 export class FetchRepository {
   /** Lanes with due files. */
-  readonly dueLanes: DueLanes;
-  readonly marks: LaneMarks;
+  readonly dueLanes: MarkedLanes;
 
   constructor(private readonly database: Database) {
-    this.dueLanes = dueTableLanes(database, LANES);
-    this.marks = new LaneMarks(database, LANES);
+    this.dueLanes = dueTableLanes(database, {
+      table: 'connection',
+      prefix: FETCH_LANE,
+      where: 'true',
+      dueSince: DUE_SINCE,
+    });
   }
 
   /** Claims up to `limit` due files of the lane, the longest due first. */
@@ -160,11 +163,7 @@ where id = any(array(
   limit $2))
 returning *`);
 
-const LANES: TableLanes = {
-  table: 'connection',
-  prefix: FETCH_LANE,
-  where: 'true',
-  firstDue: (id, from) => `(select m.next_attempt_at from media_object m
-    where m.connection_id = ${id} and m.next_attempt_at >= ${from} and m.status = 'pending'
-    order by m.connection_id, m.next_attempt_at limit 1)`,
-};
+const DUE_SINCE: DueSince = (from) => `(select m.next_attempt_at from media_object m
+    where m.connection_id = lane_of.id and m.next_attempt_at >= ${from} and m.next_attempt_at <= statement_timestamp()
+      and m.status = 'pending'
+    order by m.connection_id, m.next_attempt_at limit 1)`;

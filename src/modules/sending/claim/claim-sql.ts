@@ -1,5 +1,6 @@
+import type { Database } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import type { TableLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/lanes/lane-hold.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { queueTakes } from '../../messages/message/message-state.js';
@@ -86,13 +87,22 @@ select ${HOLD_COLUMNS}, hold.key as "laneKey", answer.* from hold full join answ
 };
 
 // Numbers that cannot send keep their due messages: without the condition each of them would be woken in every round.
-export const LANES: TableLanes = {
+const LANES: TableLanes = {
   table: 'connection',
   prefix: '',
   where: `status in ('connected', 'restricted')`,
-  firstDue: (id, from) => `(select q.due_at from message_queue q
-    where q.connection_id = ${id} and q.due_at >= ${from} order by q.connection_id, q.due_at limit 1)`,
+  dueSince: (from) => `(select q.due_at from message_queue q
+    where q.connection_id = lane_of.id and q.due_at >= ${from} and q.due_at <= statement_timestamp()
+    order by q.connection_id, q.due_at limit 1)`,
 };
+
+/** Connections with due messages that can send. */
+export function dueConnections(database: Database): MarkedLanes {
+  return dueTableLanes(database, LANES);
+}
+
+/** $1 limit, $2 behind which connection. */
+export const DUE = dueSql(LANES, '$1', '$2');
 
 // Each recipient's first row is due or on the wire: triggers see to it. Where one was disabled, a row would wait for ever.
 // $1, $2: behind which connection and recipient; $3 recipients that are looked at.

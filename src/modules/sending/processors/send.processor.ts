@@ -65,7 +65,6 @@ export class SendProcessor extends QueueProcessor<SendTask> {
       },
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireQueued(limit))),
     });
-    parts.sweeps.add({ name: 'send_marks', everyMs: 10_000, run: () => sends.marks.move() });
     parts.sweeps.add({ name: 'send_repair', everyMs: 600_000, run: (signal) => this.repair(sends, signal) });
   }
 

@@ -269,14 +269,14 @@ describe('beside a transaction that stays open, behind 100,000 delivered events'
     await database.execute(statement);
     await write(target.organizationId, 30);
     // Once a minute all are looked at.
-    await dispatches.marks.move();
+    await dispatches.dueEndpoints.moveMarks();
     const [first] = await claim(target.id, 2);
     const outcomes = JSON.stringify([outcomeOf(first as ClaimedEvent, {})]);
     const read = [
       await rowsReadIn(() => claim(target.id, 5)),
       await rowsReadIn(() => database.byIndex(() => database.query(RECORD, [outcomes]))),
       await rowsReadIn(() => dispatches.dueEndpoints(1_000, null)),
-      await rowsReadIn(() => dispatches.marks.move()),
+      await rowsReadIn(() => dispatches.dueEndpoints.moveMarks()),
     ];
     expect(read.map((rows) => (rows < 1_000 ? 'few' : rows))).toEqual(['few', 'few', 'few', 'few']);
   });
@@ -292,7 +292,7 @@ describe('beside a transaction that stays open, behind 100,000 delivered events'
       [target.id],
     );
     expect(await claim(target.id, 1)).toEqual([]);
-    await new DispatchRepository(database).marks.move();
+    await new DispatchRepository(database).dueEndpoints.moveMarks();
     expect(await claim(target.id, 1)).toHaveLength(1);
   });
 });

@@ -11,7 +11,7 @@ import {
   type HoldRow,
 } from '../../../infrastructure/lanes/lane-hold.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
-import { dueTableLanes, LaneMarks, type DueLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { dueTableLanes, type MarkedLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import { WEBHOOK_LANE, type DisabledReason } from '../webhook.types.js';
 import { healthAfter, type Health } from './endpoint-health.js';
@@ -95,13 +95,11 @@ export function endpointOfLane(laneKey: string): string {
 @Injectable()
 export class DispatchRepository {
   /** Endpoints with due events that take any. */
-  readonly dueEndpoints: DueLanes;
-  readonly marks: LaneMarks;
+  readonly dueEndpoints: MarkedLanes;
   private readonly batches: GroupCommit<DeliveryOutcome, Recorded>;
 
   constructor(private readonly database: Database) {
     this.dueEndpoints = dueTableLanes(database, LANES);
-    this.marks = new LaneMarks(database, LANES);
     this.batches = new GroupCommit(database, {
       name: 'webhook_outcome',
       maxBatch: 250,
@@ -189,8 +187,9 @@ const LANES: TableLanes = {
   table: 'webhook_endpoint',
   prefix: WEBHOOK_LANE,
   where: TAKES_EVENTS,
-  firstDue: (id, from) => `(select q.due_at from webhook_queue q
-    where q.endpoint_id = ${id} and q.due_at >= ${from} order by q.endpoint_id, q.due_at limit 1)`,
+  dueSince: (from) => `(select q.due_at from webhook_queue q
+    where q.endpoint_id = lane_of.id and q.due_at >= ${from} and q.due_at <= statement_timestamp()
+    order by q.endpoint_id, q.due_at limit 1)`,
 };
 
 // $1 to $6 the holds, $7 lease seconds. Due rows in the order in which they became due, from the lane's low-water mark on:

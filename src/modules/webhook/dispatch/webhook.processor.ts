@@ -48,6 +48,5 @@ export class WebhookProcessor extends QueueProcessor<ClaimedEvent> {
       },
       parts,
     );
-    parts.sweeps.add({ name: 'webhook_marks', everyMs: 10_000, run: () => dispatches.marks.move() });
   }
 }
