@@ -39,6 +39,8 @@ class ListKind implements QueueKind<number> {
   claimGate: Promise<void> | null = null;
   stopped = false;
 
+  window?: (laneKey: string) => number;
+
   pace(): Promise<LanePace | null> {
     return Promise.resolve(this.lanePace);
   }
@@ -361,6 +363,30 @@ describe('the places', () => {
     second.wake(lane);
     await waitFor(() => one.done.length === 40);
     expect(one.most).toBe(5);
+  });
+
+  it('of a lane are as many as its window has, which may grow and shrink', async () => {
+    const kind = new ListKind();
+    const sizes = new Map<string, number>();
+    kind.window = (laneKey) => sizes.get(laneKey) ?? 0;
+    const { loop } = loopFor(kind);
+    const [first, second] = [newId(), newId()];
+    const opening = gate();
+    kind.gate = opening.opened;
+    for (const lane of [first, second]) {
+      kind.fill(lane, 20);
+      sizes.set(lane, 3);
+      loop.wake(lane);
+    }
+    await waitFor(() => kind.inFlight === 6);
+    sizes.set(first, 1);
+    sizes.set(second, 9);
+    loop.wake(second);
+    await waitFor(() => kind.inFlight === 12);
+    kind.most = 0;
+    opening.open();
+    await waitFor(() => kind.done.length === 40);
+    expect(kind.most).toBeLessThanOrEqual(12);
   });
 
   it('are shared: a quiet lane is served beside busy ones that have more than there are places', async () => {

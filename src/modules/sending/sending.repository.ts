@@ -186,9 +186,7 @@ with place as (
     queued_at, claimed_at, attempt_id, attempt_number, 'unknown', clock_timestamp()
   from gone
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)
+), ${insertStatusEvents('moved')}
 select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
 

@@ -15,6 +15,7 @@ import { WebhookService } from './webhook.service.js';
 
 const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
+const DAY_MS = 86_400_000;
 
 /** A workspace without an endpoint that reads no events for so long is no longer recorded. */
 const UNREAD_DAYS = 7;
@@ -81,7 +82,10 @@ export class WebhookMaintenance implements OnModuleInit {
     const excess = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropExcess(most, limit));
     this.counters.increment('webhook_events_dropped', held + excess);
     const deleted = await inBatches(signal, PURGE_BATCH, (limit) => repository.purgeDeleted(limit));
-    await this.events.stopUnread(Math.min(UNREAD_DAYS, this.config.retention.webhookDays));
+    const { webhookDays } = this.config.retention;
+    const kept = lowestIdSince(new Date(Date.now() - webhookDays * DAY_MS));
+    await inBatches(signal, PURGE_BATCH, (limit) => repository.dropOld(kept, limit));
+    await this.events.stopUnread(Math.min(UNREAD_DAYS, webhookDays));
     return held + excess + deleted + (await repository.purgeSecrets());
   }
 }

@@ -90,7 +90,7 @@ export class InfrastructureGauges implements OnModuleInit {
     });
     this.metrics.add({
       name: 'lanes_paused',
-      help: 'Lanes paused because of the platform, by reason.',
+      help: 'Lanes paused by reason: of the platform, or webhook_endpoint for one that hangs or asked to wait.',
       labelNames: ['reason'],
       collect: () =>
         this.database.query<Sample>(
