@@ -53,7 +53,7 @@ export async function checkPayment(client: pg.Client): Promise<Result> {
     `select count(*)::int as count, to_char(min(service_charged_since) at time zone 'UTC', 'YYYY-MM-DD') as since
      from connection where service_charged_since >= date_trunc('month', now())`,
   );
-  const [{ count = 0, since = null } = {}] = charged;
+  const { count, since } = charged[0] ?? { count: 0, since: null };
   const used =
     count === 0
       ? ''

@@ -1,5 +1,5 @@
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { connectionAtSimulator } from '../messages/fixture.js';
 import type { ApiClient } from '../support/api-client.js';
 import type { ConnectionRow } from '../support/factories.js';

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 import { mapAtOnce } from '../../common/map-at-once.js';
 import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
-import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';

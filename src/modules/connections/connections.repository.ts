@@ -32,8 +32,7 @@ with before as (select * from json_to_recordset($1::json) as b (id uuid, shown j
 now as (
   select c.organization_id, c.id, c.created_at, ${SHOWN} as shown, before.shown as previous
   from connection c join before on before.id = c.id
-)
-${insertWebhookEvents(`(
+), ${insertWebhookEvents(`(
   select now.organization_id, 'connection.updated'::text as event_type, clock_timestamp() as occurred_at,
     array[now.id] as connection_ids, null::bytea as trace_context,
     jsonb_build_object(
@@ -41,7 +40,8 @@ ${insertWebhookEvents(`(
       'previous_attributes', (
         select jsonb_object_agg(old.key, old.value) from jsonb_each(now.previous) as old
         where old.value <> now.shown -> old.key)) as event_data
-  from now where now.shown <> now.previous)`)}`;
+  from now where now.shown <> now.previous)`)}
+select 1`;
 
 /** The only place with SQL that changes the table `connection`. */
 @Injectable()

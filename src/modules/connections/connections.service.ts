@@ -5,7 +5,7 @@ import { newId } from '../../common/ids.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Audit } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { SecretBox, type SecretPlace } from '../../infrastructure/secrets/secret-box.js';
 import { PAYMENT_MISSING, restsNumber } from '../../infrastructure/whatsapp/graph-error.js';
 import { ownInteger } from '../../infrastructure/whatsapp/json-access.js';

@@ -15,7 +15,7 @@ export const MOVED_COLUMNS = `s.message_id, s.organization_id, s.connection_id, 
   s.failure_category, s.error_code, s.error_message, s.event_count as sequence, ${shownPricing('s')} as pricing`;
 
 /**
- * Body of a CTE that writes one `message.status.updated` for each row of `relation`, in the statement that moved the
+ * The CTEs of `insertWebhookEvents` that write one `message.status.updated` for each row of `relation`, in the statement that moved the
  * messages, so that no change is without its event and no event without its change. Who the message is for is read
  * from `message`.
  *
@@ -40,7 +40,7 @@ export function insertStatusEvents(relation: string, condition = 'true', journal
 }
 
 /**
- * The CTEs `moved` and `announced` of a statement that fails messages before anything of them was sent.
+ * The CTEs `moved` and those of its events in a statement that fails messages before anything of them was sent.
  *
  * @param gone rows that were just deleted where they waited, with the columns of `message_queue`.
  * @param reason expressions of category, code and message.
@@ -52,9 +52,7 @@ export const failUnsent = (gone: string, reason: string): string => `moved as (
     greatest(clock_timestamp(), queued_at), attempt_number, ${reason}
   from ${gone}
   returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)`;
+), ${insertStatusEvents('moved')}`;
 
 /**
  * As `insertStatusEvents`: one `message.received` for each new inbound message.

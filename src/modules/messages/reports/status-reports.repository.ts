@@ -373,9 +373,7 @@ const ANNOUNCED = `change as (
   from moved w join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
     at double precision, attempt integer, category text, "errorCode" text, "errorMessage" text, sequence integer)
     on e."messageId" = w.message_id
-), announced as (
-  ${insertStatusEvents('change')}
-)
+), ${insertStatusEvents('change')}
 select 1`;
 
 const OWN = noted({
