@@ -60,6 +60,7 @@ describe('GET /connections', () => {
       quality_rating: null,
       messaging_limit: null,
       throughput_per_second: 1_000,
+      service_charged_since: null,
       timezone: null,
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/),
     });
