@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { mobile, otpApp } from '../otp/fixture.js';
 import { png } from '../media/samples.js';
 import { settle } from '../support/settle.js';

@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { rowsRead } from '../support/rows-read.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
-import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 import { fetchLaneOf, FetchRepository } from '../../src/modules/media/transfer/fetch.repository.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { MessagesMaintenanceRepository } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';

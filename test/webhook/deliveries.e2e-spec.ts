@@ -1,4 +1,4 @@
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { newId } from '../../src/common/ids.js';
 import { never } from '../support/never.js';
 import type { TestApp } from '../support/test-app.js';

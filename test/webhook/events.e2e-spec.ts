@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
-import { Restoration } from '../../src/infrastructure/lanes/restoration.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { Restoration } from '../../src/infrastructure/queue/restoration.js';
 import { lowestIdSince, newId } from '../../src/common/ids.js';
 import { EventsRepository, MAX_SCANNED } from '../../src/modules/webhook/events/events.repository.js';
 import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';

@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { REPLAY_LOCK, ReplaysRepository } from '../../src/modules/webhook/replay/replays.repository.js';
 import { EVENT_TYPES } from '../../src/modules/webhook/webhook.types.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
 import { never } from '../support/never.js';
 import type { TestApp } from '../support/test-app.js';

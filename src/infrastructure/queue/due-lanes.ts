@@ -1,7 +1,7 @@
 import { FIRST_ID } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
-import { isHeld } from '../lanes/lane-hold.js';
-import type { AwaitedTime, Sweep } from '../lanes/sweeps.js';
+import { isHeld } from './lane-hold.js';
+import type { AwaitedTime, Sweep } from './sweeps.js';
 
 export interface DueLane {
   key: string;

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
-import type { Hold, HoldRequest, LanePace } from '../lanes/lane-hold.js';
-import type { LaneRepository } from '../lanes/lane.repository.js';
+import type { Hold, HoldRequest, LanePace } from './lane-hold.js';
+import type { LaneRepository } from './lane.repository.js';
 
 /** What a claim brought of one lane. */
 export interface Claim<T> {

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../../infrastructure/config/config.js';
-import { workQueue } from '../../infrastructure/lanes/queue.module.js';
+import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { DemoReceivers } from './address/demo-receivers.service.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository } from './deliveries.repository.js';

@@ -4,7 +4,7 @@ import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 't
 import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
 import { Audit, type AuditAction } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { webhookLaneOf } from './dispatch/dispatch.repository.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { EndpointSecrets, type SealedSecret, type WebhookHeaders } from './webhook-secrets.js';

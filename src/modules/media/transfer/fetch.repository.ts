@@ -10,7 +10,7 @@ import {
   laneHold,
   type HoldRow,
   type HoldRequest,
-} from '../../../infrastructure/lanes/lane-hold.js';
+} from '../../../infrastructure/queue/lane-hold.js';
 import { FETCH_LANE, withMediaEvents } from '../media.repository.js';
 import type { MediaObject } from '../media.types.js';
 

@@ -116,6 +116,7 @@ describe('an outcome', () => {
       attempt: 1,
       failure_category: null,
       error: null,
+      pricing: null,
       sequence: 1,
     });
   });

@@ -10,7 +10,7 @@ import {
   LANES_HELD,
   type HoldRequest,
   type HoldRow,
-} from '../../../infrastructure/lanes/lane-hold.js';
+} from '../../../infrastructure/queue/lane-hold.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import { laneRecipient } from '../../conversations/conversations.repository.js';

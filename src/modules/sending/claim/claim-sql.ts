@@ -1,7 +1,7 @@
 import type { Database } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
-import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/lanes/lane-hold.js';
+import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/queue/lane-hold.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 

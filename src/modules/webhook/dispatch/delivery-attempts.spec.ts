@@ -1,6 +1,6 @@
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
-import type { HoldRequest } from '../../../infrastructure/lanes/lane-hold.js';
+import type { HoldRequest } from '../../../infrastructure/queue/lane-hold.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { QueueLoop, type Claim } from '../../../infrastructure/queue/queue-loop.js';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { newId } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import type { DuePage } from '../../../infrastructure/queue/due-lanes.js';
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';

@@ -5,7 +5,7 @@ import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { newId } from '../../../common/ids.js';
 import { ratesErrors } from '../../../infrastructure/rates/rates.errors.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../../infrastructure/queue/sweeps.js';
 import { webhookLaneOf } from '../dispatch/dispatch.repository.js';
 import { WebhookProcessor } from '../dispatch/webhook.processor.js';
 import { HELD_DAYS } from '../webhook-maintenance.repository.js';
