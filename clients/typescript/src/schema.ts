@@ -668,8 +668,8 @@ export interface paths {
         get: operations["webhook_get"];
         /**
          * Set the webhook
-         * @description A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`;
-         *     later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
+         * @description A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`,
+         *     which Herald makes where the call brings none; later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
          *     after any call with `active: true`, and what waited for it goes out.
          *
          *     `connection_ids` and `headers` that are left out stay as they are; empty ones choose all numbers, and no headers.
@@ -2884,6 +2884,13 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /**
+             * @description The signing secret of a new webhook, for deployments that know it beforehand: `whsec_` and the base64 of 24 to 64 random
+             *     bytes. Left out: Herald makes one. An existing webhook keeps its secret: the same one is accepted, another is 400; replace
+             *     it with POST /webhook/rotate-secret.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret?: string;
             /**
              * Format: uri
              * @description Where events are posted to: https, port 443, a host name that leads to public addresses only.
@@ -12802,6 +12809,7 @@ export interface operations {
                  *       "headers": {
                  *         "X-Environment": "production"
                  *       },
+                 *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
                  *       "active": true
                  *     }
                  */
