@@ -138,7 +138,10 @@ describe('PUT /webhook', () => {
     const other = await put({ secret: `whsec_${randomBytes(32).toString('base64')}`, active: false });
     expect([other.status, other.body.error]).toEqual([
       400,
-      expect.objectContaining({ code: 'WEBHOOK_SECRET_DIFFERS', message: expect.stringContaining('POST /webhook/rotate-secret') }),
+      expect.objectContaining({
+        code: 'WEBHOOK_SECRET_DIFFERS',
+        message: expect.stringContaining('POST /webhook/rotate-secret'),
+      }),
     ]);
     expect((await api.get('/webhook')).body.data.active).toBe(true);
     const { event_id: id } = (await api.post('/webhook/test')).body.data;

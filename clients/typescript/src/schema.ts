@@ -12876,6 +12876,7 @@ export interface operations {
             };
             /**
              * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`WEBHOOK_SECRET_DIFFERS`](/docs/errors#WEBHOOK_SECRET_DIFFERS): `secret` of PUT /webhook is not the present one of the webhook, which keeps its secret.
              *     - [`WEBHOOK_URL_NOT_ALLOWED`](/docs/errors#WEBHOOK_URL_NOT_ALLOWED): The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `ip_literal`, `private_address`, `unresolvable` or `credentials_in_url`.
              */
             400: {
@@ -14695,4 +14696,5 @@ export type ErrorCode =
   | 'WEBHOOK_REPLAY_NOT_FOUND'
   | 'WEBHOOK_REPLAY_RUNNING'
   | 'WEBHOOK_REPLAY_TOO_LARGE'
+  | 'WEBHOOK_SECRET_DIFFERS'
   | 'WEBHOOK_URL_NOT_ALLOWED';
