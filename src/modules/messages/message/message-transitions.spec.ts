@@ -13,7 +13,8 @@ import type { StatusReport } from '../messages.types.js';
 import { putBack } from '../../sending/outcome/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
 import { ScheduleRepository } from '../schedule/schedule.repository.js';
-import { SendRepository } from '../../sending/sending.repository.js';
+import { ClaimRepository } from '../../sending/claim/claim.repository.js';
+import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
 import { applyStatusReports } from '../reports/status-reports.repository.js';
 
 let opened: OpenTestDatabase;
@@ -40,7 +41,7 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
   claimed: async () => {
     await new LaneRepository(opened.database).ensure(connection.id);
     const limits = { leaseMs: 60_000 };
-    await claimLane(new SendRepository(opened.database), claimRequest(connection.id, newId(), 8), limits);
+    await claimLane(new ClaimRepository(opened.database), claimRequest(connection.id, newId(), 8), limits);
   },
   outcome_accepted: answered('accepted', 'accepted'),
   outcome_refused: answered('failed', 'rejected'),
@@ -52,11 +53,11 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
        where message_id = $1 and lease_until is not null`,
       [id],
     );
-    await new SendRepository(opened.database).expireLeases(100);
+    await new SendingSweepsRepository(opened.database).expireLeases(100);
   },
   expired: async ({ id }) => {
     await opened.database.execute('update message_queue set expires_at = queued_at where message_id = $1', [id]);
-    return new SendRepository(opened.database).expireQueued(100);
+    return new SendingSweepsRepository(opened.database).expireQueued(100);
   },
   retry: retried('retry'),
   retry_confirmed: retried('retry_confirmed'),
