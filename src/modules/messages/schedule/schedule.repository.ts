@@ -39,11 +39,11 @@ export interface Released {
 
 /** Messages of a number that are released together. */
 export const RELEASE_BATCH = 100;
-const LANE = 'schedule:';
+export const SCHEDULE_LANE = 'schedule:';
 
 /** The lane of a number's scheduled messages; its queue's lane is named by the connection's id alone. */
 export function scheduleLaneOf(connectionId: string): string {
-  return `${LANE}${connectionId}`;
+  return `${SCHEDULE_LANE}${connectionId}`;
 }
 
 /** `message_schedule`: messages that are to go later, their release, and taking back what has not been sent. */
@@ -61,7 +61,7 @@ export class ScheduleRepository {
    * them: nothing is sent by a release, so one that is done twice, or not at all, does no harm.
    */
   async claim(request: HoldRequest, ttlHours: number): Promise<Claim<DueMessage[]>> {
-    const params = [...holdParams(request), request.laneKey.slice(LANE.length), RELEASE_BATCH, ttlHours];
+    const params = [...holdParams(request), request.laneKey.slice(SCHEDULE_LANE.length), RELEASE_BATCH, ttlHours];
     const rows = await this.database.byIndex(() => this.database.query<DueRow>(CLAIM, params));
     const { hold, items } = claimOf(rows);
     const due = items.map((row) => ({ message: messageOf(row), isExpired: row.isExpired }));
@@ -97,7 +97,7 @@ export class ScheduleRepository {
 
 const LANES: TableLanes = {
   table: 'connection',
-  prefix: LANE,
+  prefix: SCHEDULE_LANE,
   // Those that cannot send as well: their messages fail.
   where: 'true',
   dueSince: (from) => `(select t.release_at from message_schedule t
