@@ -6,7 +6,7 @@ import type { Attempt, StatusReport } from '../messages.types.js';
 /** What the column of an attempt's code takes. */
 const MAX_CODE = 2 ** 31 - 1;
 
-/** A message that reports are about, as it is in the database. Times are microseconds since the epoch. */
+/** A message that reports are about, as it is in the database; status-reports.repository.ts reads and writes it. Times are microseconds since the epoch. */
 export interface ReportedMessage {
   id: string;
   status: OutboundStatus;

@@ -3,7 +3,7 @@ import { Config } from '../../../infrastructure/config/config.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import { laneRecipient } from '../../conversations/conversations.repository.js';
+import { recipientKey } from '../../conversations/conversations.repository.js';
 import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../../messages/message/message-row.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from '../../messages/message/message-state.js';
@@ -185,7 +185,7 @@ with ${OUTCOME}, place as materialized (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
     queued_at, due_at, attempt_number, tries, event_count, expires_at)
   select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
-    ${laneRecipient('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
+    ${recipientKey('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
     gone.attempt_number, gone.tries, gone.event_count, gone.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
   from gone join message m on m.id = gone.message_id
 ), history as (
