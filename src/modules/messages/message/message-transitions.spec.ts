@@ -7,7 +7,7 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
-import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type MessageEvent } from './message-state.js';
+import { STATE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type StateEvent } from './message-state.js';
 import { MessagesRepository } from '../messages.repository.js';
 import type { StatusReport } from '../messages.types.js';
 import { putBack } from '../../sending/outcome/outcome-record.js';
@@ -37,7 +37,7 @@ interface Made extends Reported {
 }
 
 /** Lets the event happen to a message, by the statement that applies it in the service. */
-const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
+const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
   claimed: async () => {
     await new LaneRepository(opened.database).ensure(connection.id);
     const limits = { leaseMs: 60_000 };
@@ -140,7 +140,7 @@ async function tellOfEarlier(made: Made, status: StatusReport['status']): Promis
   return apply(statusReport(connection.id, earlier, status));
 }
 
-const CASES = MESSAGE_EVENTS.flatMap((event) =>
+const CASES = STATE_EVENTS.flatMap((event) =>
   OUTBOUND_STATUSES.map((status) => [event, status, nextStatus(status, event)] as const),
 );
 
