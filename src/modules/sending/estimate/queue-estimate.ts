@@ -4,7 +4,7 @@ import { Database } from '../../../infrastructure/database/database.js';
 import { LANES_HELD, isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { queueTakes } from '../../messages/message/message-state.js';
-import type { ClaimedMessage } from '../claim/claim-sql.js';
+import type { ClaimedMessage } from '../claim/claim.repository.js';
 import { MAX_AHEAD, type NewInQueue, type QueueEstimate, type Waiting } from '../sending.types.js';
 
 /** The platform's limit of messages from one number to one recipient. */
