@@ -30,6 +30,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   131055: { httpStatus: 400, title: 'Method not allowed' },
   131056: { httpStatus: 429, title: '(Business Account, Consumer Account) pair rate limit hit' },
   131062: { httpStatus: 400, title: 'Business-scoped user id recipient is not supported for this message' },
+  131070: { httpStatus: 400, title: 'Thread is owned by another app' },
   132000: { httpStatus: 400, title: 'Number of parameters does not match the expected number of params' },
   132001: { httpStatus: 404, title: 'Template name does not exist in the translation' },
   132005: { httpStatus: 400, title: 'Translated text too long' },
@@ -50,6 +51,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   139003: { httpStatus: 400, title: 'Deprecating Flow failed' },
   139004: { httpStatus: 400, title: 'Deleting Flow failed' },
   139100: { httpStatus: 400, title: 'Failed to block/unblock users' },
+  2494191: { httpStatus: 400, title: 'Only the escalation partner can take control of a thread' },
 };
 
 interface GraphErrorExtras {

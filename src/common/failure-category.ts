@@ -54,6 +54,10 @@ export const FAILURE_MEANINGS = {
     'WhatsApp limits how many marketing messages a person gets, and this one exceeded it. Not before a day has passed.',
     24 * 60,
   ),
+  not_conversation_owner: meaning(
+    'operator',
+    'Another app owns the conversation with this customer at WhatsApp, and only the owner may answer. Send a template, or retry once the conversation is yours.',
+  ),
   account_restricted: meaning(
     'operator',
     'WhatsApp restricts the business account or the number. WhatsApp Manager says why; retry once it is lifted.',

@@ -14,6 +14,8 @@ const VALUES = {
   ],
   messagingLimit: ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'],
   codeVerification: ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'],
+  // ESCALATION: the app may take control back.
+  secondResponder: ['OFF', 'ON', 'ESCALATION'],
 } as const;
 
 export type NumberFacts = { [Name in keyof typeof VALUES]: (typeof VALUES)[Name][number] } & {
@@ -28,6 +30,7 @@ export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFa
   ['status', 'status', VALUES.status],
   ['messaging_limit', 'messagingLimit', VALUES.messagingLimit],
   ['code_verification_status', 'codeVerification', VALUES.codeVerification],
+  ['second_responder', 'secondResponder', VALUES.secondResponder],
 ];
 
 /** What calls of the platform's own API have set for a number. */
@@ -54,6 +57,7 @@ const FIRST_FACTS: Readonly<NumberFacts> = {
   messagingLimit: 'TIER_2K',
   verifiedName: null,
   codeVerification: 'VERIFIED',
+  secondResponder: 'OFF',
 };
 
 /** Numbers by id, with the accounts they belong to. */

@@ -46,6 +46,7 @@ function message(number: number, status: string): MessageListItem {
     failure_category: null,
     client_message_id: null,
     meta_message_id: null,
+    standby: false,
     created_at: new Date(number).toISOString(),
   };
 }

@@ -83,6 +83,7 @@ const CODES: Readonly<Record<PlatformAction, Partial<Record<FailureCategory, Cod
     // 33 is a phone number id that is gone or out of the token's reach.
     sender_not_ready: [33, 803, 131037, [133000, 133999]],
     account_restricted: [130497, 131048, 131063, 131064, 134011],
+    not_conversation_owner: [131070],
     // 131062 is a user id where only a number will do; those without a summary below are groups.
     invalid_recipient: [131020, 131021, 131030, 131041, 131062, [131200, 131299], 137000],
     recipient_unreachable: [130403, 131026],

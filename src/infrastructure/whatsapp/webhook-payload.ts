@@ -53,8 +53,22 @@ export interface InboundNotification extends CallNotification {
   readonly context: InboundContext;
   /** The platform's id of the message that this one answers or reacts to. */
   readonly contextMessageId: string | null;
-  /** False for what is not a message to us alone: `system`, `edit`, `revoke`, and whatever was said in a group. */
+  /** False for what is not a message to us alone: `system`, `edit`, `revoke`, standby, and whatever was said in a group. */
   readonly opensWindow: boolean;
+  /** Shown to us as an observer: another app owns the conversation. */
+  readonly standby?: true;
+}
+
+/** Control of a conversation was given to another app, or to us. */
+export interface HandoverNotification extends CallNotification {
+  /** The app that is told of a passed conversation has got it; the app from which one was taken has lost it. */
+  readonly owner: 'you' | 'other';
+  /** Of the new owner: `customer_service`, `marketing`, `utility`, `ctwa`, `ai_agent`, `escalation`, or a later one. */
+  readonly role: string | null;
+  /** What the former owner wrote to the new one. */
+  readonly note: string | null;
+  /** A summary or the last messages, as received. */
+  readonly context: JsonObject | null;
 }
 
 /** What the platform says of a customer's message beside its content; each is left out where it says nothing. */
@@ -91,6 +105,8 @@ export interface WebhookPayload {
   readonly inbound: InboundNotification[];
   /** They are in `management` as well. */
   readonly calls: CallNotification[];
+  /** They are in `management` as well. */
+  readonly handovers: HandoverNotification[];
   readonly management: ManagementNotification[];
   /** What could not be read, and names that Herald does not know, so that they can be counted and shown. */
   readonly unknown: { field: string; reason: string }[];
@@ -105,7 +121,11 @@ export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
   const payload = parseJson(typeof rawBody === 'string' ? rawBody : rawBody.toString('utf8'));
   if (payload !== undefined) return parseWebhookPayload(payload);
   const unknown = [{ field: 'body', reason: 'the body is not JSON' }];
-  return { statuses: [], inbound: [], calls: [], management: [], unknown, unused: [] };
+  return { ...nothingRead(), unknown };
+}
+
+function nothingRead(): WebhookPayload {
+  return { statuses: [], inbound: [], calls: [], handovers: [], management: [], unknown: [], unused: [] };
 }
 
 /**
@@ -118,14 +138,18 @@ export function parseWebhookPayload(received: unknown): WebhookPayload {
   return reader.result;
 }
 
+/** Which account and number a change is about, and when it happened. */
+type Place = Pick<ManagementNotification, 'wabaId' | 'occurredAt' | 'phoneNumberId'>;
+
 /** The part of a notification that is about one number. */
 interface Change {
   readonly phoneNumberId: string | null;
   readonly contacts: readonly JsonObject[];
+  readonly standby: boolean;
 }
 
 class PayloadReader {
-  readonly result: WebhookPayload = { statuses: [], inbound: [], calls: [], management: [], unknown: [], unused: [] };
+  readonly result = nothingRead();
 
   read(payload: unknown): void {
     if (!isObject(payload)) return this.skip('body', `the body is not an object but ${kindOf(payload)}`);
@@ -152,30 +176,87 @@ class PayloadReader {
       ownId(value, 'phone_number_id') ??
       ownId(ownObject(value, 'recipient'), 'phone_number_id');
     const place = { wabaId: ownId(entry, 'id'), occurredAt: ownTime(entry, 'time'), phoneNumberId };
-    const about = { phoneNumberId, contacts: ownList(value, 'contacts').filter(isObject) };
-    if (field === 'messages') {
-      this.noteNames(unknownKeys(field, value));
-      for (const contact of about.contacts) this.noteNames(unknownKeys('messages.contacts', contact));
-      // Messages, statuses and errors may be beside each other.
-      for (const raw of this.objectsIn(value, 'messages', field)) {
-        const message = readInbound(raw, about);
-        this.keep(message, this.result.inbound, 'messages.messages');
-        if (typeof message === 'object') this.noteMessage(raw, message.type);
-      }
-      for (const raw of this.objectsIn(value, 'statuses', field)) {
-        const status = readStatus(raw, about);
-        this.keep(status, this.result.statuses, statusName(raw));
-        if (typeof status === 'object') this.noteNames(unknownKeys('messages.statuses', raw));
-      }
-      for (const error of this.objectsIn(value, 'errors', field)) {
-        this.noteNames(['messages.errors']);
-        this.result.management.push({ field: 'messages.errors', ...place, value: error });
-      }
-    } else {
+    const about = { phoneNumberId, contacts: ownList(value, 'contacts').filter(isObject), standby: false };
+    if (field === 'messages') this.readMessages(field, value, about, place);
+    else {
       this.noteNames([unknownKind(field, value), isUnused(field) ? field : null]);
       if (field === 'calls') this.readCalls(value, about);
+      else if (field === 'standby') this.readStandby(value, about, place);
+      else if (field === 'messaging_handovers') this.readHandover(value, about);
       this.result.management.push({ field, ...place, value });
     }
+  }
+
+  /** Messages, statuses and errors may be beside each other. */
+  private readMessages(field: 'messages' | 'standby', value: JsonObject, about: Change, place: Place): void {
+    this.noteNames(unknownKeys(field, value));
+    for (const contact of about.contacts) this.noteNames(unknownKeys('messages.contacts', contact));
+    for (const raw of this.objectsIn(value, 'messages', field)) {
+      const message = readInbound(raw, about);
+      this.keep(message, this.result.inbound, `${field}.messages`);
+      if (typeof message === 'object') this.noteMessage(raw, message.type);
+    }
+    for (const raw of this.objectsIn(value, 'statuses', field)) {
+      const status = readStatus(raw, about);
+      // Of what another app sent; all that we send has a callback.
+      if (about.standby && typeof status === 'object' && status.callbackData === null) {
+        this.noteNames(['standby.statuses']);
+        continue;
+      }
+      this.keep(status, this.result.statuses, statusName(raw));
+      if (typeof status === 'object') this.noteNames(unknownKeys('messages.statuses', raw));
+    }
+    if (about.standby && own(value, 'message_echoes') !== undefined) this.noteNames(['standby.message_echoes']);
+    for (const error of this.objectsIn(value, 'errors', field)) {
+      this.noteNames(['messages.errors']);
+      this.result.management.push({ field: 'messages.errors', ...place, value: error });
+    }
+  }
+
+  /** What an observer gets: what customers write to another app, what it answers, and what becomes of that. */
+  private readStandby(value: JsonObject, about: Change, place: Place): void {
+    const { metadata: _, messaging_product: __, standby = {}, ...beside } = value;
+    for (const part of Array.isArray(standby) ? standby : [standby]) {
+      if (!isObject(part)) {
+        this.skip('standby.standby', `what is on standby is not an object but ${kindOf(part)}`);
+        continue;
+      }
+      const contacts = ownList(part, 'contacts').filter(isObject);
+      const all = { ...beside, ...part };
+      this.readMessages(
+        'standby',
+        all,
+        { ...about, contacts: contacts.length > 0 ? contacts : about.contacts, standby: true },
+        place,
+      );
+    }
+  }
+
+  private readHandover(value: JsonObject, { phoneNumberId, contacts }: Change): void {
+    const type = ownText(value, 'type') ?? '';
+    // An unknown type is named already.
+    if (type !== 'control_passed' && type !== 'control_taken') {
+      if (type === '') this.skip('messaging_handovers', 'a handover without a type');
+      return;
+    }
+    const sender = ownObject(value, 'sender');
+    const contact = contacts[0] ?? null;
+    const given = ownObject(value, type);
+    const role = newOwnerRole(given);
+    const handover: HandoverNotification = {
+      phoneNumberId,
+      from: readDigits(sender, 'phone_number') ?? readDigits(sender, 'wa_id') ?? readDigits(contact, 'wa_id'),
+      userId: ownId(sender, 'user_id') ?? ownId(contact, 'user_id'),
+      profileName: ownText(ownObject(contact, 'profile'), 'name'),
+      occurredAt: ownTime(value, 'timestamp'),
+      // Meta's own agent is never this app, whoever is told of it.
+      owner: type === 'control_passed' && role !== 'ai_agent' ? 'you' : 'other',
+      role,
+      note: ownText(given, 'metadata')?.slice(0, MAX_NOTE) ?? null,
+      context: boundedObject(given, 'conversation_context') ?? boundedObject(value, 'conversation_context'),
+    };
+    if (handover.from === null && handover.userId === null) this.skip('messaging_handovers', 'a handover of nobody');
+    else this.result.handovers.push(handover);
   }
 
   private readCalls(value: JsonObject, about: Change): void {
@@ -248,7 +329,7 @@ const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new
 ]);
 
 /** Reads one of `messages[]`; a string says why it can't be read. */
-function readInbound(raw: JsonObject, { contacts, phoneNumberId }: Change): InboundNotification | string {
+function readInbound(raw: JsonObject, { contacts, phoneNumberId, standby }: Change): InboundNotification | string {
   const metaMessageId = ownId(raw, 'id');
   if (metaMessageId === null) return 'a message without an id';
   const contact = contactOf(contacts, raw);
@@ -266,7 +347,8 @@ function readInbound(raw: JsonObject, { contacts, phoneNumberId }: Change): Inbo
     // A reaction names its message itself.
     contextMessageId:
       (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
-    opensWindow: !OPENS_NO_WINDOW.has(type) && context.group_id === undefined,
+    opensWindow: !standby && !OPENS_NO_WINDOW.has(type) && context.group_id === undefined,
+    ...(standby && { standby }),
   };
 }
 
@@ -350,6 +432,9 @@ function interactiveBody(interactive: JsonObject): string | null {
 /** Several times the number of fields that the platform is known to send. */
 const MAX_BYTES = 16 * 1024;
 const MAX_USERNAME = 256;
+/** The platform takes notes of 2,000 characters. */
+const MAX_NOTE = 4_000;
+const MAX_ROLE = 64;
 
 /** Reads what is beside the content of one of `messages[]`. What is malformed or too large is left out. */
 function readInboundContext(raw: JsonObject, contact: JsonObject | null): InboundContext {
@@ -368,6 +453,13 @@ function readInboundContext(raw: JsonObject, contact: JsonObject | null): Inboun
     username: username === null || username === '' ? null : storableText(username.slice(0, MAX_USERNAME)),
     group_id: ownId(raw, 'group_id'),
   });
+}
+
+/** The Business Agent has two names. */
+function newOwnerRole(handover: JsonObject | null): string | null {
+  const role = ownText(handover, 'new_owner_role') ?? ownText(handover, 'new_owner_app_role');
+  if (role === null || role === '') return null;
+  return role === 'meta_business_agent' ? 'ai_agent' : storableText(role.slice(0, MAX_ROLE));
 }
 
 function boundedObject(parent: JsonObject | null, key: string): JsonObject | null {

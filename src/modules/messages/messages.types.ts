@@ -1,5 +1,6 @@
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
 import type {
+  HandoverNotification,
   InboundContext,
   InboundNotification,
   StatusNotification,
@@ -44,6 +45,8 @@ export interface Message {
   readAt: Date | null;
   failedAt: Date | null;
   contact: Contact;
+  /** Received as an observer: another app owned the conversation. */
+  standby: boolean;
   /** Only of received messages. */
   inboundContext: InboundContext;
 }
@@ -93,6 +96,12 @@ export type CallReport = Pick<
   InboundReport,
   'connectionId' | 'organizationId' | 'from' | 'userId' | 'profileName' | 'occurredAt'
 >;
+
+/** Another app, or this one, has got the control of a conversation. */
+export interface HandoverReport extends Omit<HandoverNotification, 'phoneNumberId'> {
+  connectionId: string;
+  organizationId: string;
+}
 
 /** What waits in one connection's lane. */
 export interface LaneStatus {
