@@ -58,6 +58,8 @@ create table connection (
   token_ciphertext bytea not null,
   token_version integer not null default 1,
   restricted_until timestamptz,
+  payment_missing_at timestamptz(3),
+  service_charged_since timestamptz(3),
   facts_at timestamptz(3),
   facts_due_at timestamptz not null default clock_timestamp(),
   profile_updated_at timestamptz(3),
@@ -356,6 +358,11 @@ create table message_state (
   platform_message text,
   attempt_category text,
   trace_id text,
+  billable boolean,
+  pricing_category text,
+  pricing_type text,
+  pricing_subtype text,
+  pricing_model text,
   constraint message_state_pkey PRIMARY KEY (message_id),
   constraint message_state_attempt_status_check CHECK ((attempt_status = ANY (ARRAY['accepted', 'rejected', 'deferred', 'unknown']))),
   constraint message_state_status_check CHECK ((status = ANY (ARRAY['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'])))
@@ -604,6 +611,7 @@ create table webhook_delivery (
   constraint webhook_delivery_pkey PRIMARY KEY (id),
   constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['succeeded', 'failed'])))
 ) partition by RANGE (id);
+CREATE INDEX webhook_delivery_event ON webhook_delivery (event_id);
 CREATE INDEX webhook_delivery_list ON webhook_delivery (endpoint_id, event_type, status, created_at DESC, id DESC);
 
 create table webhook_endpoint (
@@ -620,8 +628,6 @@ create table webhook_endpoint (
   inactive_since timestamptz(3),
   failing_since timestamptz(3),
   last_failure_at timestamptz(3),
-  rests_until timestamptz,
-  rests smallint not null default 0,
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
@@ -641,20 +647,23 @@ create table webhook_event (
   type text not null,
   data jsonb not null,
   occurred_at timestamptz(3) not null,
-  status text not null default 'pending',
-  attempt_count integer not null default 0,
-  tries integer not null default 0,
-  current_attempt_id uuid,
-  next_attempt_at timestamptz default clock_timestamp(),
   trace_context bytea,
   transaction_id xid8 not null default pg_current_xact_id(),
-  constraint webhook_event_pkey PRIMARY KEY (id),
-  constraint webhook_event_endpoint_check CHECK (((endpoint_id IS NOT NULL) OR (status = 'recorded'))),
-  constraint webhook_event_status_check CHECK ((status = ANY (ARRAY['pending', 'delivered', 'exhausted', 'recorded'])))
+  constraint webhook_event_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
-CREATE INDEX webhook_event_due ON webhook_event (endpoint_id, next_attempt_at) WHERE (status = 'pending');
-CREATE INDEX webhook_event_leased ON webhook_event (endpoint_id, next_attempt_at) WHERE (current_attempt_id IS NOT NULL);
 CREATE INDEX webhook_event_order ON webhook_event (organization_id, transaction_id, id);
+
+create table webhook_queue (
+  event_id uuid not null,
+  organization_id uuid not null,
+  endpoint_id uuid not null,
+  due_at timestamptz not null default clock_timestamp(),
+  attempt_id uuid,
+  attempt_count integer not null default 0,
+  tries integer not null default 0,
+  constraint webhook_queue_pkey PRIMARY KEY (event_id)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+CREATE INDEX webhook_queue_due ON webhook_queue (endpoint_id, due_at);
 
 create table webhook_replay (
   id uuid not null,
@@ -819,6 +828,33 @@ SELECT m.id,
      LEFT JOIN message_state s ON s.message_id = m.id
      LEFT JOIN message_content c ON c.message_id = m.id
      LEFT JOIN message_schedule t ON t.message_id = m.id AND m.send_at IS NOT NULL;
+
+create view webhook_event_view as
+SELECT v.id,
+    v.organization_id,
+    v.endpoint_id,
+    v.type,
+    v.data,
+    v.occurred_at,
+    v.trace_context,
+    v.transaction_id,
+        CASE
+            WHEN q.event_id IS NOT NULL THEN 'pending'
+            WHEN v.endpoint_id IS NULL THEN 'recorded'
+            WHEN (EXISTS ( SELECT
+               FROM webhook_delivery d
+              WHERE d.event_id = v.id AND d.status = 'succeeded' AND d.id >= (("left"(v.id, 13) || '-7000-8000-000000000000')::uuid))) THEN 'delivered'
+            WHEN (EXISTS ( SELECT
+               FROM webhook_endpoint e
+              WHERE e.id = v.endpoint_id AND e.deleted_at IS NULL)) THEN 'exhausted'
+            ELSE 'recorded'
+        END AS status,
+    q.due_at,
+    q.attempt_id,
+    q.attempt_count,
+    q.tries
+   FROM webhook_event v
+     LEFT JOIN webhook_queue q ON q.event_id = v.id;
 
 CREATE OR REPLACE FUNCTION audit_event_guard()
  RETURNS trigger

@@ -206,6 +206,7 @@ create trigger message_queue_release after update of attempt_id on message_queue
 -- Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones are in
 -- message_attempt. attempt_count: all attempts, where later ones than attempt_number are in message_attempt too, because
 -- an earlier one proved a retry needless; else null.
+-- billable, pricing_*: of the first report that said what the platform charges.
 -- event_count becomes data.sequence of the message's next event; counted with and without an endpoint.
 create table message_state (
   message_id uuid primary key,
@@ -235,7 +236,12 @@ create table message_state (
   platform_code integer,
   platform_message text,
   attempt_category text,
-  trace_id text
+  trace_id text,
+  billable boolean,
+  pricing_category text,
+  pricing_type text,
+  pricing_subtype text,
+  pricing_model text
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
 create index message_state_connection on message_state (connection_id, status, created_at desc, message_id desc);
 create index message_state_conversation on message_state (conversation_id, status, created_at desc, message_id desc)

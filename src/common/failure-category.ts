@@ -54,6 +54,10 @@ export const FAILURE_MEANINGS = {
     'WhatsApp limits how many marketing messages a person gets, and this one exceeded it. Not before a day has passed.',
     24 * 60,
   ),
+  opted_out: meaning(
+    'recipient',
+    'The recipient has chosen to get no marketing messages from you, and only they can change it, in WhatsApp. Other messages reach them.',
+  ),
   not_conversation_owner: meaning(
     'operator',
     'Another app owns the conversation with this customer at WhatsApp, and only the owner may answer. Send a template, or retry once the conversation is yours.',

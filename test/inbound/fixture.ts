@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 import { StoredNotifications } from '../../src/modules/inbound/inbound.processor.js';
 import { INBOUND_LANE } from '../../src/modules/inbound/inbound.repository.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { newId } from '../../src/common/ids.js';
-import { NO_MARK } from '../../src/infrastructure/lanes/lane.repository.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { NO_MARK } from '../../src/infrastructure/queue/lane.repository.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { CloudApiClient } from '../../src/infrastructure/whatsapp/cloud-api-client.js';
 import type { ApiResponse } from '../support/api-client.js';
 import { RecipientsService } from '../../src/modules/conversations/windows/recipients.service.js';

@@ -41,8 +41,8 @@ const KINDS: Record<string, Kind> = {
   },
   'webhook events': {
     table: 'webhook_event',
-    insert: `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at, status)
-      select $1::uuid, $2::uuid, 'message.received', '{}', ${at}, null, 'delivered' ${series}`,
+    insert: `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at)
+      select $1::uuid, $2::uuid, 'message.received', '{}', ${at} ${series}`,
     clear: ({ app }) => app.get(WebhookMaintenance).removeOld('ffffffff-ffff-ffff-ffff-ffffffffffff', LIMIT),
   },
   notifications: {

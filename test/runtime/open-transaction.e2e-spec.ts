@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
-import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 import { fetchLaneOf, FetchRepository } from '../../src/modules/media/transfer/fetch.repository.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { MessagesMaintenanceRepository } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
@@ -17,7 +17,10 @@ import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import {
   DispatchRepository,
   RECORD as RECORD_DELIVERY,
+  webhookLaneOf,
+  type ClaimedEvent,
 } from '../../src/modules/webhook/dispatch/dispatch.repository.js';
+import { ReplaysRepository } from '../../src/modules/webhook/replay/replays.repository.js';
 import { claimRequest } from '../support/claim-request.js';
 import type { ConnectionRow } from '../support/factories.js';
 import { costOf, type Cost } from '../support/rows-read.js';
@@ -188,33 +191,59 @@ const QUEUES: Record<string, Queue> = {
     },
   },
   'webhook deliveries': {
-    table: 'webhook_event',
+    table: 'webhook_queue',
     prepare: `with endpoint as (
         insert into webhook_endpoint (id, organization_id, url, events, active)
         select $3::uuid, $1::uuid, 'https://hooks.example.com/', '{message.received}', true where $2::uuid is not null
       )
       insert into webhook_secret (id, organization_id, endpoint_id, ciphertext, hint)
       values (uuid_v7(), $1::uuid, $3::uuid, 'x', 'y')`,
-    insert: `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at)
-      select $1::uuid, $3::uuid, 'message.received', '{}', ${due}, ${due} ${series} where $2::uuid is not null`,
+    insert: `with v as (
+        insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at)
+        select $1::uuid, $3::uuid, 'message.received', '{}', ${due} ${series} where $2::uuid is not null
+        returning *
+      )
+      insert into webhook_queue (event_id, organization_id, endpoint_id, due_at)
+      select id, organization_id, endpoint_id, occurred_at from v`,
     finish: [
-      `update webhook_event set attempt_count = 1, current_attempt_id = uuid_v7(),
-         next_attempt_at = next_attempt_at + interval '20 seconds' where status = 'pending'`,
-      `update webhook_event set status = 'delivered', current_attempt_id = null, next_attempt_at = null
-       where status = 'pending'`,
+      `update webhook_queue set attempt_count = 1, attempt_id = uuid_v7(), due_at = due_at + interval '20 seconds'`,
+      'delete from webhook_queue',
     ],
-    // It sees where the events begin.
-    settle: async ({ app }, { other }) => app.get(DispatchRepository).claim(new Map([[other, 1]])),
+    settle: async (test, { other }) => {
+      await mark(test, webhookLaneOf(other));
+      await test.app.get(DispatchRepository).dueEndpoints.moveMarks();
+    },
     work: ({ app, database }, { other }) => {
       const dispatches = app.get(DispatchRepository);
-      let claimed: Awaited<ReturnType<typeof dispatches.claim>> = [];
+      let claimed: ClaimedEvent[] = [];
       return {
-        claim: async () => (claimed = await dispatches.claim(new Map([[other, 4]]))),
+        claim: async () => {
+          const claims = await dispatches.claim([claimRequest(webhookLaneOf(other), OWNER, CLAIMED)]);
+          return (claimed = claims.flatMap(({ items }) => items));
+        },
         outcome: () =>
-          database.query(RECORD_DELIVERY, [
-            JSON.stringify(claimed.map((event) => ({ ...event, kind: 'succeeded', counted: true, durationMs: 5 }))),
-          ]),
-        'due endpoints': () => dispatches.dueEndpoints(1_000, null),
+          database.byIndex(() =>
+            database.query(RECORD_DELIVERY, [
+              JSON.stringify(
+                claimed
+                  .slice(0, CLAIMED / 2)
+                  .map((event) => ({ ...event, kind: 'succeeded', counted: true, durationMs: 5 })),
+              ),
+            ]),
+          ),
+        retry: () =>
+          database.byIndex(() =>
+            database.query(RECORD_DELIVERY, [
+              JSON.stringify(
+                claimed
+                  .slice(CLAIMED / 2)
+                  .map((event) => ({ ...event, kind: 'failed', counted: true, durationMs: 5, delayMs: 5_000 })),
+              ),
+            ]),
+          ),
+        'due endpoints': () => dispatches.dueEndpoints(2_000, null),
+        marks: () => dispatches.dueEndpoints.moveMarks(),
+        replays: () => app.get(ReplaysRepository).feed(),
       };
     },
   },

@@ -3002,17 +3002,23 @@ export interface components {
              */
             quality_rating: string | null;
             /**
+             * Format: date-time
+             * @description When the number's free service messages of a month were used up last: later ones are charged.
+             * @example null
+             */
+            service_charged_since: string | null;
+            /**
              * @example connected
              * @enum {string}
              */
             status: "connected" | "pending" | "disconnected" | "restricted";
             /**
-             * @description Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, or its account was
-             *     removed from the app or the platform.
+             * @description Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, its account was
+             *     removed from the app or the platform, or has no valid payment method.
              * @example null
              * @enum {string|null}
              */
-            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
+            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
             /**
              * @description Messages a second that the platform takes from this number.
              * @example 80
@@ -3042,10 +3048,15 @@ export interface components {
                     messaging_limit: string | null;
                     phone_number: string;
                     quality_rating: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the free service messages of a month were used up last.
+                     */
+                    service_charged_since: string | null;
                     /** @enum {string} */
                     status: "connected" | "pending" | "disconnected" | "restricted";
                     /** @enum {string|null} */
-                    status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
+                    status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
                     throughput_per_second: number;
                     timezone: string | null;
                     verified_name: string | null;
@@ -3055,10 +3066,15 @@ export interface components {
                     messaging_limit?: string | null;
                     phone_number?: string;
                     quality_rating?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the free service messages of a month were used up last.
+                     */
+                    service_charged_since?: string | null;
                     /** @enum {string} */
                     status?: "connected" | "pending" | "disconnected" | "restricted";
                     /** @enum {string|null} */
-                    status_reason?: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
+                    status_reason?: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
                     throughput_per_second?: number;
                     timezone?: string | null;
                     verified_name?: string | null;
@@ -3487,6 +3503,13 @@ export interface components {
              *           "attempt": 1,
              *           "failure_category": null,
              *           "error": null,
+             *           "pricing": {
+             *             "billable": true,
+             *             "category": "utility",
+             *             "type": "regular",
+             *             "subtype": null,
+             *             "model": "PMP"
+             *           },
              *           "sequence": 3
              *         }
              *       }
@@ -3805,6 +3828,17 @@ export interface components {
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
             /**
+             * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
+             * @example {
+             *       "billable": true,
+             *       "category": "utility",
+             *       "type": "regular",
+             *       "subtype": null,
+             *       "model": "PMP"
+             *     }
+             */
+            pricing: components["schemas"]["PricingResponse"] | null;
+            /**
              * @description The user id that it is addressed to instead of a number.
              * @example null
              */
@@ -4057,6 +4091,17 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
+             * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
+             * @example {
+             *       "billable": true,
+             *       "category": "utility",
+             *       "type": "regular",
+             *       "subtype": null,
+             *       "model": "PMP"
+             *     }
+             */
+            pricing: components["schemas"]["PricingResponse"] | null;
+            /**
              * Format: date-time
              * @example 2026-11-21T08:00:00.125Z
              */
@@ -4256,7 +4301,7 @@ export interface components {
                     message: string;
                 } | null;
                 /** @enum {string|null} */
-                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
+                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
                 /** Format: uuid */
                 message_id: string;
                 /**
@@ -4266,6 +4311,15 @@ export interface components {
                 occurred_at: string;
                 /** @enum {string} */
                 previous_status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                /** @description What WhatsApp charges; null until it says so. */
+                pricing: {
+                    billable: boolean | null;
+                    category: string | null;
+                    model: string | null;
+                    subtype: string | null;
+                    /** @description `regular` is charged; what begins with `free_` is not. */
+                    type: string | null;
+                } | null;
                 /** @description The user id that it is addressed to instead of a number. */
                 recipient: string | null;
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
@@ -4438,6 +4492,24 @@ export interface components {
              * @example order_update
              */
             template_name: string;
+        };
+        PricingResponse: {
+            /** @example true */
+            billable: boolean | null;
+            /**
+             * @description `utility`, `marketing`, `authentication`, `service` or another.
+             * @example utility
+             */
+            category: string | null;
+            /** @example PMP */
+            model: string | null;
+            /** @example null */
+            subtype: string | null;
+            /**
+             * @description `regular` is charged; what begins with `free_` is not.
+             * @example regular
+             */
+            type: string | null;
         };
         ProfileResponse: {
             /** @example Fresh coffee, open until eight */
@@ -6931,6 +7003,7 @@ export interface operations {
                      *           "quality_rating": "GREEN",
                      *           "messaging_limit": "TIER_2K",
                      *           "throughput_per_second": 80,
+                     *           "service_charged_since": null,
                      *           "timezone": "Europe/Berlin",
                      *           "created_at": "2026-11-21T08:00:00.000Z"
                      *         }
@@ -8908,6 +8981,13 @@ export interface operations {
                      *             "body": "Your table is ready.",
                      *             "status": "delivered",
                      *             "failure_category": null,
+                     *             "pricing": {
+                     *               "billable": true,
+                     *               "category": "utility",
+                     *               "type": "regular",
+                     *               "subtype": null,
+                     *               "model": "PMP"
+                     *             },
                      *             "client_message_id": "order-4711",
                      *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *             "created_at": "2026-11-21T08:00:00.125Z",
@@ -9101,6 +9181,13 @@ export interface operations {
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
                      *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
@@ -9293,6 +9380,13 @@ export interface operations {
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
                      *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
@@ -9566,6 +9660,13 @@ export interface operations {
                      *             "attempt": 1,
                      *             "failure_category": null,
                      *             "error": null,
+                     *             "pricing": {
+                     *               "billable": true,
+                     *               "category": "utility",
+                     *               "type": "regular",
+                     *               "subtype": null,
+                     *               "model": "PMP"
+                     *             },
                      *             "sequence": 3
                      *           }
                      *         }
@@ -10549,6 +10650,13 @@ export interface operations {
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
                      *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
@@ -10975,6 +11083,13 @@ export interface operations {
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
                      *         "failure_category": null,
+                     *         "pricing": {
+                     *           "billable": true,
+                     *           "category": "utility",
+                     *           "type": "regular",
+                     *           "subtype": null,
+                     *           "model": "PMP"
+                     *         },
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
@@ -11186,6 +11301,13 @@ export interface operations {
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
                      *         "failure_category": null,
+                     *         "pricing": {
+                     *           "billable": true,
+                     *           "category": "utility",
+                     *           "type": "regular",
+                     *           "subtype": null,
+                     *           "model": "PMP"
+                     *         },
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
@@ -11677,6 +11799,13 @@ export interface operations {
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
                      *         "failure_category": null,
+                     *         "pricing": {
+                     *           "billable": true,
+                     *           "category": "utility",
+                     *           "type": "regular",
+                     *           "subtype": null,
+                     *           "model": "PMP"
+                     *         },
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",

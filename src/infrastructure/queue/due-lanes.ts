@@ -1,7 +1,7 @@
 import { FIRST_ID } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
-import { isHeld } from '../lanes/lane-hold.js';
-import type { AwaitedTime, Sweep } from '../lanes/sweeps.js';
+import { isHeld } from './lane-hold.js';
+import type { AwaitedTime, Sweep } from './sweeps.js';
 
 export interface DueLane {
   key: string;
@@ -105,20 +105,22 @@ export function dueLane(database: Database, key: string, dueSince: DueSince): Ma
   });
 }
 
-/** Lanes of connections, whose rows wait in a table of their own. */
-export interface ConnectionLanes {
-  /** What is before the connection's id in the lane's key. */
+/** Lanes of the rows of a table, as of connections; what waits for them is in a table of its own. */
+export interface TableLanes {
+  /** With the column `id`. */
+  table: string;
+  /** What is before the id in the lane's key. */
   prefix: string;
-  /** SQL condition on `connection`: those that are looked at. */
+  /** SQL condition on the table: those that are looked at. */
   where: string;
-  /** Of the lane `lane_of` (id); by an index that leads with the connection. */
+  /** Of the lane `lane_of` (id); by an index that leads with that id. */
   dueSince: DueSince;
 }
 
-/** Looks at connections in the order of their ids. */
-export function dueConnectionLanes(database: Database, lanes: ConnectionLanes): MarkedLanes {
-  const { prefix, where, dueSince } = lanes;
-  const inUse = `select l.key, l.low_at, c.id from lane l join connection c on l.key = '${prefix}' || c.id where true`;
+/** Looks at the table in the order of its ids. */
+export function dueTableLanes(database: Database, lanes: TableLanes): MarkedLanes {
+  const { table, prefix, where, dueSince } = lanes;
+  const inUse = `select l.key, l.low_at, c.id from lane l join ${table} c on l.key = '${prefix}' || c.id where true`;
   const sql = dueSql(lanes, '$1', '$2');
   const page = async (limit: number, after: string | null): Promise<DuePage> => {
     const params = [limit, after === null ? FIRST_ID : after.slice(prefix.length)];
@@ -134,16 +136,16 @@ export function dueConnectionLanes(database: Database, lanes: ConnectionLanes): 
     };
   };
   const hasWork = (limit: number): string =>
-    `case when (select count(*) from (select 1 from connection where ${where} limit ${limit}) as few) = ${limit} then true
+    `case when (select count(*) from (select 1 from ${table} where ${where} limit ${limit}) as few) = ${limit} then true
      else exists (${dueSql(lanes, String(limit), `'${FIRST_ID}'`)}) end`;
   return Object.assign(page, { hasWork, moveMarks: marksOf(database, inUse, dueSince) });
 }
 
 // The last one of a full page is always returned, so that the next page begins behind it.
-export const dueSql = ({ prefix, where, dueSince }: ConnectionLanes, limit: string, after: string): string => `
+export const dueSql = ({ table, prefix, where, dueSince }: TableLanes, limit: string, after: string): string => `
 with lane_of as materialized (
   select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n
-  from (select id from connection where id > ${after} and ${where} order by id limit ${limit}) as c
+  from (select id from ${table} where id > ${after} and ${where} order by id limit ${limit}) as c
   left join lane l on l.key = '${prefix}' || c.id
 )
 select id, (extract(epoch from clock_timestamp() - since) * 1000)::double precision as due_for_ms, n = ${limit} as is_last

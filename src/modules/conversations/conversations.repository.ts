@@ -373,7 +373,9 @@ update conversation c set profile_name = r."profileName",
 from json_to_recordset($1) as r ${RECORD} join locked on locked.id = r.id
 where c.id = r.id`;
 
-const ANNOUNCE_CONTROL = insertWebhookEvents(`(
+const ANNOUNCE_CONTROL = `
+with ${insertWebhookEvents(`(
   select e."organizationId" as organization_id, 'conversation.control.updated'::text as event_type,
     e.at as occurred_at, null::bytea as trace_context, array[e."connectionId"] as connection_ids, e.data as event_data
-  from json_to_recordset($1) as e ("organizationId" uuid, "connectionId" uuid, at timestamptz, data jsonb))`);
+  from json_to_recordset($1) as e ("organizationId" uuid, "connectionId" uuid, at timestamptz, data jsonb))`)}
+select 1`;

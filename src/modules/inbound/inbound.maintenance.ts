@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../infrastructure/config/config.js';
 import { Erasure, type ErasureBatch, type Subject } from '../workspaces/erasure/erasure.service.js';
 import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
-import { Retention } from '../../infrastructure/lanes/retention.js';
+import { Retention } from '../../infrastructure/queue/retention.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { InboundRepository } from './inbound.repository.js';
 

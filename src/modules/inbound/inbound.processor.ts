@@ -2,7 +2,7 @@ import { InjectQueue, Processor } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { describeError } from '../../common/describe-error.js';
-import type { HoldRequest, LanePace } from '../../infrastructure/lanes/lane-hold.js';
+import type { HoldRequest, LanePace } from '../../infrastructure/queue/lane-hold.js';
 import type { DrainJob } from '../../infrastructure/queue/drain-jobs.js';
 import { claimEach, type Claim, type QueueKind } from '../../infrastructure/queue/queue-loop.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../infrastructure/queue/queue-processor.js';

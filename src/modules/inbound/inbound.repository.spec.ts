@@ -1,6 +1,6 @@
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { newId } from '../../common/ids.js';
-import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { INBOUND_LANE, InboundRepository, type DueNotification } from './inbound.repository.js';

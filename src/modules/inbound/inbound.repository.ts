@@ -12,7 +12,7 @@ import {
   laneHold,
   type HoldRequest,
   type HoldRow,
-} from '../../infrastructure/lanes/lane-hold.js';
+} from '../../infrastructure/queue/lane-hold.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { dueLane, type DueSince, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../infrastructure/queue/queue-loop.js';

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
+import { describeError } from '../../common/describe-error.js';
 import { newId } from '../../common/ids.js';
 import { within } from '../../common/within.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
@@ -195,6 +196,7 @@ export class InboundService implements BeforeApplicationShutdown {
       .submit({ reports, row, given }, mayWait, this.tracing.current)
       .finally(() => (this.statusesUnderWay -= count));
     this.events.announce(applied);
+    await this.noteNumbers(payload.statuses);
     this.codes.countReports(codes);
     this.counters.increment('notifications_otp', codes.length);
     this.counters.increment('notifications_statuses', reports.statuses.length - applied.unmatched.size);
@@ -265,6 +267,23 @@ export class InboundService implements BeforeApplicationShutdown {
       await this.connections.applyNotification(notification);
     }
     this.counters.increment('notifications_management', management.length);
+  }
+
+  /** What a report says of its number is not worth more than the report: where it can't be kept, a later one says it too. */
+  private async noteNumbers(statuses: WebhookPayload['statuses']): Promise<void> {
+    for (const status of statuses) {
+      const { phoneNumberId } = status;
+      const mayMatter = status.status === 'failed' || status.pricing?.type === 'regular';
+      if (!mayMatter || phoneNumberId === null) continue;
+      try {
+        const connection = await this.connections.findByPhoneNumberId(phoneNumberId);
+        if (connection !== null) await this.connections.noteReport(connection, status);
+      } catch (error) {
+        this.logger.warn(
+          `number ${phoneNumberId}: what a report says of it could not be kept: ${describeError(error)}`,
+        );
+      }
+    }
   }
 
   /** What users write in answer to a code goes nowhere, and neither does a call of a number which is not ours. */

@@ -44,6 +44,12 @@ export interface Message {
   deliveredAt: Date | null;
   readAt: Date | null;
   failedAt: Date | null;
+  /** What the platform charges, in its own words; all null until a report says it. */
+  billable: boolean | null;
+  pricingCategory: string | null;
+  pricingType: string | null;
+  pricingSubtype: string | null;
+  pricingModel: string | null;
   contact: Contact;
   /** Received as an observer: another app owned the conversation. */
   standby: boolean;

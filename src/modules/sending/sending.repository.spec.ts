@@ -6,7 +6,7 @@ import { newId } from '../../common/ids.js';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { Factories } from '../../../test/support/factories.js';
-import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';

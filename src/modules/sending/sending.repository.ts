@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database, hasRow } from '../../infrastructure/database/database.js';
-import { LANES_HELD, holdOf, holdsParams, type HoldRequest } from '../../infrastructure/lanes/lane-hold.js';
+import { LANES_HELD, holdOf, holdsParams, type HoldRequest } from '../../infrastructure/queue/lane-hold.js';
 import type { MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../infrastructure/queue/queue-loop.js';
-import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
-import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
+import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
+import { SweepPlace } from '../../infrastructure/queue/sweeps.js';
 import {
   attemptIdOf,
   CLAIM,
@@ -186,9 +186,7 @@ with place as (
     queued_at, claimed_at, attempt_id, attempt_number, 'unknown', clock_timestamp()
   from gone
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)
+), ${insertStatusEvents('moved')}
 select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
-import { dueConnectionLanes, type DueSince, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { dueTableLanes, type DueSince, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import {
   GRANTED_SLOTS,
@@ -10,7 +10,7 @@ import {
   laneHold,
   type HoldRow,
   type HoldRequest,
-} from '../../../infrastructure/lanes/lane-hold.js';
+} from '../../../infrastructure/queue/lane-hold.js';
 import { FETCH_LANE, withMediaEvents } from '../media.repository.js';
 import type { MediaObject } from '../media.types.js';
 
@@ -52,7 +52,12 @@ export class FetchRepository {
   readonly dueLanes: MarkedLanes;
 
   constructor(private readonly database: Database) {
-    this.dueLanes = dueConnectionLanes(database, { prefix: FETCH_LANE, where: 'true', dueSince: DUE_SINCE });
+    this.dueLanes = dueTableLanes(database, {
+      table: 'connection',
+      prefix: FETCH_LANE,
+      where: 'true',
+      dueSince: DUE_SINCE,
+    });
   }
 
   /** Claims up to `limit` due files of the lane, the longest due first. */

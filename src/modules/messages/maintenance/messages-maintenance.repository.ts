@@ -3,7 +3,7 @@ import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Subject } from '../../workspaces/erasure/erasure.service.js';
-import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
+import { isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { queueTakes, scheduleTakes } from '../message/message-state.js';
@@ -269,9 +269,7 @@ with queued as (
   ${blankAttempts('waiting', 'message_id')}
 ), unsaid as (
   delete from message_content c using waiting where c.message_id = waiting.message_id
-), announced as (
-  ${insertStatusEvents('moved', 'true', 'blanked')}
-)
+), ${insertStatusEvents('moved', 'true', 'blanked')}
 select message_id from moved`;
 
 const PAGE_OF_JOURNAL = `
@@ -350,9 +348,7 @@ with doubtful as (
   from doubtful
   returning ${MOVED_COLUMNS}, case when s.attempt_id is null then 'queued' else 'processing' end as previous_status,
     clock_timestamp() as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)
+), ${insertStatusEvents('moved')}
 select message_id from doubtful order by message_id`;
 
 // What was scheduled for a later time has not been sent by then.

@@ -198,7 +198,5 @@ with incoming as materialized (
   returning *
 ), received as (
   select created.*, said.body, said.content, said.inbound_context from created join said on said.message_id = created.id
-), announced as (
-  ${insertReceivedEvents('received', ownerFields)}
-)
+), ${insertReceivedEvents('received', ownerFields)}
 select ${STORED} from created m`;

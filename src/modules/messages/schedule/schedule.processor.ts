@@ -7,7 +7,7 @@ import type { FailureCategory } from '../../../common/failure-category.js';
 import { mapAtOnce } from '../../../common/map-at-once.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
+import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
 import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
 import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';

@@ -7,7 +7,7 @@ import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';

@@ -10,13 +10,8 @@ import {
   LANES_HELD,
   type HoldRequest,
   type HoldRow,
-} from '../../../infrastructure/lanes/lane-hold.js';
-import {
-  dueConnectionLanes,
-  dueSql,
-  type ConnectionLanes,
-  type MarkedLanes,
-} from '../../../infrastructure/queue/due-lanes.js';
+} from '../../../infrastructure/queue/lane-hold.js';
+import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import { laneRecipient } from '../../conversations/conversations.repository.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
@@ -60,7 +55,7 @@ export class ScheduleRepository {
   readonly dueLanes: MarkedLanes;
 
   constructor(private readonly database: Database) {
-    this.dueLanes = dueConnectionLanes(database, LANES);
+    this.dueLanes = dueTableLanes(database, LANES);
   }
 
   /**
@@ -101,7 +96,8 @@ export class ScheduleRepository {
   }
 }
 
-const LANES: ConnectionLanes = {
+const LANES: TableLanes = {
+  table: 'connection',
   prefix: LANE,
   // Those that cannot send as well: their messages fail.
   where: 'true',

@@ -1,12 +1,7 @@
 import type { Database } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import {
-  dueConnectionLanes,
-  dueSql,
-  type ConnectionLanes,
-  type MarkedLanes,
-} from '../../../infrastructure/queue/due-lanes.js';
-import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/lanes/lane-hold.js';
+import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/queue/lane-hold.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 
@@ -92,7 +87,8 @@ select ${HOLD_COLUMNS}, hold.key as "laneKey", answer.* from hold full join answ
 };
 
 // Numbers that cannot send keep their due messages: without the condition each of them would be woken in every round.
-const LANES: ConnectionLanes = {
+const LANES: TableLanes = {
+  table: 'connection',
   prefix: '',
   where: `status in ('connected', 'restricted')`,
   dueSince: (from) => `(select q.due_at from message_queue q
@@ -102,7 +98,7 @@ const LANES: ConnectionLanes = {
 
 /** Connections with due messages that can send. */
 export function dueConnections(database: Database): MarkedLanes {
-  return dueConnectionLanes(database, LANES);
+  return dueTableLanes(database, LANES);
 }
 
 /** $1 limit, $2 behind which connection. */

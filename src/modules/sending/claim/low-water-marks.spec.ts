@@ -5,7 +5,7 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository, NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository, NO_MARK } from '../../../infrastructure/queue/lane.repository.js';
 import { INSERT_MESSAGES } from '../../messages/accept/accept.repository.js';
 import { SendRepository } from '../sending.repository.js';
 

@@ -1,6 +1,6 @@
 import { InjectQueue, Processor } from '@nestjs/bullmq';
 import type { Queue } from 'bullmq';
-import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
+import { inBatches } from '../../../infrastructure/queue/sweeps.js';
 import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
