@@ -331,7 +331,7 @@ update conversation c set phone = r.phone, wa_id = r."waId", user_id = r."userId
   last_inbound_at = greatest(c.last_inbound_at, ${WINDOW}), standby_at = ${notLater('standbyAt')},
   handover_at = ${notLater('handoverAt')}, handover_to = r."handoverTo", handover_role = r."handoverRole"
 from json_to_recordset($1) as r ${RECORD}
-where c.id = r.id`;
+where c.id = r.id and c.organization_id = r."organizationId"`;
 
 const CREATE = `
 insert into conversation (id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at,

@@ -3,8 +3,8 @@ import type {
   HandoverNotification,
   InboundContext,
   InboundNotification,
-  StatusNotification,
-} from '../../infrastructure/whatsapp/webhook-payload.js';
+} from '../../infrastructure/whatsapp/webhook-message.js';
+import type { StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { MessageStatus } from './message/message-state.js';
 
 /** A message as the rest of Herald sees it; times are Dates, ids UUIDs. */

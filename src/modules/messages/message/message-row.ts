@@ -1,5 +1,5 @@
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
-import type { InboundContext } from '../../../infrastructure/whatsapp/webhook-payload.js';
+import type { InboundContext } from '../../../infrastructure/whatsapp/webhook-message.js';
 import { isInQueue, type MessageStatus } from './message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
 
