@@ -17,6 +17,7 @@ const VALUES = {
   // ESCALATION: the app may take control back.
   secondResponder: ['OFF', 'ON', 'ESCALATION'],
   payment: ['VALID', 'MISSING'],
+  onBizApp: ['NO', 'YES'],
 } as const;
 
 export type NumberFacts = { [Name in keyof typeof VALUES]: (typeof VALUES)[Name][number] } & {
@@ -33,6 +34,7 @@ export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFa
   ['code_verification_status', 'codeVerification', VALUES.codeVerification],
   ['second_responder', 'secondResponder', VALUES.secondResponder],
   ['payment', 'payment', VALUES.payment],
+  ['on_biz_app', 'onBizApp', VALUES.onBizApp],
 ];
 
 /** What calls of the platform's own API have set for a number. */
@@ -62,6 +64,7 @@ const FIRST_FACTS: Readonly<NumberFacts> = {
   codeVerification: 'VERIFIED',
   secondResponder: 'OFF',
   payment: 'VALID',
+  onBizApp: 'NO',
 };
 
 /** Service messages that a number delivers without a charge in a calendar month. */

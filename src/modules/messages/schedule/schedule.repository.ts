@@ -4,15 +4,13 @@ import { Database } from '../../../infrastructure/database/database.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
-  holdOf,
   holdParams,
   laneHold,
   LANES_HELD,
   type HoldRequest,
-  type HoldRow,
 } from '../../../infrastructure/queue/lane-hold.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
-import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
+import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
 import { laneRecipient } from '../../conversations/conversations.repository.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
 import { queueTakes, scheduleTakes } from '../message/message-state.js';
@@ -65,8 +63,9 @@ export class ScheduleRepository {
   async claim(request: HoldRequest, ttlHours: number): Promise<Claim<DueMessage[]>> {
     const params = [...holdParams(request), request.laneKey.slice(LANE.length), RELEASE_BATCH, ttlHours];
     const rows = await this.database.byIndex(() => this.database.query<DueRow>(CLAIM, params));
-    const due = rows.flatMap((row) => (row.id === null ? [] : [{ message: messageOf(row), isExpired: row.isExpired }]));
-    return { hold: holdOf(rows), items: due.length === 0 ? [] : [due] };
+    const { hold, items } = claimOf(rows);
+    const due = items.map((row) => ({ message: messageOf(row), isExpired: row.isExpired }));
+    return { hold, items: due.length === 0 ? [] : [due] };
   }
 
   /** Queues what is due, or fails it, in the order of its time. What was taken back meanwhile is left out. */
@@ -109,7 +108,7 @@ const LANES: TableLanes = {
 /** $1 limit, $2 behind which connection. */
 export const DUE = dueSql(LANES, '$1', '$2');
 
-type DueRow = HoldRow & ((MessageRow & { isExpired: boolean }) | { id: null });
+type DueRow = ClaimRow<MessageRow & { isExpired: boolean }>;
 
 // $1 to $6 the hold, $7 connection, $8 messages, $9 ttl hours.
 export const CLAIM = `
