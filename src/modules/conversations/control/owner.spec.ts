@@ -9,7 +9,8 @@ const NOTHING: OwnerFacts = {
   handoverRole: null,
 };
 
-type Said = { what: 'message' | 'standby'; at: number } | { what: 'handover'; at: number; to: Handover };
+type Said =
+  { what: 'message'; at: number } | { what: 'standby'; at: number } | { what: 'handover'; at: number; to: Handover };
 
 const later = (a: Date | null, at: number): Date => new Date(Math.max(a?.getTime() ?? 0, at));
 
