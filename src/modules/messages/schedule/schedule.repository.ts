@@ -11,7 +11,7 @@ import {
 } from '../../../infrastructure/queue/lane-hold.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
-import { laneRecipient } from '../../conversations/conversations.repository.js';
+import { recipientKey } from '../../conversations/conversations.repository.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
 import { queueTakes, scheduleTakes } from '../message/message-state.js';
 import type { Message } from '../messages.types.js';
@@ -39,11 +39,11 @@ export interface Released {
 
 /** Messages of a number that are released together. */
 export const RELEASE_BATCH = 100;
-const LANE = 'schedule:';
+export const SCHEDULE_LANE = 'schedule:';
 
 /** The lane of a number's scheduled messages; its queue's lane is named by the connection's id alone. */
 export function scheduleLaneOf(connectionId: string): string {
-  return `${LANE}${connectionId}`;
+  return `${SCHEDULE_LANE}${connectionId}`;
 }
 
 /** `message_schedule`: messages that are to go later, their release, and taking back what has not been sent. */
@@ -61,7 +61,7 @@ export class ScheduleRepository {
    * them: nothing is sent by a release, so one that is done twice, or not at all, does no harm.
    */
   async claim(request: HoldRequest, ttlHours: number): Promise<Claim<DueMessage[]>> {
-    const params = [...holdParams(request), request.laneKey.slice(LANE.length), RELEASE_BATCH, ttlHours];
+    const params = [...holdParams(request), request.laneKey.slice(SCHEDULE_LANE.length), RELEASE_BATCH, ttlHours];
     const rows = await this.database.byIndex(() => this.database.query<DueRow>(CLAIM, params));
     const { hold, items } = claimOf(rows);
     const due = items.map((row) => ({ message: messageOf(row), isExpired: row.isExpired }));
@@ -97,7 +97,7 @@ export class ScheduleRepository {
 
 const LANES: TableLanes = {
   table: 'connection',
-  prefix: LANE,
+  prefix: SCHEDULE_LANE,
   // Those that cannot send as well: their messages fail.
   where: 'true',
   dueSince: (from) => `(select t.release_at from message_schedule t
@@ -139,7 +139,7 @@ with decided as materialized (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
     queued_at, due_at, expires_at)
   select due.connection_id, due.created_at, due.message_id, due.organization_id, due.conversation_id,
-    ${laneRecipient('m')}, now.at, now.at,
+    ${recipientKey('m')}, now.at, now.at,
     due.scheduled_for + make_interval(secs => coalesce(m.ttl_seconds, $2::integer * 3600))
   from due join message m on m.id = due.message_id and m.organization_id = due.organization_id
   cross join (select clock_timestamp() as at) as now
