@@ -176,6 +176,8 @@ export const GUIDES: Record<string, Guide> = {
         body: { ...rest, action, ...(role !== undefined && action === 'pass' && { role: 'ai_agent' }) },
       };
     },
+    // Another request may have passed it on meanwhile.
+    states: ['CONTROL_NOT_ALLOWED'],
   },
 
   templates_list: {
