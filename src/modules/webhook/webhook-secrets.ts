@@ -44,6 +44,11 @@ export function signDelivery(
     .join(' ');
 }
 
+/** `whsec_` and the base64 of 24 to 64 bytes, in its one spelling: the bits behind the last byte are zero. */
+export const SECRET_PATTERN =
+  '^whsec_(?:[A-Za-z0-9+/]{4}){8,20}' +
+  '(?:[A-Za-z0-9+/]{4}(?:[A-Za-z0-9+/][AQgw]==)?|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$';
+
 function keyOf(secret: string): Buffer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   const key = Buffer.from(encoded, 'base64');
@@ -118,10 +123,9 @@ export class EndpointSecrets {
     rotation.add(HEADERS);
   }
 
-  /** A new secret, plain for its one appearance and sealed for the database. */
-  make(organizationId: string): { plain: string; sealed: SealedSecret } {
+  /** A secret, new or the workspace's own choice: plain for its one appearance and sealed for the database. */
+  make(organizationId: string, plain = newWebhookSecret()): { plain: string; sealed: SealedSecret } {
     const id = newId();
-    const plain = newWebhookSecret();
     const ciphertext = this.box.seal(plain, { ...SECRET, organizationId, rowId: id });
     return { plain, sealed: { id, ciphertext, hint: plain.slice(-HINT_CHARACTERS) } };
   }
