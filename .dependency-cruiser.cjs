@@ -14,7 +14,7 @@ const MODULES = {
   media: ['connections', 'webhook'],
   profile: ['connections'],
   templates: ['connections', 'webhook'],
-  conversations: ['connections'],
+  conversations: ['connections', 'billing', 'webhook'],
   sending: ['connections', 'conversations', 'media', 'templates', 'webhook'],
   messages: ['connections', 'billing', 'conversations', 'media', 'sending', 'templates', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
