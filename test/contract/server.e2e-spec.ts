@@ -90,6 +90,39 @@ describe('connections', () => {
   });
 });
 
+describe('connections of refused requests', () => {
+  const post = (bytes: number, body: string): string =>
+    `POST /api/v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n${body}`;
+
+  it('end where the body is still to come, which is said, and the answer is complete', async () => {
+    for (const bytes of [300_000, 5_000_000]) {
+      const { status, headers, body, isClosed } = await rawRequest(small.port, post(bytes, 'x'.repeat(100_000)));
+      expect({ status, connection: headers.connection, isClosed }).toEqual({
+        status: 413,
+        connection: 'close',
+        isClosed: true,
+      });
+      expect(JSON.parse(body)).toMatchObject({ error: { code: 'PAYLOAD_TOO_LARGE' } });
+    }
+  });
+
+  it('are kept where the body has come', async () => {
+    const { headers } = await rawRequest(small.port, post(3, 'x:y'), 10_000, (text) =>
+      text.includes('INVALID_REQUEST'),
+    );
+    expect(headers.connection).toBe('keep-alive');
+  });
+
+  it('cost a client that keeps connections no request', async () => {
+    const tooLarge = JSON.stringify({ text: 'x'.repeat(4 * 1_024 * 1_024) });
+    for (let round = 0; round < 20; round++) {
+      expect((await small.api.post('/things', tooLarge, { key })).status).toBe(413);
+      expect((await small.api.get('/things', { key })).status).toBe(200);
+    }
+  });
+});
+
 describe('the documentation', () => {
   it('may run its own scripts and no others', async () => {
     const { status, headers, body } = await small.api.get<string>('/docs');

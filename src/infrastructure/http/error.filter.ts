@@ -4,6 +4,7 @@ import { AppError, MAX_FIELD_LENGTH, MAX_DETAILS, type ErrorDetail } from '../..
 import { API_VERSION, API_VERSION_HEADER } from './api-version.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
+import { closeAfterUnreadBody } from './server-limits.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { isExhausted, isTransientConflict, isUnreachable } from '../database/database-faults.js';
 import { JSON_LIMIT_BYTES } from './body.guard.js';
@@ -34,6 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
       res.destroy();
       return;
     }
+    closeAfterUnreadBody(req, res);
     res.setHeader(API_VERSION_HEADER, API_VERSION);
     for (const name of ['Content-Disposition', 'Content-Encoding', 'Content-Length']) res.removeHeader(name);
     for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
