@@ -54,6 +54,10 @@ export const FAILURE_MEANINGS = {
     'WhatsApp limits how many marketing messages a person gets, and this one exceeded it. Not before a day has passed.',
     24 * 60,
   ),
+  opted_out: meaning(
+    'recipient',
+    'The recipient has chosen to get no marketing messages from you, and only they can change it, in WhatsApp. Other messages reach them.',
+  ),
   account_restricted: meaning(
     'operator',
     'WhatsApp restricts the business account or the number. WhatsApp Manager says why; retry once it is lifted.',

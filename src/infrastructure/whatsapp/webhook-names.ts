@@ -21,6 +21,7 @@ const APPLIED_FIELDS: ReadonlySet<string> = new Set([
   'phone_number_quality_update',
   'security',
   'template_category_update',
+  'user_preferences',
 ]);
 
 /** Known names that Herald does nothing with yet: their notifications are kept as all others are. */
@@ -46,7 +47,6 @@ const UNUSED: ReadonlySet<string> = new Set([
   'template_correct_category_detection',
   'tracking_events',
   'user_id_update',
-  'user_preferences',
 ]);
 
 /** Whether a webhook field other than `messages` is one that the platform is known to send. */

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MessagesModule } from '../messages/messages.module.js';
+import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
 import { OtpModule } from '../otp/otp.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { InboundController } from './inbound.controller.js';
@@ -9,7 +10,7 @@ import { InboundService } from './inbound.service.js';
 import { InboundMaintenance } from './inbound.maintenance.js';
 
 @Module({
-  imports: [ConnectionsModule, MessagesModule, OtpModule, TemplatesModule],
+  imports: [ConnectionsModule, MessagesModule, OptOutsModule, OtpModule, TemplatesModule],
   controllers: [InboundController],
   providers: [InboundService, InboundRepository, InboundMaintenance],
 })

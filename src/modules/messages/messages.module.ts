@@ -3,6 +3,7 @@ import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { MediaModule } from '../media/media.module.js';
+import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
@@ -29,6 +30,7 @@ import { ScheduleService } from './schedule/schedule.service.js';
     ConnectionsModule,
     ConversationsModule,
     MediaModule,
+    OptOutsModule,
     SendingModule,
     TemplatesModule,
     WebhookModule,

@@ -3,6 +3,7 @@ import { workQueue } from '../../infrastructure/lanes/queue.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { MediaModule } from '../media/media.module.js';
+import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
 import { QueueEstimates } from './estimate/queue-estimate.js';
@@ -15,7 +16,7 @@ import { SendingService } from './sending.service.js';
 
 /** Takes queued messages to WhatsApp and records what it answered. */
 @Module({
-  imports: [workQueue(SEND_QUEUE), ConnectionsModule, ConversationsModule, MediaModule, TemplatesModule, WebhookModule],
+  imports: [workQueue(SEND_QUEUE), ConnectionsModule, ConversationsModule, MediaModule, OptOutsModule, TemplatesModule, WebhookModule],
   providers: [
     SendingService,
     SendProcessor,

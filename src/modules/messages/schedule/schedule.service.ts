@@ -6,6 +6,7 @@ import { mapAtOnce } from '../../../common/map-at-once.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
+import type { OptOutsFound } from '../../opt-outs/opt-outs.types.js';
 import { SendPreparation } from '../accept/send-preparation.js';
 import { SendingService } from '../../sending/sending.service.js';
 import { ScheduleRepository, type Decision, type DueMessage } from './schedule.repository.js';
@@ -26,6 +27,7 @@ const CATEGORY_OF: Readonly<Record<string, FailureCategory>> = {
   TEMPLATE_NOT_APPROVED: 'template_unavailable',
   TEMPLATE_PARAMETERS_MISMATCH: 'invalid_content',
   RECIPIENT_NEEDS_PHONE: 'invalid_recipient',
+  RECIPIENT_OPTED_OUT: 'opted_out',
   MEDIA_NOT_FOUND: 'media_error',
   MEDIA_TYPE_MISMATCH: 'media_error',
   VALIDATION_FAILED: 'invalid_content',
@@ -83,7 +85,9 @@ export class ScheduleService implements OnModuleInit {
     const unknown: string[] = [];
     // Asked once for all messages of a workspace.
     const paid = new Map<string, Promise<void>>();
-    await mapAtOnce(due, AT_ONCE, async (each) => {
+    const optOuts = await this.preparation.optOutsOf(due.map(({ message }) => message));
+    const checked = due.map((each, index) => ({ ...each, optOuts: optOuts[index] }));
+    await mapAtOnce(checked, AT_ONCE, async (each) => {
       const decision = await this.decide(each, paid);
       if (decision !== null) decisions.push(decision);
       else unknown.push(each.message.id);
@@ -99,7 +103,10 @@ export class ScheduleService implements OnModuleInit {
   }
 
   /** Null where it could not be found out. */
-  private async decide({ message, isExpired }: DueMessage, paid: Map<string, Promise<void>>): Promise<Decision | null> {
+  private async decide(
+    { message, isExpired, optOuts }: DueMessage & { optOuts: OptOutsFound | undefined },
+    paid: Map<string, Promise<void>>,
+  ): Promise<Decision | null> {
     const { id: messageId, organizationId } = message;
     if (isExpired) return { messageId, refusal: EXPIRED, body: null };
     try {
@@ -107,7 +114,7 @@ export class ScheduleService implements OnModuleInit {
         paid.get(organizationId) ?? this.preparation.requirePayment({ organizationId, apiPaidUntil: null });
       paid.set(organizationId, payment);
       await payment;
-      const { body } = await this.preparation.prepareAgain(organizationId, message);
+      const { body } = await this.preparation.prepareAgain(organizationId, message, optOuts);
       return { messageId, refusal: null, body };
     } catch (error) {
       const category = error instanceof AppError ? CATEGORY_OF[error.code] : undefined;
