@@ -23,6 +23,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   131021: { httpStatus: 400, title: 'Recipient cannot be sender' },
   131026: { httpStatus: 400, title: 'Message undeliverable' },
   131031: { httpStatus: 403, title: 'Business Account locked' },
+  131050: { httpStatus: 400, title: 'User has stopped receiving marketing messages from this business' },
   131041: { httpStatus: 400, title: 'Unknown group' },
   131047: { httpStatus: 400, title: 'Re-engagement message' },
   131051: { httpStatus: 400, title: 'Unsupported message type' },

@@ -12,6 +12,7 @@ export type Media = Schemas['MediaResponse'];
 export type Message = Schemas['MessageResponse'];
 export type MessageListItem = Schemas['MessageListItem'];
 export type MessageTimeline = Schemas['TimelineResponse'];
+export type OptOut = Schemas['OptOutResponse'];
 export type OtpChallenge = Schemas['OtpChallengeResponse'];
 export type Profile = Schemas['ProfileResponse'];
 export type Template = Schemas['TemplateResponse'];
@@ -36,6 +37,7 @@ export type SendBatch = Omit<Body<'messages_sendBatch'>, 'messages'> & { message
 export type CreateTemplate = Body<'templates_create'>;
 export type EditTemplate = Body<'templates_edit'>;
 export type PreviewTemplate = Body<'templates_preview'>;
+export type PutOptOut = Body<'optOuts_put'>;
 export type UpdateProfile = Body<'profile_update'>;
 export type ConfigureWebhook = Body<'webhook_put'>;
 export type StartReplay = Body<'replays_start'>;
@@ -46,6 +48,7 @@ export type VerifyOtp = Body<'otp_verify'>;
 /** What a list may be narrowed to; the iterator turns the pages. */
 export type MessageFilter = Omit<Query<'messages_list'>, 'before_id'>;
 export type ConversationFilter = Omit<Query<'conversations_list'>, 'before_id'>;
+export type OptOutFilter = Omit<Query<'optOuts_list'>, 'before_id'>;
 export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;
 export type DeliveryFilter = Omit<Query<'webhook_deliveries'>, 'before_id'>;
 /** Where to begin: behind `after`, a cursor that you have stored, or `now`; without it at the oldest that is kept. */

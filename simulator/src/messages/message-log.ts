@@ -22,6 +22,7 @@ const STATUS_PLANS = {
   undeliverable: [{ status: 'failed', gaps: 1, errorCode: 131026 }],
   window_closed: [{ status: 'failed', gaps: 1, errorCode: 131047 }],
   media_failed: [{ status: 'failed', gaps: 1, errorCode: 131053 }],
+  opted_out: [{ status: 'failed', gaps: 1, errorCode: 131050 }],
   read_only: [SENT, { status: 'read', gaps: 2 }],
   backwards_twice: [...AT_ONCE, ...AT_ONCE],
   none: [],

@@ -82,6 +82,8 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
   if (people.hasBlocked(phoneNumberId, party)) {
     throw new GraphError(130403, 'This business has blocked the recipient');
   }
+  const refusal = pricing === 'marketing' ? people.marketingRefusalOf(phoneNumberId, party) : null;
+  if (refusal === 'answer') throw new GraphError(131050, 'The recipient has opted out of marketing messages');
   const usable = mediaIsUsable(body, type, platform.media, phoneNumberId);
   const takenAt = Date.now();
   const scenario = scenarios.decide(phoneNumberId, party, takenAt);
@@ -96,7 +98,12 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
     type,
     pricing,
     takenAt,
-    plan: usable ? planOf(platform, checked, scenario, phoneNumberId, takenAt) : 'media_failed',
+    plan:
+      refusal === 'status'
+        ? 'opted_out'
+        : usable
+          ? planOf(platform, checked, scenario, phoneNumberId, takenAt)
+          : 'media_failed',
     rawBody: sent === null || /[\r\n]|^\s|\s$/.test(sent) ? JSON.stringify(body) : sent,
     doneSteps: 0,
     postedSteps: 0,

@@ -86,7 +86,8 @@ const CODES: Readonly<Record<PlatformAction, Partial<Record<FailureCategory, Cod
     // 131062 is a user id where only a number will do; those without a summary below are groups.
     invalid_recipient: [131020, 131021, 131030, 131041, 131062, [131200, 131299], 137000],
     recipient_unreachable: [130403, 131026],
-    recipient_limit: [130472, 131049, 131050],
+    recipient_limit: [130472, 131049],
+    opted_out: [131050],
     service_window_closed: [131047],
     invalid_content: [
       100, 131008, 131009, 131051, 131055, 131059, 132000, 132005, 132008, 132012, 132018, 134100, 134103, 135000,
@@ -116,7 +117,6 @@ const SUMMARIES: Readonly<Record<number, string>> = {
   131042: 'The WhatsApp Business account has no valid way to pay. Add or repair it in WhatsApp Manager.',
   131045: "The number's certificate is not valid: it must be registered again.",
   131048: "Too many of the number's messages were blocked or reported as spam, so WhatsApp limits what it sends.",
-  131050: 'The recipient has chosen to get no marketing messages from you.',
   131052: 'WhatsApp could not download the file.',
   131053: 'WhatsApp could not take the file: its kind, size or encoding is not what it allows.',
   131056: 'Too many messages went from this number to this one recipient in a short time.',
@@ -133,7 +133,6 @@ const SUMMARIES: Readonly<Record<number, string>> = {
 const EXCEPTIONS: Readonly<Record<number, Partial<FailureMeaning>>> = {
   130472: { retryAfterMinutes: null },
   130497: { responsible: 'you' },
-  131050: { responsible: 'recipient', retryAfterMinutes: null },
 };
 
 const UNLISTED: PlatformErrorClass = { category: 'unknown', action: 'fail' };

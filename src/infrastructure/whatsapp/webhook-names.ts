@@ -155,6 +155,10 @@ const KINDS: Readonly<Record<string, { key: string; known: ReadonlySet<string> }
       'VOLUME_BASED_PRICING_TIER_UPDATE',
     ]),
   },
+  user_preferences: {
+    key: 'value',
+    known: new Set(['resume', 'signup', 'stop']),
+  },
   phone_number_quality_update: {
     key: 'event',
     known: new Set(['DOWNGRADE', 'FLAGGED', 'ONBOARDING', 'THROUGHPUT_UPGRADE', 'UNFLAGGED', 'UPGRADE']),

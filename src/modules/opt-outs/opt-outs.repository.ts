@@ -61,14 +61,7 @@ export class OptOutsRepository {
   async page(organizationId: string, filter: OptOutFilter): Promise<OptOut[]> {
     const { phone, userId, source, limit, before, beforeId } = filter;
     const person = phone === null && userId === null ? null : await this.personOf(organizationId, null, phone, userId);
-    return this.database.query<OptOut>(PAGE, [
-      organizationId,
-      person?.names ?? null,
-      source,
-      before,
-      beforeId,
-      limit,
-    ]);
+    return this.database.query<OptOut>(PAGE, [organizationId, person?.names ?? null, source, before, beforeId, limit]);
   }
 
   /**
@@ -178,15 +171,14 @@ export class OptOutsRepository {
     phone: string | null,
     userId: string | null,
   ): Promise<Person> {
-    const names = new Set([...(phone === null ? [] : [phone, ...spellingsOf(phone)]), ...(userId === null ? [] : [userId])]);
+    const names = new Set([
+      ...(phone === null ? [] : [phone, ...spellingsOf(phone)]),
+      ...(userId === null ? [] : [userId]),
+    ]);
     let rows: ContactRow[] = [];
     for (let round = 0, known = 0; round < ROUNDS && names.size > known; round++) {
       known = names.size;
-      rows = await this.database.query<ContactRow>(CONTACTS, [
-        organizationId,
-        connectionId,
-        [...names],
-      ]);
+      rows = await this.database.query<ContactRow>(CONTACTS, [organizationId, connectionId, [...names]]);
       for (const row of rows) for (const name of [row.id, row.phone, row.waId, row.userId]) if (name) names.add(name);
     }
     const named = rows.find((row) => (row.waId ?? row.phone) !== null);

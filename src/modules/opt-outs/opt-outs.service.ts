@@ -124,7 +124,8 @@ export class OptOutsService implements OnModuleInit {
       if (item.error?.code !== OPTED_OUT_CODE || item.status !== 'failed') continue;
       const number = await of(item);
       const { recipientId: phone, recipientUserId: userId, occurredAt: at } = item;
-      if (number !== null && (phone ?? userId) !== null) reports.push({ ...ofNumber(number), ...REFUSED, phone, userId, at });
+      if (number !== null && (phone ?? userId) !== null)
+        reports.push({ ...ofNumber(number), ...REFUSED, phone, userId, at });
     }
     for (const item of notification.inbound) {
       if (!item.opensWindow || item.body === null || !WITH_KEYWORDS.has(item.type)) continue;
@@ -158,7 +159,12 @@ export class OptOutsService implements OnModuleInit {
       if (Object.keys(keywords).length > MAX_LANGUAGES) throw new Error(`at most ${MAX_LANGUAGES} languages`);
       await this.optOuts.setKeywords(organizationId, keywords);
       const details = { languages: Object.keys(keywords) };
-      await this.audit.record({ action: 'workspace.opt_out_keywords_changed', organizationId, target: organizationId, details });
+      await this.audit.record({
+        action: 'workspace.opt_out_keywords_changed',
+        organizationId,
+        target: organizationId,
+        details,
+      });
       await this.invalidation.publish(KEYWORDS_CHANGED, organizationId);
       return keywords;
     });

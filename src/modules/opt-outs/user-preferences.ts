@@ -1,4 +1,5 @@
 import { isObject } from '../../common/json.js';
+import { MARKETING_PREFERENCE } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { ownId, ownList, ownText, ownTime } from '../../infrastructure/whatsapp/json-access.js';
 
 /** What a person chose in WhatsApp about marketing messages of one number. */
@@ -23,7 +24,7 @@ export function readUserPreferences(value: unknown): UserPreference[] {
   const only = contacts.length === 1 && preferences.length === 1 ? contacts[0] : null;
   return preferences.flatMap((preference) => {
     const optedOut = VALUES[ownText(preference, 'value') ?? ''];
-    if (optedOut === undefined || (ownText(preference, 'category') ?? 'marketing_messages') !== 'marketing_messages') {
+    if (optedOut === undefined || (ownText(preference, 'category') ?? MARKETING_PREFERENCE) !== MARKETING_PREFERENCE) {
       return [];
     }
     const phone = digitsOf(ownId(preference, 'wa_id') ?? ownId(only, 'wa_id'));

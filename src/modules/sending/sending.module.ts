@@ -16,7 +16,15 @@ import { SendingService } from './sending.service.js';
 
 /** Takes queued messages to WhatsApp and records what it answered. */
 @Module({
-  imports: [workQueue(SEND_QUEUE), ConnectionsModule, ConversationsModule, MediaModule, OptOutsModule, TemplatesModule, WebhookModule],
+  imports: [
+    workQueue(SEND_QUEUE),
+    ConnectionsModule,
+    ConversationsModule,
+    MediaModule,
+    OptOutsModule,
+    TemplatesModule,
+    WebhookModule,
+  ],
   providers: [
     SendingService,
     SendProcessor,
