@@ -32,13 +32,13 @@ const FACE = [
 const PACKAGES = {
   typeorm: '^(src/infrastructure/database/|migrations/|.*/entities/|.*\\.repository\\.ts$)',
   '@nestjs/typeorm': '^(src/infrastructure/database/|src/.*\\.module\\.ts$)',
-  bullmq: '^(src/infrastructure/(lanes|queue)/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$)',
+  bullmq: '^(src/infrastructure/queue/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$)',
   '@nestjs/bullmq':
-    '^(src/infrastructure/(lanes|queue)/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
-  ioredis: '^src/infrastructure/lanes/',
+    '^(src/infrastructure/queue/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
+  ioredis: '^src/infrastructure/queue/',
   '@aws-sdk/client-s3': '^src/infrastructure/storage/s3-',
   undici: '^src/(infrastructure/whatsapp|modules/webhook)/',
-  pg: '^src/(infrastructure/(database|lanes)/|cli/doctor|bootstrap/database)',
+  pg: '^src/(infrastructure/(database|queue)/|cli/doctor|bootstrap/database)',
   multer: '^src/modules/media/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/common/public-address',

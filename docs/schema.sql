@@ -58,6 +58,8 @@ create table connection (
   token_ciphertext bytea not null,
   token_version integer not null default 1,
   restricted_until timestamptz,
+  payment_missing_at timestamptz(3),
+  service_charged_since timestamptz(3),
   facts_at timestamptz(3),
   facts_due_at timestamptz not null default clock_timestamp(),
   profile_updated_at timestamptz(3),
@@ -319,8 +321,7 @@ create table message_schedule (
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX message_schedule_by_recipient ON message_schedule (connection_id, recipient) WHERE (recipient <> '');
 CREATE INDEX message_schedule_by_time ON message_schedule (connection_id, created_at) WHERE (created_at > '-infinity'::timestamp with time zone);
-CREATE INDEX message_schedule_number ON message_schedule (connection_id, release_at);
-CREATE INDEX message_schedule_release ON message_schedule (release_at);
+CREATE INDEX message_schedule_due ON message_schedule (connection_id, release_at);
 
 create table message_state (
   message_id uuid not null,
@@ -351,6 +352,11 @@ create table message_state (
   platform_message text,
   attempt_category text,
   trace_id text,
+  billable boolean,
+  pricing_category text,
+  pricing_type text,
+  pricing_subtype text,
+  pricing_model text,
   constraint message_state_pkey PRIMARY KEY (message_id),
   constraint message_state_attempt_status_check CHECK ((attempt_status = ANY (ARRAY['accepted', 'rejected', 'deferred', 'unknown']))),
   constraint message_state_status_check CHECK ((status = ANY (ARRAY['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'])))
@@ -358,6 +364,15 @@ create table message_state (
 CREATE INDEX message_state_connection ON message_state (connection_id, status, created_at DESC, message_id DESC);
 CREATE INDEX message_state_conversation ON message_state (conversation_id, status, created_at DESC, message_id DESC) WHERE (conversation_id IS NOT NULL);
 CREATE INDEX message_state_meta ON message_state (hashtextextended(meta_message_id, (0)::bigint)) WHERE (meta_message_id IS NOT NULL);
+
+create table notification_queue (
+  notification_id uuid not null,
+  due_at timestamptz not null default (clock_timestamp() + '00:00:05'::interval),
+  tries integer not null default 0,
+  constraint notification_queue_pkey PRIMARY KEY (notification_id),
+  constraint notification_queue_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES platform_notification(id) ON DELETE CASCADE
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+CREATE INDEX notification_queue_due ON notification_queue (due_at);
 
 create table organization (
   id uuid not null,
@@ -508,14 +523,13 @@ create table platform_notification (
   received_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   body bytea not null,
   state text not null default 'stored',
-  tries integer not null default 0,
-  next_try_at timestamptz not null default (clock_timestamp() + '00:00:05'::interval),
   unread jsonb,
   constraint platform_notification_pkey PRIMARY KEY (id),
   constraint platform_notification_state_check CHECK ((state = ANY (ARRAY['stored', 'applied', 'unmatched', 'unreadable', 'failed'])))
 ) with (autovacuum_vacuum_scale_factor=0.01);
-CREATE INDEX platform_notification_due ON platform_notification (next_try_at) WHERE (state = 'stored');
 CREATE INDEX platform_notification_unread ON platform_notification (id) WHERE (unread IS NOT NULL);
+CREATE TRIGGER platform_notification_insert AFTER INSERT ON platform_notification FOR EACH ROW WHEN ((new.state = 'stored')) EXECUTE FUNCTION platform_notification_queue();
+CREATE TRIGGER platform_notification_update AFTER UPDATE ON platform_notification FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION platform_notification_queue();
 
 create unlogged table rate_bucket (
   key text not null,
@@ -591,6 +605,7 @@ create table webhook_delivery (
   constraint webhook_delivery_pkey PRIMARY KEY (id),
   constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['succeeded', 'failed'])))
 ) partition by RANGE (id);
+CREATE INDEX webhook_delivery_event ON webhook_delivery (event_id);
 CREATE INDEX webhook_delivery_list ON webhook_delivery (endpoint_id, event_type, status, created_at DESC, id DESC);
 
 create table webhook_endpoint (
@@ -607,8 +622,6 @@ create table webhook_endpoint (
   inactive_since timestamptz(3),
   failing_since timestamptz(3),
   last_failure_at timestamptz(3),
-  rests_until timestamptz,
-  rests smallint not null default 0,
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
@@ -628,20 +641,23 @@ create table webhook_event (
   type text not null,
   data jsonb not null,
   occurred_at timestamptz(3) not null,
-  status text not null default 'pending',
-  attempt_count integer not null default 0,
-  tries integer not null default 0,
-  current_attempt_id uuid,
-  next_attempt_at timestamptz default clock_timestamp(),
   trace_context bytea,
   transaction_id xid8 not null default pg_current_xact_id(),
-  constraint webhook_event_pkey PRIMARY KEY (id),
-  constraint webhook_event_endpoint_check CHECK (((endpoint_id IS NOT NULL) OR (status = 'recorded'))),
-  constraint webhook_event_status_check CHECK ((status = ANY (ARRAY['pending', 'delivered', 'exhausted', 'recorded'])))
+  constraint webhook_event_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
-CREATE INDEX webhook_event_due ON webhook_event (endpoint_id, next_attempt_at) WHERE (status = 'pending');
-CREATE INDEX webhook_event_leased ON webhook_event (endpoint_id, next_attempt_at) WHERE (current_attempt_id IS NOT NULL);
 CREATE INDEX webhook_event_order ON webhook_event (organization_id, transaction_id, id);
+
+create table webhook_queue (
+  event_id uuid not null,
+  organization_id uuid not null,
+  endpoint_id uuid not null,
+  due_at timestamptz not null default clock_timestamp(),
+  attempt_id uuid,
+  attempt_count integer not null default 0,
+  tries integer not null default 0,
+  constraint webhook_queue_pkey PRIMARY KEY (event_id)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+CREATE INDEX webhook_queue_due ON webhook_queue (endpoint_id, due_at);
 
 create table webhook_replay (
   id uuid not null,
@@ -806,6 +822,33 @@ SELECT m.id,
      LEFT JOIN message_state s ON s.message_id = m.id
      LEFT JOIN message_content c ON c.message_id = m.id
      LEFT JOIN message_schedule t ON t.message_id = m.id AND m.send_at IS NOT NULL;
+
+create view webhook_event_view as
+SELECT v.id,
+    v.organization_id,
+    v.endpoint_id,
+    v.type,
+    v.data,
+    v.occurred_at,
+    v.trace_context,
+    v.transaction_id,
+        CASE
+            WHEN q.event_id IS NOT NULL THEN 'pending'
+            WHEN v.endpoint_id IS NULL THEN 'recorded'
+            WHEN (EXISTS ( SELECT
+               FROM webhook_delivery d
+              WHERE d.event_id = v.id AND d.status = 'succeeded' AND d.id >= (("left"(v.id, 13) || '-7000-8000-000000000000')::uuid))) THEN 'delivered'
+            WHEN (EXISTS ( SELECT
+               FROM webhook_endpoint e
+              WHERE e.id = v.endpoint_id AND e.deleted_at IS NULL)) THEN 'exhausted'
+            ELSE 'recorded'
+        END AS status,
+    q.due_at,
+    q.attempt_id,
+    q.attempt_count,
+    q.tries
+   FROM webhook_event v
+     LEFT JOIN webhook_queue q ON q.event_id = v.id;
 
 CREATE OR REPLACE FUNCTION audit_event_guard()
  RETURNS trigger
@@ -972,6 +1015,20 @@ begin
       order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 2 for no key update skip locked
     )
     update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and num_nulls(q.attempt_id) = 1 and q.due_at is not null;
+  end if;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION platform_notification_queue()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+begin
+  if new.state = 'stored' then
+    insert into notification_queue (notification_id) values (new.id) on conflict do nothing;
+  else
+    delete from notification_queue where notification_id = new.id;
   end if;
   return null;
 end $function$;

@@ -16,6 +16,8 @@ export class Connections1770400000000 implements MigrationInterface {
 const UP = `
 -- token_version grows with every new token, so that a late refusal of the old one changes nothing.
 -- facts_due_at: when the platform is asked next. restricted_until: until then a restriction that was announced holds.
+-- payment_missing_at: since then the platform refuses what it charges for. service_charged_since: the first service message
+-- beyond the free ones, of the last month that had one.
 -- throughput_fixed: the operator chose the pace, and the platform's answer does not change it.
 create table connection (
   id uuid primary key,
@@ -34,6 +36,8 @@ create table connection (
   token_ciphertext bytea not null,
   token_version integer not null default 1,
   restricted_until timestamptz,
+  payment_missing_at timestamptz(3),
+  service_charged_since timestamptz(3),
   facts_at timestamptz(3),
   facts_due_at timestamptz not null default clock_timestamp(),
   profile_updated_at timestamptz(3),

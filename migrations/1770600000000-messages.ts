@@ -83,8 +83,7 @@ create table message_schedule (
   scheduled_for timestamptz(3) not null,
   release_at timestamptz not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-create index message_schedule_release on message_schedule (release_at);
-create index message_schedule_number on message_schedule (connection_id, release_at);
+create index message_schedule_due on message_schedule (connection_id, release_at);
 -- Both conditions hold for every row. A statement that is to be planned with the index repeats it, and no other does.
 create index message_schedule_by_time on message_schedule (connection_id, created_at) where created_at > '-infinity';
 create index message_schedule_by_recipient on message_schedule (connection_id, recipient) where recipient <> '';
@@ -206,6 +205,7 @@ create trigger message_queue_release after update of attempt_id on message_queue
 -- Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones are in
 -- message_attempt. attempt_count: all attempts, where later ones than attempt_number are in message_attempt too, because
 -- an earlier one proved a retry needless; else null.
+-- billable, pricing_*: of the first report that said what the platform charges.
 -- event_count becomes data.sequence of the message's next event; counted with and without an endpoint.
 create table message_state (
   message_id uuid primary key,
@@ -235,7 +235,12 @@ create table message_state (
   platform_code integer,
   platform_message text,
   attempt_category text,
-  trace_id text
+  trace_id text,
+  billable boolean,
+  pricing_category text,
+  pricing_type text,
+  pricing_subtype text,
+  pricing_model text
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
 create index message_state_connection on message_state (connection_id, status, created_at desc, message_id desc);
 create index message_state_conversation on message_state (conversation_id, status, created_at desc, message_id desc)

@@ -43,8 +43,6 @@ create table webhook_endpoint (
   inactive_since timestamptz(3),
   failing_since timestamptz(3),
   last_failure_at timestamptz(3),
-  rests_until timestamptz,
-  rests smallint not null default 0,
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
@@ -65,10 +63,9 @@ create table webhook_secret (
 create index webhook_secret_endpoint on webhook_secret (endpoint_id, created_at desc);
 create unique index webhook_secret_current on webhook_secret (endpoint_id) where expires_at is null;
 
--- An event and the state of its delivery. "recorded": it is for no endpoint, and only GET /events shows it. While an
--- attempt is under way current_attempt_id is set and next_attempt_at is the end of its lease: an attempt whose process
--- died becomes due again by itself.
--- No foreign keys on this table and webhook_delivery: not every event may lock an endpoint's row.
+-- The log of events: a row is written once, with the change that it reports. Without an endpoint it is for GET /events
+-- alone.
+-- No foreign keys on this table, webhook_queue and webhook_delivery: not every event may lock an endpoint's row.
 create table webhook_event (
   id uuid primary key default uuid_v7(),
   organization_id uuid not null,
@@ -76,20 +73,24 @@ create table webhook_event (
   type text not null,
   data jsonb not null,
   occurred_at timestamptz(3) not null,
-  status text not null default 'pending',
-  attempt_count integer not null default 0,
-  tries integer not null default 0,
-  current_attempt_id uuid,
-  next_attempt_at timestamptz default clock_timestamp(),
   trace_context bytea,
-  transaction_id xid8 not null default pg_current_xact_id(),
-  constraint webhook_event_status_check check (status in ('pending', 'delivered', 'exhausted', 'recorded')),
-  constraint webhook_event_endpoint_check check (endpoint_id is not null or status = 'recorded')
+  transaction_id xid8 not null default pg_current_xact_id()
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
-create index webhook_event_due on webhook_event (endpoint_id, next_attempt_at) where status = 'pending';
--- Deliveries under way by the end of their lease: to count them, only those of the last lease's length are read.
-create index webhook_event_leased on webhook_event (endpoint_id, next_attempt_at) where current_attempt_id is not null;
 create index webhook_event_order on webhook_event (organization_id, transaction_id, id);
+
+-- What is to be delivered: a row from the event until it is delivered or given up. due_at is when the next attempt may
+-- begin. While one is under way attempt_id is set and due_at is the end of its lease: an attempt whose process died
+-- becomes due again by itself.
+create table webhook_queue (
+  event_id uuid primary key,
+  organization_id uuid not null,
+  endpoint_id uuid not null,
+  due_at timestamptz not null default clock_timestamp(),
+  attempt_id uuid,
+  attempt_count integer not null default 0,
+  tries integer not null default 0
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+create index webhook_queue_due on webhook_queue (endpoint_id, due_at);
 
 -- One row an attempt, written with its outcome. A partition a day, by the time in the id.
 create table webhook_delivery (
@@ -106,6 +107,7 @@ create table webhook_delivery (
   next_attempt_at timestamptz,
   created_at timestamptz(3) not null
 ) partition by range (id);
+create index webhook_delivery_event on webhook_delivery (event_id);
 -- Lists merge the few types and states where a filter leaves one out.
 create index webhook_delivery_list on webhook_delivery (endpoint_id, event_type, status, created_at desc, id desc);
 
@@ -129,6 +131,18 @@ create table webhook_replay_event (
   primary key (replay_id, event_id)
 );
 
+-- What became of an event, for reading. "recorded": it is for no endpoint, or for one that was deleted before it was
+-- delivered; "exhausted": given up. An event's id begins with its time, as the ids of its attempts do, which are later.
+create view webhook_event_view as
+select v.*, case when q.event_id is not null then 'pending'
+    when v.endpoint_id is null then 'recorded'
+    when exists (select from webhook_delivery d where d.event_id = v.id and d.status = 'succeeded'
+      and d.id >= (left(v.id::text, 13) || '-7000-8000-000000000000')::uuid) then 'delivered'
+    when exists (select from webhook_endpoint e where e.id = v.endpoint_id and e.deleted_at is null) then 'exhausted'
+    else 'recorded' end as status,
+  q.due_at, q.attempt_id, q.attempt_count, q.tries
+from webhook_event v left join webhook_queue q on q.event_id = v.id;
+
 -- One row for each workspace whose events are recorded. since: what earlier transactions wrote is not complete.
 -- read_at: last call of GET /events, to the hour, or the last time that the workspace got or lost an endpoint.
 create table event_recording (
@@ -148,9 +162,11 @@ create trigger webhook_endpoint_recording after insert or update of deleted_at o
 
 const DOWN = `
 drop table event_recording;
+drop view webhook_event_view;
 drop table webhook_replay_event;
 drop table webhook_replay;
 drop table webhook_delivery;
+drop table webhook_queue;
 drop table webhook_event;
 drop table webhook_secret;
 drop table webhook_endpoint;

@@ -10,6 +10,7 @@ const TABLES_OF_ALL = {
   organization: 'the workspace itself',
   lane: 'names its sender by key',
   platform_notification: 'as it came; its workspace is found later',
+  notification_queue: 'ids of notifications',
   heartbeat: 'of processes',
   database_identity: 'one row for all',
   retention_cursor: 'of the sweeps',

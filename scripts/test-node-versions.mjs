@@ -30,7 +30,6 @@ const STAND_ON_NODE = [
   'src/infrastructure/database/lost-server',
   'src/infrastructure/http/express-adapter',
   'src/infrastructure/http/server-limits',
-  'src/infrastructure/lanes/claim-turns',
   'src/infrastructure/operations/logger',
   'src/infrastructure/secrets/secret-box',
   'src/infrastructure/storage/folder-storage',

@@ -20,8 +20,7 @@ import type { Config } from './infrastructure/config/config.js';
 import { ConfigModule } from './infrastructure/config/config.module.js';
 import { DatabaseModule } from './infrastructure/database/database.module.js';
 import { HttpModule } from './infrastructure/http/http.module.js';
-import { LanesModule } from './infrastructure/lanes/lanes.module.js';
-import { QueueModule } from './infrastructure/lanes/queue.module.js';
+import { QueueModule } from './infrastructure/queue/queue.module.js';
 import { OperationsModule } from './infrastructure/operations/operations.module.js';
 import { RatesModule } from './infrastructure/rates/rates.module.js';
 import { SecretsModule } from './infrastructure/secrets/secrets.module.js';
@@ -37,7 +36,6 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     OperationsModule,
     QueueModule,
     WhatsappModule,
-    LanesModule,
     AuditModule,
     SecretsModule,
     RatesModule,

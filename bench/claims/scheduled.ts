@@ -2,7 +2,12 @@ import type pg from 'pg';
 import { FIRST_ID, newId } from '../../src/common/ids.js';
 import { DUE as DUE_LANES, CLAIM } from '../../src/modules/sending/claim/claim-sql.js';
 import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED } from '../../src/modules/sending/sending.repository.js';
-import { DUE, dueExists } from '../../src/modules/messages/schedule/schedule.repository.js';
+import {
+  CLAIM as CLAIM_SCHEDULED,
+  DUE as DUE_SCHEDULED,
+  scheduleLaneOf,
+} from '../../src/modules/messages/schedule/schedule.repository.js';
+import { holdParams } from '../../src/infrastructure/queue/lane-hold.js';
 import { inTurn, type Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
 import { createDatabase, type BenchDatabase } from '../../test/support/rig/database.js';
@@ -37,8 +42,13 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   'the sweep for due lanes': () => ({ text: DUE_LANES, values: [2_000, FIRST_ID] }),
   'the sweep for leases': () => ({ text: EXPIRE_LEASES, values: [1_000, null] }),
   'the sweep for what waited too long': () => ({ text: EXPIRE_QUEUED, values: [1_000, null] }),
-  'whether a scheduled message is due': () => ({ text: `select ${dueExists(`'-infinity'`)}`, values: [] }),
-  'the sweep for scheduled messages that are due': () => ({ text: DUE, values: [FIRST_ID, 500, 24, null] }),
+  'whether a scheduled message is due': () => ({ text: DUE_SCHEDULED, values: [2_000, FIRST_ID] }),
+  'the sweep for scheduled messages that are due': ({ connections }, turn) => {
+    const id = connections[turn % NUMBERS]?.id ?? '';
+    const pace = { ratePerSecond: 1_000, burstSeconds: 1 };
+    const request = { laneKey: scheduleLaneOf(id), owner: FIRST_ID, limit: 1, pace, inHandSeconds: 1 };
+    return { text: CLAIM_SCHEDULED, values: [...holdParams(request), id, 100, 24] };
+  },
 };
 
 /** What is scheduled costs nothing until it is due: each statement without it, and with many. */

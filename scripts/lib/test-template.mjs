@@ -2,7 +2,7 @@
 import pg from 'pg';
 
 const DATA_SOURCE = new URL('../../dist/src/infrastructure/database/data-source.js', import.meta.url);
-const QUEUE = new URL('../../dist/src/infrastructure/lanes/queue-connection.js', import.meta.url);
+const QUEUE = new URL('../../dist/src/infrastructure/queue/queue-connection.js', import.meta.url);
 
 /**
  * Makes the template on the server at `adminUrl`.

@@ -21,7 +21,7 @@ import { migrate, requireSchema } from '../infrastructure/database/data-source.j
 import { sessionLink } from '../infrastructure/database/pooler.js';
 import { Erasure } from '../modules/workspaces/erasure/erasure.service.js';
 import { WorkspaceErasure } from '../modules/workspaces/erasure/workspace-erasure.service.js';
-import { Restoration } from '../infrastructure/lanes/restoration.js';
+import { Restoration } from '../infrastructure/queue/restoration.js';
 import { Backlogs } from '../infrastructure/operations/backlogs.js';
 import { HeraldLogger } from '../infrastructure/operations/logger.js';
 import { SecretRotation } from '../infrastructure/secrets/secret-rotation.js';

@@ -41,6 +41,30 @@ export async function checkNumbers(client: pg.Client): Promise<Result> {
   return warn(`${first.affected} of ${first.count}: ${named.join(', ')}${more}. See herald connection list`);
 }
 
+/** Numbers whose charged messages WhatsApp refuses. */
+export async function checkPayment(client: pg.Client): Promise<Result> {
+  if (!(await hasTable(client, 'connection'))) return ok('no numbers yet');
+  const { rows } = await client.query<{ id: string; count: number }>(
+    `select id, count(*) over ()::int as count from connection where payment_missing_at is not null
+     order by payment_missing_at, id limit $1`,
+    [MAX_NUMBERS],
+  );
+  const { rows: charged } = await client.query<{ count: number; since: string | null }>(
+    `select count(*)::int as count, to_char(min(service_charged_since) at time zone 'UTC', 'YYYY-MM-DD') as since
+     from connection where service_charged_since >= date_trunc('month', now())`,
+  );
+  const { count, since } = charged[0] ?? { count: 0, since: null };
+  const used =
+    count === 0
+      ? ''
+      : `; service messages of ${count} are charged, the free ones of the month used up, first on ${since}`;
+  const [first] = rows;
+  if (first === undefined) return ok(`WhatsApp reports no missing payment method${used}`);
+  const ids = rows.map(({ id }) => id).join(', ');
+  const more = first.count > rows.length ? `, and ${first.count - rows.length} more` : '';
+  return warn(`no valid payment method for ${ids}${more}: add or repair it in WhatsApp Manager${used}`);
+}
+
 /** Notifications that one look reads, newest first. */
 const MAX_NOTIFICATIONS = 10_000;
 const MAX_NAMES = 20;

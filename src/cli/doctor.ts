@@ -16,10 +16,10 @@ import { closeNow } from '../infrastructure/database/lost-server.js';
 import { isDiskFull } from '../infrastructure/database/database-faults.js';
 import { sessionLink, setSession, startClient } from '../infrastructure/database/pooler.js';
 import { compareSchema } from '../infrastructure/database/data-source.js';
-import { type Holder, VACUUM_HORIZON } from '../infrastructure/lanes/vacuum-watch.js';
-import { HELD_ADVICE, LANES_HELD } from '../infrastructure/lanes/lane-hold.js';
-import { QueueConnection } from '../infrastructure/lanes/queue-connection.js';
-import { checkNotifications, checkNumbers, checkPlatform } from './doctor-platform.js';
+import { type Holder, VACUUM_HORIZON } from '../infrastructure/operations/metrics/vacuum-horizon.js';
+import { HELD_ADVICE, LANES_HELD } from '../infrastructure/queue/lane-hold.js';
+import { QueueConnection } from '../infrastructure/queue/queue-connection.js';
+import { checkNotifications, checkNumbers, checkPayment, checkPlatform } from './doctor-platform.js';
 import { fail, type Finding, hasTable, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
 import { openDatabase } from './session.js';
 
@@ -216,6 +216,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['transactions', checkTransactions],
   ['stored tokens', checkTokens],
   ['numbers', checkNumbers],
+  ['payment', checkPayment],
   ['notifications', checkNotifications],
   ['workers', checkWorkers],
   ['lanes', checkLanes],

@@ -58,6 +58,10 @@ export const FAILURE_MEANINGS = {
     'recipient',
     'The recipient has chosen to get no marketing messages from you, and only they can change it, in WhatsApp. Other messages reach them.',
   ),
+  not_conversation_owner: meaning(
+    'operator',
+    'Another app owns the conversation with this customer at WhatsApp, and only the owner may answer. Send a template, or retry once the conversation is yours.',
+  ),
   account_restricted: meaning(
     'operator',
     'WhatsApp restricts the business account or the number. WhatsApp Manager says why; retry once it is lifted.',

@@ -8,8 +8,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     'breaks connections while statements run: the pauses only spread the breaks, and no assertion depends on them',
   'test/contract/rate-limits.e2e-spec.ts':
     'a bucket fills by the clock while requests run: the bound grows with the time that passed, however much',
-  'test/inbound/sweep.e2e-spec.ts':
-    'a distance by the clock of the database is compared with what it was set to, less the time that passed, however much',
 };
 
 const SLEEPS = [

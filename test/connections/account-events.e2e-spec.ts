@@ -1,4 +1,4 @@
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { entries, notify, secondsNow } from '../inbound/fixture.js';
 import { connectionAtSimulator } from '../messages/fixture.js';
 import type { ApiClient } from '../support/api-client.js';

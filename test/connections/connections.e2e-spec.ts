@@ -1,5 +1,5 @@
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { connectionAtSimulator } from '../messages/fixture.js';
 import type { ApiClient } from '../support/api-client.js';
 import type { ConnectionRow } from '../support/factories.js';
@@ -60,6 +60,7 @@ describe('GET /connections', () => {
       quality_rating: null,
       messaging_limit: null,
       throughput_per_second: 1_000,
+      service_charged_since: null,
       timezone: null,
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/),
     });

@@ -72,7 +72,7 @@ export class WebhookStorm {
         jsonb_build_object('status', 'sent', 'sequence', n) as event_data, clock_timestamp() as occurred_at,
         null::uuid[] as connection_ids, null::bytea as trace_context
       from unnest($1::text[]) o, generate_series(1, $2) n)`;
-    const rows = await this.run<{ id: string }>(`${insertWebhookEvents(source)} returning webhook_event.id`, [
+    const rows = await this.run<{ id: string }>(`with ${insertWebhookEvents(source)} select id from announced`, [
       endpoints.map(({ organizationId }) => organizationId),
       eachMany,
     ]);
@@ -91,8 +91,7 @@ export class WebhookStorm {
   async hurry(): Promise<void> {
     while (!this.ended && this.receiver.isListening) {
       await this.run(
-        `update webhook_event set next_attempt_at = clock_timestamp()
-         where status = 'pending' and current_attempt_id is null and next_attempt_at > clock_timestamp()`,
+        `update webhook_queue set due_at = clock_timestamp() where attempt_id is null and due_at > clock_timestamp()`,
       ).catch(() => undefined);
       await pause(HURRY_EVERY_MS);
     }
@@ -100,22 +99,17 @@ export class WebhookStorm {
 
   /** Lets the leases of a worker that was killed run out at once. */
   async expireLeases(): Promise<void> {
-    await this.run(
-      `update webhook_event set next_attempt_at = clock_timestamp()
-       where status = 'pending' and current_attempt_id is not null`,
-    );
+    await this.run(`update webhook_queue set due_at = clock_timestamp() where attempt_id is not null`);
   }
 
   async open(): Promise<number> {
-    const rows = await this.run<{ count: number }>(
-      `select count(*)::integer as count from webhook_event where status = 'pending'`,
-    );
+    const rows = await this.run<{ count: number }>('select count(*)::integer as count from webhook_queue');
     return rows[0]?.count ?? 0;
   }
 
   async judge(): Promise<StormVerdict> {
     this.ended = true;
-    const states = await this.run<{ id: string; status: string }>('select id, status from webhook_event');
+    const states = await this.run<{ id: string; status: string }>('select id, status from webhook_event_view');
     const statusOf = new Map(states.map(({ id, status }) => [id, status]));
     const verdict: StormVerdict = {
       events: this.ids.length,

@@ -5,7 +5,7 @@ import { GroupCommit } from '../../src/infrastructure/database/group-commit.js';
 import { InboundService } from '../../src/modules/inbound/inbound.service.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
-import { bytesOf, envelope, inboundOf, notify, secondsNow, statesOf, statusOf, sweepUntil } from './fixture.js';
+import { bytesOf, envelope, inboundOf, notify, secondsNow, statesOf, statusOf, tryUntil } from './fixture.js';
 
 let test: TestApp;
 let sender: TestSender;
@@ -91,7 +91,7 @@ it('one that can’t be applied harms no other, and nothing else that it says', 
   } finally {
     await test.database.execute('alter table message drop constraint bad');
   }
-  await sweepUntil(test, bad, ['applied']);
+  await tryUntil(test, bad, ['applied']);
 });
 
 it('one whose message is locked for long is stored and acknowledged, and keeps no other waiting', async () => {
@@ -109,6 +109,6 @@ it('one whose message is locked for long is stored and acknowledged, and keeps n
   } finally {
     await foreign.end();
   }
-  await sweepUntil(test, locked.attemptId ?? '', ['applied']);
+  await tryUntil(test, locked.attemptId ?? '', ['applied']);
   expect((await sender.api.get(`/messages/${locked.id}`)).body.data.status).toBe('sent');
 }, 30_000);

@@ -1,8 +1,12 @@
-import { InboundMaintenance } from '../../src/modules/inbound/inbound.maintenance.js';
+import { newId } from '../../src/common/ids.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
+import { StoredNotifications } from '../../src/modules/inbound/inbound.processor.js';
+import { INBOUND_LANE } from '../../src/modules/inbound/inbound.repository.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { ConnectionRow } from '../support/factories.js';
 import type { TestApp } from '../support/test-app.js';
+import { claimRequest } from '../support/claim-request.js';
 import { waitFor } from '../support/wait-for.js';
 
 export const WEBHOOK = '/platform/whatsapp/webhook';
@@ -107,28 +111,45 @@ export async function waitForStates(test: TestApp, marker: string, expected: str
 
 /** Writes a notification as a process does that dies before it has applied it; its turn is now. */
 export async function leaveStored(test: TestApp, id: string, body: Buffer): Promise<void> {
+  await test.database.execute('insert into platform_notification (id, body) values ($1, $2)', [id, body]);
   await test.database.execute(
-    `insert into platform_notification (id, body, next_try_at) values ($1, $2, now() - interval '1 second')`,
-    [id, body],
+    `update notification_queue set due_at = now() - interval '1 second' where notification_id = $1`,
+    [id],
   );
 }
 
-/** Runs one round of the sweep; with `marker`, the turn of the notifications that contain it comes now. */
-export async function sweep(test: TestApp, marker?: string): Promise<number> {
-  if (marker !== undefined) {
-    await test.database.execute(
-      `update platform_notification set next_try_at = now() - interval '1 second'
-       where state = 'stored' and position($1::bytea in body) > 0`,
-      [Buffer.from(marker)],
-    );
-  }
-  return test.app.get(InboundMaintenance, { strict: false }).run(new AbortController().signal);
+const OWNER = newId();
+
+/** Stored notifications that contain the marker are due now. */
+export async function letBecomeDue(test: TestApp, marker: string): Promise<void> {
+  await test.database.execute(
+    `update notification_queue q set due_at = now() - interval '1 second' from platform_notification n
+     where n.id = q.notification_id and position($1::bytea in n.body) > 0`,
+    [Buffer.from(marker)],
+  );
 }
 
-/** Runs the sweep until the notifications that contain the marker are in these states: another try may hold their rows. */
-export async function sweepUntil(test: TestApp, marker: string, expected: string[]): Promise<void> {
+/**
+ * Tries what is due, as a worker does, until nothing is; returns how many. With \`marker\`, the turn of the notifications that
+ * contain it comes now.
+ */
+export async function tryAgain(test: TestApp, marker?: string): Promise<number> {
+  if (marker !== undefined) await letBecomeDue(test, marker);
+  const kind = test.app.get(StoredNotifications, { strict: false });
+  await test.app.get(LaneRepository, { strict: false }).ensure(INBOUND_LANE);
+  for (let tried = 0; ;) {
+    const [claim] = await kind.claim([claimRequest(INBOUND_LANE, OWNER, kind.maxPerLane)]);
+    if (claim === undefined || claim instanceof Error) throw claim ?? new Error('a claim without an answer');
+    if (claim.items.length === 0) return tried;
+    await Promise.all(claim.items.map((notification) => kind.work(notification)));
+    tried += claim.items.length;
+  }
+}
+
+/** Tries again until the notifications that contain the marker are in these states: another try may hold their rows. */
+export async function tryUntil(test: TestApp, marker: string, expected: string[]): Promise<void> {
   const look = async (): Promise<boolean> => {
-    await sweep(test, marker);
+    await tryAgain(test, marker);
     return JSON.stringify(await statesOf(test, marker)) === JSON.stringify(expected);
   };
   await waitFor(look, { what: `notifications to be ${expected.join(', ')}` });

@@ -12,7 +12,7 @@ import {
   notify,
   secondsNow,
   statesOf,
-  sweepUntil,
+  tryUntil,
   waitForStates,
 } from './fixture.js';
 
@@ -66,7 +66,7 @@ describe('a notification', () => {
   });
 });
 
-it('what can’t be applied now is applied by the sweep, and keeps nothing else of its notification back', async () => {
+it('what can’t be applied now is applied later, and keeps nothing else of its notification back', async () => {
   const marker = `wamid.${newId()}`;
   const text = { from: testPhone(), id: marker, timestamp: String(secondsNow()), type: 'text', text: { body: 'oi' } };
   const { wabaId } = workspace.connection;
@@ -90,7 +90,7 @@ it('what can’t be applied now is applied by the sweep, and keeps nothing else 
   } finally {
     await test.database.execute('alter table template_account_away rename to template_account');
   }
-  await sweepUntil(test, marker, ['applied']);
+  await tryUntil(test, marker, ['applied']);
   const stored = await inboundOf(test, workspace.connection);
   expect(stored.filter((row) => row.meta_message_id === marker)).toHaveLength(1);
 });

@@ -10,7 +10,7 @@ import {
   leaveStored,
   notify,
   secondsNow,
-  sweepUntil,
+  tryUntil,
 } from './fixture.js';
 
 let test: TestApp;
@@ -205,7 +205,7 @@ describe('what Herald does not know or use', () => {
     const payload = (marker: string, field: string) =>
       entries([{ id: sender.connection.wabaId, changes: [{ field, value: { marker } }] }]);
     await leaveStored(test, newId(), bytesOf(payload(left, 'holograms')));
-    await sweepUntil(test, left, ['applied']);
+    await tryUntil(test, left, ['applied']);
     expect(await kept(left)).toEqual([{ state: 'applied', unread: ['holograms'] }]);
     await notify(test, payload(plain, 'security'));
     expect(await kept(plain)).toEqual([{ state: 'applied', unread: null }]);

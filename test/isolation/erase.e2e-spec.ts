@@ -358,8 +358,8 @@ describe('erasure of a phone number', () => {
     expect(await eventsOf(phone)).toEqual([]);
     // The file came while its message was being erased.
     await test.database.execute(
-      `insert into webhook_event (organization_id, type, data, occurred_at, status, next_attempt_at)
-       select $1, 'media.failed', data, clock_timestamp(), 'recorded', null from unnest($2::jsonb[]) as each (data)`,
+      `insert into webhook_event (organization_id, type, data, occurred_at)
+       select $1, 'media.failed', data, clock_timestamp() from unnest($2::jsonb[]) as each (data)`,
       [own.workspace.id, late.map(({ data }) => JSON.stringify(data))],
     );
     expect(await eventsOf(phone)).toHaveLength(2);

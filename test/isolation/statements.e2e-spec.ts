@@ -12,6 +12,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   organization: 'the workspaces themselves',
   otp_sender: "the service's own number; its codes belong to projects, which belong to workspaces",
   platform_notification: 'as it came in: one may be about several workspaces; never shown',
+  notification_queue: 'ids of notifications that are still to be applied',
   lane: 'the state of a queue, by connection or endpoint; never shown',
   heartbeat: 'when the sweeps ran',
   database_identity: 'one row: the server that was confirmed last',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { sendJson } from '../support/local-server.js';
 import { refusal } from '../support/whatsapp/fake-media-platform.js';
 import { waitFor } from '../support/wait-for.js';

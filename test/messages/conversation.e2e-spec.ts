@@ -143,14 +143,15 @@ it('a template, a customer’s picture and a document in return: sent, received,
         attempt: 1,
         failure_category: null,
         error: null,
+        pricing: data.status === 'accepted' ? null : shown.pricing,
         sequence: data.sequence,
       });
     }
   }
   const [arrival, ...others] = reported.filter(({ type }) => type === 'message.received');
   expect(others).toEqual([]);
-  // A list item also names the user id that was written to and the contact, and not when the customer wrote.
-  const { recipient: _, contact: __, ...listed } = inbound;
+  // A list item also names the user id that was written to, the contact and the price, and not when the customer wrote.
+  const { recipient: _, contact: __, pricing: ___, ...listed } = inbound;
   expect(arrival?.data).toEqual({
     message: {
       ...listed,

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 import { CloudApiClient } from '../../src/infrastructure/whatsapp/cloud-api-client.js';
 import type { SendOutcome } from '../../src/infrastructure/whatsapp/outcome.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

@@ -36,6 +36,7 @@ export function statusReport(
     recipientId: null,
     recipientUserId: null,
     error: status === 'failed' ? { code: 131026, title: 'Message undeliverable', details: 'Not on WhatsApp' } : null,
+    pricing: null,
     connectionId,
     ...change,
   };

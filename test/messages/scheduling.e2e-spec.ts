@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { NO_MARK } from '../../src/infrastructure/queue/lane.repository.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { CloudApiClient } from '../../src/infrastructure/whatsapp/cloud-api-client.js';
 import type { ApiResponse } from '../support/api-client.js';
 import { RecipientsService } from '../../src/modules/conversations/windows/recipients.service.js';
@@ -36,7 +37,7 @@ async function schedule(to: string, fields: Record<string, unknown> = {}): Promi
 
 const cancel = (id: string): Promise<ApiResponse> => workspace.api.post(`/messages/${id}/cancel`);
 
-/** It is looked at now, `ago` milliseconds after its time. */
+/** It is looked at now, `ago` milliseconds after its time: released, failed or put off. */
 async function becomesDue(id: string, agoMs = 0): Promise<void> {
   await test.database.execute(
     `update message_schedule set scheduled_for = clock_timestamp() - make_interval(secs => $2::float8 / 1000),
@@ -44,7 +45,13 @@ async function becomesDue(id: string, agoMs = 0): Promise<void> {
      where message_id = $1`,
     [id, agoMs],
   );
-  await test.app.get(Sweeps, { strict: false }).runNow('send_schedule');
+  await releaseDue();
+}
+
+async function releaseDue(): Promise<void> {
+  await test.app.get(Sweeps, { strict: false }).runNow('schedule_due');
+  const due = 'select 1 from message_schedule where release_at <= clock_timestamp()';
+  await waitFor(async () => (await test.database.query(due)).length === 0, { what: 'nothing scheduled to be due' });
 }
 
 /** Messages to the number that the platform took, in their order. */
@@ -67,7 +74,7 @@ describe('send_at', () => {
       attempt_count: 0,
       attempts: [],
     });
-    await test.app.get(Sweeps, { strict: false }).runNow('send_schedule');
+    await releaseDue();
     expect(taken(to)).toEqual([]);
 
     await becomesDue(id);
@@ -108,7 +115,7 @@ describe('send_at', () => {
        from unnest($1::uuid[]) with ordinality as given (id, place) where message_id = id`,
       [ids],
     );
-    await test.app.get(Sweeps, { strict: false }).runNow('send_schedule');
+    await releaseDue();
     for (const id of ids) await workspace.reaches(id, 'read');
     expect(taken(to)).toEqual(ids.toReversed());
   });
@@ -259,6 +266,43 @@ describe('at its time', () => {
   });
 });
 
+it('a number whose messages cannot be checked keeps no message of another number waiting', async () => {
+  const preparation = test.app.get(SendPreparation, { strict: false });
+  const prepareAgain = preparation.prepareAgain.bind(preparation);
+  const own = await sendingWorkspace(test);
+  const answered = deferred();
+  let hanging = 0;
+  jest.spyOn(preparation, 'prepareAgain').mockImplementation(async (organizationId, message) => {
+    if (organizationId === own.organizationId) {
+      hanging++;
+      await answered.promise;
+    }
+    return prepareAgain(organizationId, message);
+  });
+  const ids: string[] = [];
+  for (let n = 0; n < 12; n++) {
+    const { body } = await own.send(await own.contact(), { body: { send_at: inMs(HOUR_MS) } });
+    ids.push((body.data as { id: string }).id);
+  }
+  const other = await schedule(await workspace.contact());
+  try {
+    await test.database.execute(
+      `update message_schedule set scheduled_for = now(), release_at = now() where message_id = any($1)`,
+      [ids],
+    );
+    await waitFor(() => hanging > 0);
+    await test.database.execute(
+      `update message_schedule set scheduled_for = now(), release_at = now() where message_id = $1`,
+      [other],
+    );
+    await workspace.reaches(other, 'read');
+    expect((await own.message(ids[0] as string)).scheduled_for).toEqual(expect.any(String));
+  } finally {
+    answered.resolve();
+  }
+  for (const id of ids) await own.reaches(id, 'read');
+});
+
 describe('ttl_seconds', () => {
   it('fails a message that waits longer, and lets the next one of the recipient go', async () => {
     const to = await workspace.contact();
@@ -281,6 +325,8 @@ describe('ttl_seconds', () => {
        from (values ($1::uuid, interval '29 days'), ($2, interval '1 day')) as aged (id, age) where message_id = aged.id`,
       [long, usual],
     );
+    // They are due before the lane's mark, which else goes back to them within a minute.
+    await test.database.execute(`update lane set ${NO_MARK}`);
     await workspace.reaches(long as string, 'read');
     await test.app.get(Sweeps, { strict: false }).runNow('send_expiry');
     expect((await workspace.message(usual as string)).failure_category).toBe('expired');

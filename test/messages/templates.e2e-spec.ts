@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';

@@ -100,8 +100,8 @@ describe('the timeline of a sent message', () => {
     const { id: other } = await test.factories.workspace();
     for (let part = 0; part < 4; part++) {
       await test.database.execute(
-        `insert into webhook_event (organization_id, type, data, occurred_at, status, next_attempt_at)
-         select $1, 'message.status.updated', '{"message_id":"none"}', clock_timestamp(), 'recorded', null
+        `insert into webhook_event (organization_id, type, data, occurred_at)
+         select $1, 'message.status.updated', '{"message_id":"none"}', clock_timestamp()
          from generate_series(1, 5000)`,
         [other],
       );

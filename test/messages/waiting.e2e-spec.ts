@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 import { QueueEstimates } from '../../src/modules/sending/estimate/queue-estimate.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { testPhone } from '../support/factories.js';

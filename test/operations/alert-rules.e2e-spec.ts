@@ -17,7 +17,7 @@ const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 const API = 'job="herald", role="api", instance="api-1"';
 const WORKER = 'job="herald", role="worker", instance="worker-1"';
 const REQUESTS = 'herald_http_request_seconds_count';
-const SWEEPS = ['send_due', 'send_leases', 'notifications', 'otp_due', 'webhook_due'];
+const SWEEPS = ['send_due', 'send_leases', 'inbound_due', 'otp_due', 'webhook_due'];
 const QUEUES = ['messages', 'webhooks', 'codes', 'files', 'notifications'];
 
 /** What a series does from the fault on: a value, a rise by so much each time, or no sample any more. One that is not among the healthy begins. */

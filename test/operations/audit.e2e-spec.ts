@@ -5,7 +5,7 @@ import { WorkspacesService } from '../../src/modules/workspaces/workspaces.servi
 import { Audit } from '../../src/modules/audit/audit.service.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { WorkspaceErasure } from '../../src/modules/workspaces/erasure/workspace-erasure.service.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { runHerald } from '../support/herald-process.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 

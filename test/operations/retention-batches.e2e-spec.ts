@@ -41,13 +41,13 @@ const KINDS: Record<string, Kind> = {
   },
   'webhook events': {
     table: 'webhook_event',
-    insert: `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at, status)
-      select $1::uuid, $2::uuid, 'message.received', '{}', ${at}, null, 'delivered' ${series}`,
+    insert: `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at)
+      select $1::uuid, $2::uuid, 'message.received', '{}', ${at} ${series}`,
     clear: ({ app }) => app.get(WebhookMaintenance).removeOld('ffffffff-ffff-ffff-ffff-ffffffffffff', LIMIT),
   },
   notifications: {
     table: 'platform_notification',
-    insert: `insert into platform_notification (id, body, state, next_try_at)
+    insert: `insert into platform_notification (id, body, state, received_at)
       select uuid_v7(), '{}'::bytea, 'applied', ${at} ${series}`,
     clear: ({ app }) => app.get(InboundRepository).removeOld(before(), LIMIT),
   },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { mobile, otpApp } from '../otp/fixture.js';
 import { png } from '../media/samples.js';
 import { settle } from '../support/settle.js';
@@ -123,8 +123,8 @@ describe('what is kept for a time only', () => {
     const insert = async (daysAgo: number, state: string) => {
       const id = idOf(daysAgo);
       await test.database.execute(
-        `insert into platform_notification (id, body, state, next_try_at, received_at)
-         values ($1, '\\x7b7d', $2, clock_timestamp() + interval '1 day', clock_timestamp() - make_interval(days => $3))`,
+        `insert into platform_notification (id, body, state, received_at)
+         values ($1, '\\x7b7d', $2, clock_timestamp() - make_interval(days => $3))`,
         [id, state, daysAgo],
       );
       return id;
@@ -189,14 +189,12 @@ describe('what is kept for a time only', () => {
       );
       return { table, id, daysAgo };
     };
-    const event = (daysAgo: number, status: string) =>
+    const event = (daysAgo: number) =>
       insert('webhook_event', daysAgo, {
         endpoint_id: newId(),
         type: 'message.received',
         data: '{"content":"said"}',
         occurred_at: new Date(),
-        status,
-        next_attempt_at: null,
       });
     const delivery = (daysAgo: number) =>
       insert('webhook_delivery', daysAgo, {
@@ -221,15 +219,15 @@ describe('what is kept for a time only', () => {
     await makeDaysAhead(query, 'webhook_delivery', new Date(Date.now() - 22 * DAY_MS));
     await days.makeAhead('webhook_delivery');
     const gone = [
-      await event(21, 'delivered'),
-      await event(300, 'pending'),
+      await event(21),
+      await event(300),
       await delivery(21),
       await attempt(101, 'accepted'),
       await attempt(500, 'unknown'),
     ];
     const kept = [
-      await event(19, 'delivered'),
-      await event(0, 'pending'),
+      await event(19),
+      await event(0),
       await delivery(19),
       await attempt(99, 'rejected'),
       await attempt(101, 'started'),

@@ -9,7 +9,7 @@ import type { OtpStatus } from '../../src/modules/otp/otp.types.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import type { Database } from '../../src/infrastructure/database/database.js';
-import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 
 /** A challenge as a test made it. */
 export interface MadeCode {

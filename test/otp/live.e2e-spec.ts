@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { envelope, notify, statusOf } from '../inbound/fixture.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';

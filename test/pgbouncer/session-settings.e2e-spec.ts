@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { checkDatabase } from '../../src/cli/doctor.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { WEBHOOK_EVENTS } from '../../src/modules/webhook/webhook.types.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
 import { uploaded } from '../media/fixture.js';

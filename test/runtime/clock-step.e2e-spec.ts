@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { mobile, otpApp, setSender } from '../otp/fixture.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

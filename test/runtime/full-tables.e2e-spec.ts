@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { rowsRead } from '../support/rows-read.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -9,12 +9,17 @@ const WAITING = 2_000;
 /** Rows of one statement: a slow machine inserts them well within the time a statement may take. */
 const EACH = 1_000;
 
-/** What is written for each row: $1 an id, $2 a workspace, $3 its number; `n` counts the rows. */
-const ROWS: Record<string, { columns: string; done: string; waiting: string }> = {
-  webhook_event: {
-    columns: 'organization_id, endpoint_id, type, data, occurred_at, status, next_attempt_at',
-    done: `$2::uuid, $1::uuid, 'message.received', '{}', now(), 'delivered', null`,
-    waiting: `$2::uuid, $1::uuid, 'message.received', '{}', now(), 'pending', now()`,
+/**
+ * What is written for each row, done with or due later, and waiting: $1 an id, $2 a workspace, $3 its number; `n` counts
+ * the rows.
+ */
+const ROWS: Record<string, { prepare?: string; columns: string; done: string; waiting: string }> = {
+  webhook_queue: {
+    prepare: `insert into webhook_endpoint (id, organization_id, url, events, active)
+      select $1::uuid, $2::uuid, 'https://hooks.example.com/', '{message.received}', true where $3::uuid is not null`,
+    columns: 'event_id, organization_id, endpoint_id, due_at',
+    done: `uuid_v7(), $2::uuid, $1::uuid, now() + interval '1 hour'`,
+    waiting: `uuid_v7(), $2::uuid, $1::uuid, now()`,
   },
   media_object: {
     columns: `id, organization_id, connection_id, direction, type, mime_type, status, storage_key, size_bytes, sha256,
@@ -25,9 +30,9 @@ const ROWS: Record<string, { columns: string; done: string; waiting: string }> =
       null::text, n::text, now()`,
   },
   platform_notification: {
-    columns: 'id, body, state, next_try_at',
-    done: `uuid_v7(), '{}'::bytea, 'applied', now()`,
-    waiting: `uuid_v7(), '{}'::bytea, 'stored', now()`,
+    columns: 'id, body, state',
+    done: `uuid_v7(), '{}'::bytea, 'applied'`,
+    waiting: `uuid_v7(), '{}'::bytea, 'stored'`,
   },
   otp_challenge: {
     columns: `id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint, status, code_hash,
@@ -49,7 +54,7 @@ afterAll(() => test?.stop());
 
 it.each(Object.entries(ROWS))(
   'the look for work reads a few rows of %s, where many wait behind many that are done',
-  async (table, { columns, done, waiting }) => {
+  async (table, { prepare, columns, done, waiting }) => {
     const { database } = test;
     const { workspace, connection } = await test.sender();
     const ids = [newId(), workspace.id, connection.id];
@@ -62,6 +67,7 @@ it.each(Object.entries(ROWS))(
         );
       }
     };
+    if (prepare !== undefined) await database.execute(prepare, ids);
     await fill(done, DONE);
     await fill(waiting, WAITING);
     await database.execute(`analyze ${table}`);

@@ -1,23 +1,26 @@
 import type pg from 'pg';
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
-import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 import { fetchLaneOf, FetchRepository } from '../../src/modules/media/transfer/fetch.repository.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { MessagesMaintenanceRepository } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../src/modules/messages/messages.repository.js';
-import { ScheduleRepository } from '../../src/modules/messages/schedule/schedule.repository.js';
+import { scheduleLaneOf, ScheduleRepository } from '../../src/modules/messages/schedule/schedule.repository.js';
 import { CLAIM, type ClaimRow } from '../../src/modules/sending/claim/claim-sql.js';
 import { QueueEstimates } from '../../src/modules/sending/estimate/queue-estimate.js';
 import { RECORD as RECORD_SEND } from '../../src/modules/sending/outcome/outcome.repository.js';
 import { claimParams, SendRepository } from '../../src/modules/sending/sending.repository.js';
-import { InboundRepository } from '../../src/modules/inbound/inbound.repository.js';
+import { INBOUND_LANE, InboundRepository, type DueNotification } from '../../src/modules/inbound/inbound.repository.js';
 import { OtpRepository } from '../../src/modules/otp/otp.repository.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import {
   DispatchRepository,
   RECORD as RECORD_DELIVERY,
+  webhookLaneOf,
+  type ClaimedEvent,
 } from '../../src/modules/webhook/dispatch/dispatch.repository.js';
+import { ReplaysRepository } from '../../src/modules/webhook/replay/replays.repository.js';
 import { claimRequest } from '../support/claim-request.js';
 import type { ConnectionRow } from '../support/factories.js';
 import { costOf, type Cost } from '../support/rows-read.js';
@@ -108,7 +111,7 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
     'due lanes': () => sends.dueConnections(2_000, null),
     'lost leases': () => sends.expireLeases(1_000),
     expiry: () => sends.expireQueued(1_000),
-    marks: () => sends.moveMarks(),
+    marks: () => sends.dueConnections.moveMarks(),
     'count of what waits': () => messages.countQueued(connection.organizationId, 500),
     'oldest due': () => maintenance.oldestDueSeconds(),
     cancel: () => app.get(ScheduleRepository).cancel(connection.organizationId, newId()),
@@ -130,7 +133,7 @@ async function settleMessages(test: TestApp, { connection }: Lane): Promise<void
   const sends = test.app.get(SendRepository);
   await sends.expireLeases(1_000);
   await sends.expireQueued(1_000);
-  await sends.moveMarks();
+  await sends.dueConnections.moveMarks();
 }
 
 const FINISH_MESSAGES = [
@@ -162,14 +165,18 @@ const QUEUES: Record<string, Queue> = {
       select id, organization_id, connection_id, created_at, recipient, created_at, created_at from made`,
     later: true,
     finish: ['delete from message_schedule'],
-    settle: ({ app }) => app.get(ScheduleRepository).findDue(500, 24),
-    work: ({ app, database }, { connection }) => {
+    settle: async (test, { connection }) => {
+      await mark(test, scheduleLaneOf(connection.id));
+      // Looks at all of them, once a minute.
+      await test.app.get(ScheduleRepository).dueLanes.moveMarks();
+    },
+    work: ({ app }, { connection }) => {
       const schedule = app.get(ScheduleRepository);
       let found: string[] = [];
       return {
         claim: async () => {
-          const messages = (await schedule.findDue(CLAIMED, 24)) ?? [];
-          return (found = messages.map(({ message }) => message.id));
+          const { items } = await schedule.claim(claimRequest(scheduleLaneOf(connection.id), OWNER, 1), 24);
+          return (found = items.flat().map(({ message }) => message.id));
         },
         outcome: () =>
           schedule.release(
@@ -178,38 +185,65 @@ const QUEUES: Record<string, Queue> = {
           ),
         postponed: () => schedule.postpone(found, 60),
         cancel: () => schedule.cancel(connection.organizationId, newId()),
-        look: () => database.query(`select ${schedule.hasDue()}`),
+        'due lanes': () => schedule.dueLanes(2_000, null),
+        marks: () => schedule.dueLanes.moveMarks(),
       };
     },
   },
   'webhook deliveries': {
-    table: 'webhook_event',
+    table: 'webhook_queue',
     prepare: `with endpoint as (
         insert into webhook_endpoint (id, organization_id, url, events, active)
         select $3::uuid, $1::uuid, 'https://hooks.example.com/', '{message.received}', true where $2::uuid is not null
       )
       insert into webhook_secret (id, organization_id, endpoint_id, ciphertext, hint)
       values (uuid_v7(), $1::uuid, $3::uuid, 'x', 'y')`,
-    insert: `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at)
-      select $1::uuid, $3::uuid, 'message.received', '{}', ${due}, ${due} ${series} where $2::uuid is not null`,
+    insert: `with v as (
+        insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at)
+        select $1::uuid, $3::uuid, 'message.received', '{}', ${due} ${series} where $2::uuid is not null
+        returning *
+      )
+      insert into webhook_queue (event_id, organization_id, endpoint_id, due_at)
+      select id, organization_id, endpoint_id, occurred_at from v`,
     finish: [
-      `update webhook_event set attempt_count = 1, current_attempt_id = uuid_v7(),
-         next_attempt_at = next_attempt_at + interval '20 seconds' where status = 'pending'`,
-      `update webhook_event set status = 'delivered', current_attempt_id = null, next_attempt_at = null
-       where status = 'pending'`,
+      `update webhook_queue set attempt_count = 1, attempt_id = uuid_v7(), due_at = due_at + interval '20 seconds'`,
+      'delete from webhook_queue',
     ],
-    // It sees where the events begin.
-    settle: async ({ app }, { other }) => app.get(DispatchRepository).claim(new Map([[other, 1]])),
+    settle: async (test, { other }) => {
+      await mark(test, webhookLaneOf(other));
+      await test.app.get(DispatchRepository).dueEndpoints.moveMarks();
+    },
     work: ({ app, database }, { other }) => {
       const dispatches = app.get(DispatchRepository);
-      let claimed: Awaited<ReturnType<typeof dispatches.claim>> = [];
+      let claimed: ClaimedEvent[] = [];
       return {
-        claim: async () => (claimed = await dispatches.claim(new Map([[other, 4]]))),
+        claim: async () => {
+          const claims = await dispatches.claim([claimRequest(webhookLaneOf(other), OWNER, CLAIMED)]);
+          return (claimed = claims.flatMap(({ items }) => items));
+        },
         outcome: () =>
-          database.query(RECORD_DELIVERY, [
-            JSON.stringify(claimed.map((event) => ({ ...event, kind: 'succeeded', counted: true, durationMs: 5 }))),
-          ]),
-        'due endpoints': () => dispatches.dueEndpoints(1_000, null),
+          database.byIndex(() =>
+            database.query(RECORD_DELIVERY, [
+              JSON.stringify(
+                claimed
+                  .slice(0, CLAIMED / 2)
+                  .map((event) => ({ ...event, kind: 'succeeded', counted: true, durationMs: 5 })),
+              ),
+            ]),
+          ),
+        retry: () =>
+          database.byIndex(() =>
+            database.query(RECORD_DELIVERY, [
+              JSON.stringify(
+                claimed
+                  .slice(CLAIMED / 2)
+                  .map((event) => ({ ...event, kind: 'failed', counted: true, durationMs: 5, delayMs: 5_000 })),
+              ),
+            ]),
+          ),
+        'due endpoints': () => dispatches.dueEndpoints(2_000, null),
+        marks: () => dispatches.dueEndpoints.moveMarks(),
+        replays: () => app.get(ReplaysRepository).feed(),
       };
     },
   },
@@ -269,22 +303,36 @@ const QUEUES: Record<string, Queue> = {
     },
   },
   'stored notifications': {
-    table: 'platform_notification',
-    insert: `insert into platform_notification (id, body, next_try_at)
-      select uuid_v7(), '{}'::bytea, ${due} ${series} where $1::uuid <> $2::uuid and $3::uuid is not null`,
-    later: true,
-    finish: [`update platform_notification set state = 'applied' where state = 'stored'`],
-    settle: ({ app }) => app.get(InboundRepository).claimDue(CLAIMED, 1_000_000),
+    table: 'notification_queue',
+    // A trigger queues what is stored, where it is not queued already.
+    insert: `with stored as (
+        insert into platform_notification (id, body)
+        select uuid_v7(), '{}'::bytea ${series} where $1::uuid <> $2::uuid and $3::uuid is not null returning id
+      )
+      insert into notification_queue (notification_id, due_at) select id, ${due} from stored`,
+    finish: [
+      `update notification_queue set tries = 1, due_at = due_at + interval '20 seconds'`,
+      `update platform_notification set state = 'applied' where state = 'stored'`,
+    ],
+    settle: async (test) => {
+      await mark(test, INBOUND_LANE);
+      // Looks at all of them, once a minute.
+      await test.app.get(InboundRepository).dueLanes.moveMarks();
+    },
     work: ({ app, database }) => {
       const notifications = app.get(InboundRepository);
-      let claimed: Awaited<ReturnType<typeof notifications.claimDue>> = [];
+      let claimed: DueNotification[] = [];
       return {
-        claim: async () => (claimed = await notifications.claimDue(CLAIMED, 1_000_000)),
+        claim: async () =>
+          (claimed = (await notifications.claim(claimRequest(INBOUND_LANE, OWNER, CLAIMED), 1_000_000)).items),
         outcome: () =>
           notifications.insert(
             claimed.map(({ id, body }) => ({ id, body, state: 'applied', unread: null })),
             database,
           ),
+        'due lane': () => notifications.dueLanes(1, null),
+        marks: () => notifications.dueLanes.moveMarks(),
+        'what waits': () => notifications.backlog(),
       };
     },
   },

@@ -8,8 +8,8 @@ import { Redis } from 'ioredis';
 import { freePort } from '../support/rig/free-port.js';
 import { hasRedis } from '../support/rig/redis.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
-import { chooseBackendByConnection } from '../../src/infrastructure/lanes/queue.module.js';
-import { QueueConnection } from '../../src/infrastructure/lanes/queue-connection.js';
+import { chooseBackendByConnection } from '../../src/infrastructure/queue/queue.module.js';
+import { QueueConnection } from '../../src/infrastructure/queue/queue-connection.js';
 import { waitFor } from '../support/wait-for.js';
 
 const SLOTS = 16_384;

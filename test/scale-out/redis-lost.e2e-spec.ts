@@ -4,7 +4,7 @@ import { BenchRedis, hasRedis } from '../support/rig/redis.js';
 import { Scope } from '../support/rig/scope.js';
 import { TcpProxy } from '../support/rig/tcp-proxy.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
-import { QueueConnection } from '../../src/infrastructure/lanes/queue-connection.js';
+import { QueueConnection } from '../../src/infrastructure/queue/queue-connection.js';
 import { waitFor } from '../support/wait-for.js';
 
 // Needs a program of Redis on the machine.

@@ -1,4 +1,4 @@
-import type { HoldRequest } from '../../src/infrastructure/lanes/lane-hold.js';
+import type { HoldRequest } from '../../src/infrastructure/queue/lane-hold.js';
 import type { Claim } from '../../src/infrastructure/queue/queue-loop.js';
 import type { ClaimedMessage } from '../../src/modules/sending/claim/claim-sql.js';
 import type { ClaimLimits, SendRepository } from '../../src/modules/sending/sending.repository.js';

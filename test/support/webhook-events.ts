@@ -24,7 +24,7 @@ export async function listenFor(
 /** The events of one message, in the order in which they count themselves. */
 export async function eventsOf(rows: Rows, messageId: string): Promise<WaitingEvent[]> {
   return rows.query<WaitingEvent>(
-    `select * from webhook_event where data ->> 'message_id' = $1 or data #>> '{message,id}' = $1
+    `select * from webhook_event_view where data ->> 'message_id' = $1 or data #>> '{message,id}' = $1
      order by (data ->> 'sequence')::integer`,
     [messageId],
   );

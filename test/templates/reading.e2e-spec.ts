@@ -1,7 +1,7 @@
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { newId } from '../../src/common/ids.js';
 import { Drain } from '../../src/infrastructure/http/drain.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { platformId } from '../support/factories.js';
 import { deferred } from '../support/deferred.js';
 import { waitFor } from '../support/wait-for.js';

@@ -52,9 +52,7 @@ describe('connection_ids', () => {
       const { event_id: last } = (await api.post('/webhook/test')).body.data as { event_id: string };
       await waitFor(() => seen().includes(last), { what: 'the test event' });
       const waiting = async () =>
-        test.database.query("select id from webhook_event where status = 'pending' and organization_id = $1", [
-          sender.workspace.id,
-        ]);
+        test.database.query('select event_id from webhook_queue where organization_id = $1', [sender.workspace.id]);
       await waitFor(async () => (await waiting()).length === 0, { what: 'no event to wait' });
       return ids.map((id) => seen().includes(id));
     };

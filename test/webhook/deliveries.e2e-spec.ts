@@ -1,4 +1,4 @@
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { newId } from '../../src/common/ids.js';
 import { never } from '../support/never.js';
 import type { TestApp } from '../support/test-app.js';
@@ -94,7 +94,7 @@ describe('a delivery', () => {
     const { api, configure, emit } = await subscriber(test);
     await configure({ url: receiver.url('/received-only'), events: ['message.received'] });
     const [other = ''] = await emit(3, 'message.status.updated');
-    expect(await eventState(test.database, other)).toMatchObject({ status: 'recorded', next_attempt_at: null });
+    expect(await eventState(test.database, other)).toMatchObject({ status: 'recorded', due_at: null });
     const [id = ''] = await emit(1, 'message.received');
     await arrived(id);
     const answer = await api.post('/webhook/test');
@@ -175,9 +175,8 @@ describe('a failed attempt', () => {
     await makeDue(test, organizationId);
     expect(await settled(id, 3)).toMatchObject({
       status: 'delivered',
-      tries: 2,
       attempt_count: 3,
-      next_attempt_at: null,
+      due_at: null,
     });
 
     const deliveries = receiver.of(id);
@@ -202,8 +201,8 @@ describe('a failed attempt', () => {
     }
     expect(await eventState(test.database, id)).toMatchObject({
       status: 'exhausted',
-      tries: 10,
-      next_attempt_at: null,
+      attempt_count: 10,
+      due_at: null,
     });
     const failed = (await api.get('/webhook/deliveries?status=failed')).body.data;
     expect(failed).toHaveLength(10);
@@ -253,7 +252,7 @@ describe('a failed attempt', () => {
     await configure({ url: receiver.url('/interrupted'), active: false });
     const [id = ''] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
     await test.database.execute(
-      `update webhook_event set attempt_count = 1, current_attempt_id = $2, next_attempt_at = clock_timestamp() where id = $1`,
+      `update webhook_queue set attempt_count = 1, attempt_id = $2, due_at = clock_timestamp() where event_id = $1`,
       [id, newId()],
     );
     await configure({ url: receiver.url('/interrupted') });
@@ -349,7 +348,9 @@ describe('events for a paused webhook', () => {
     const { organizationId, configure, emit } = await subscriber(test);
     await configure({ url: receiver.url('/dropped'), active: false });
     const [old = '', young = ''] = await emit(2);
-    await test.factories.age('webhook_event', old, 3 * 86_400 + 60, 'next_attempt_at');
+    await test.database.execute(`update webhook_queue set due_at = due_at - interval '73 hours' where event_id = $1`, [
+      old,
+    ]);
     const sweep = () => test.app.get(Sweeps).runNow('webhook_purge');
     const kept = async (id: string) => (await eventState(test.database, id)).status === 'pending';
     await sweep();
@@ -374,7 +375,7 @@ describe('events for a paused webhook', () => {
     const [last = ''] = await emit();
     await test.app.get(Sweeps).runNow('webhook_purge');
     const rows = await test.database.query<{ id: string }>(
-      `select id from webhook_event where organization_id = $1 and status = 'pending'`,
+      `select event_id as id from webhook_queue where organization_id = $1`,
       [organizationId],
     );
     const left = new Set(rows.map(({ id }) => id));
@@ -388,7 +389,7 @@ describe('events for a paused webhook', () => {
     await api.request({ method: 'DELETE', path: '/webhook' });
     await test.app.get(Sweeps).runNow('webhook_purge');
     const events = await test.database.query(
-      'select status, count(*)::integer as n from webhook_event where organization_id = $1 group by 1',
+      'select status, count(*)::integer as n from webhook_event_view where organization_id = $1 group by 1',
       [organizationId],
     );
     expect(events).toEqual([{ status: 'recorded', n: 10 }]);

@@ -54,7 +54,7 @@ export async function insertEvents(database: Database, batches: readonly EventBa
       jsonb_build_object('message_id', $2::uuid, 'status', 'sent', 'sequence', n, 'note', 'größe ✓') as event_data,
       clock_timestamp() as occurred_at, case when b."connectionId" is not null then array[b."connectionId"] end as connection_ids, null::bytea as trace_context
     from json_to_recordset($1) as b ("organizationId" uuid, count integer, type text, "connectionId" uuid), generate_series(1, b.count) n)`;
-  const rows = await database.query<{ id: string }>(`${insertWebhookEvents(source)} returning webhook_event.id`, [
+  const rows = await database.query<{ id: string }>(`with ${insertWebhookEvents(source)} select id from announced`, [
     JSON.stringify(batches),
     newId(),
   ]);
@@ -64,8 +64,7 @@ export async function insertEvents(database: Database, batches: readonly EventBa
 /** Makes events that wait for their next attempt due now; the database's clock is the only one. */
 export async function makeDue(test: TestApp, organizationId: string): Promise<void> {
   await test.database.execute(
-    `update webhook_event set next_attempt_at = clock_timestamp()
-     where organization_id = $1 and status = 'pending' and current_attempt_id is null`,
+    `update webhook_queue set due_at = clock_timestamp() where organization_id = $1 and attempt_id is null`,
     [organizationId],
   );
   test.app.get(WebhookService).wake([organizationId]);
@@ -74,20 +73,22 @@ export async function makeDue(test: TestApp, organizationId: string): Promise<vo
 export interface EventState {
   id: string;
   status: string;
-  tries: number;
+  /** Null where it waits no more. */
+  tries: number | null;
+  /** Attempts that were begun. */
   attempt_count: number;
-  next_attempt_at: Date | null;
+  due_at: Date | null;
   /** From the end of the last attempt to the next one, to 10 ms; how late a test looks plays no part. */
   wait_ms: number | null;
 }
 
 export async function eventState(database: Database, id: string): Promise<EventState> {
   const [row] = await database.query<EventState & { id: string }>(
-    `select v.id, v.status, v.tries, v.attempt_count, v.next_attempt_at,
-       (trunc(extract(epoch from v.next_attempt_at - last.created_at) * 100 - last.duration_ms / 10.0) * 10)::double precision
+    `select v.id, v.status, v.tries, coalesce(v.attempt_count, last.attempt, 0) as attempt_count, v.due_at,
+       (trunc(extract(epoch from v.due_at - last.created_at) * 100 - last.duration_ms / 10.0) * 10)::double precision
          as wait_ms
-     from webhook_event v left join lateral (
-       select created_at, duration_ms from webhook_delivery where event_id = v.id order by attempt desc limit 1
+     from webhook_event_view v left join lateral (
+       select created_at, duration_ms, attempt from webhook_delivery where event_id = v.id order by attempt desc limit 1
      ) as last on true
      where v.id = $1`,
     [id],
@@ -112,9 +113,9 @@ export async function insertPast(
     if (ids.length !== slice) throw new Error(`${ids.length} of ${slice} events were stored`);
     await database.execute(
       `with v as (
-         update webhook_event set status = $2, attempt_count = 1, tries = case $2 when 'delivered' then 0 else 10 end,
-           next_attempt_at = null where id = any($1::uuid[])
-         returning id, organization_id, endpoint_id, type
+         select * from webhook_event where id = any($1::uuid[])
+       ), ended as (
+         delete from webhook_queue where event_id = any($1::uuid[])
        )
        insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, http_status,
          duration_ms, created_at)

@@ -120,16 +120,13 @@ describe('kill -9 of the worker', () => {
     expect(done).toBeLessThan(ids.length);
     expect(done).toBeGreaterThanOrEqual(new Set(seen().map(({ id }) => id)).size);
     const inFlight = await api.database.query<{ id: string }>(
-      `update webhook_event set next_attempt_at = clock_timestamp()
-       where organization_id = $1 and current_attempt_id is not null returning id`,
+      `update webhook_queue set due_at = clock_timestamp()
+       where organization_id = $1 and attempt_id is not null returning event_id as id`,
       [organizationId],
     );
     worker = await startWorker();
     await waitFor(async () => (await state()).status === 'done', { what: 'the replay to end' });
-    const open = () =>
-      api.database.query("select 1 from webhook_event where organization_id = $1 and status = 'pending'", [
-        organizationId,
-      ]);
+    const open = () => api.database.query('select 1 from webhook_queue where organization_id = $1', [organizationId]);
     await waitFor(async () => (await open()).length === 0, { what: 'every event to be delivered' });
     const times = new Map(ids.map((id) => [id, receiver.of(id).length]));
     expect([...times.values()].every((count) => count >= 1)).toBe(true);

@@ -5,7 +5,7 @@ import type { TestApp, TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { WEBHOOK_EVENTS } from '../../src/modules/webhook/webhook.types.js';
 import { exampleOf } from '../../src/modules/webhook/dto/event.docs.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { startWebhookApp } from './fixture.js';
 
 interface Description {

@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { REPLAY_LOCK, ReplaysRepository } from '../../src/modules/webhook/replay/replays.repository.js';
 import { EVENT_TYPES } from '../../src/modules/webhook/webhook.types.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
@@ -116,7 +116,7 @@ describe('POST /webhook/replay', () => {
       await ended(api, (await start(api, body)).id);
       await waitFor(async () => {
         const [row] = await test.database.query<{ open: number }>(
-          "select count(*)::integer as open from webhook_event where organization_id = $1 and status = 'pending'",
+          'select count(*)::integer as open from webhook_queue where organization_id = $1',
           [organizationId],
         );
         return row?.open === 0;
@@ -181,18 +181,14 @@ describe('POST /webhook/replay', () => {
     const ids = stuck.map((each) => each.organizationId);
     // Each has as many due events as may be ahead, which its hanging receiver does not let go.
     await test.database.execute(
-      `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at)
-       select organization_id, id, 'webhook.test', '{}', clock_timestamp(), clock_timestamp() - interval '1 minute'
-       from webhook_endpoint, generate_series(1, 20) where organization_id = any($1::uuid[])`,
+      `insert into webhook_queue (event_id, organization_id, endpoint_id, due_at)
+       select uuid_v7(), organization_id, id, clock_timestamp() - interval '1 minute' from webhook_endpoint, generate_series(1, 20) where organization_id = any($1::uuid[])`,
       [ids],
     );
     const held = await test.database.pool.connect();
     try {
       await held.query('begin');
-      await held.query(
-        `select from webhook_event where endpoint_id in (${endpoints}) and status = 'pending' for update`,
-        [ids],
-      );
+      await held.query(`select from webhook_queue where endpoint_id in (${endpoints}) for update`, [ids]);
       await test.database.execute(
         `with made as (
            insert into webhook_replay (id, organization_id, endpoint_id, only_failed, total)
@@ -209,7 +205,7 @@ describe('POST /webhook/replay', () => {
     } finally {
       await held.query('rollback');
       held.release();
-      await test.database.execute(`delete from webhook_event where organization_id = any($1::uuid[])`, [ids]);
+      await test.database.execute(`delete from webhook_queue where organization_id = any($1::uuid[])`, [ids]);
       await test.database.execute(`delete from webhook_replay where organization_id = any($1::uuid[])`, [ids]);
     }
   }, 60_000);

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { WebhookDispatcher } from '../../src/modules/webhook/dispatch/webhook-dispatcher.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
 import { never } from '../support/never.js';
 import type { TestApp } from '../support/test-app.js';
@@ -28,13 +28,14 @@ const startWorker = () =>
   });
 
 describe('api and worker apart', () => {
-  it('an event is delivered by a hint of the api, without the sweep', async () => {
+  it('an event is delivered by a job of the api, without the sweep', async () => {
     const { configure, emit } = await subscriber(api);
     await configure({ url: receiver.url('/apart') });
     const worker = await startWorker();
     try {
       // Its sweep finds nothing.
-      jest.spyOn(worker.app.get(WebhookDispatcher), 'look').mockResolvedValue(0);
+      const due = worker.app.get(Sweeps)['sweeps'].find(({ name }) => name === 'webhook_due') ?? never();
+      jest.spyOn(due, 'run').mockResolvedValue(0);
       for (let n = 1; n <= 3; n++) {
         await emit(5);
         await waitFor(() => receiver.of('/apart').length === 5 * n);

@@ -2922,17 +2922,23 @@ export interface components {
              */
             quality_rating: string | null;
             /**
+             * Format: date-time
+             * @description When the number's free service messages of a month were used up last: later ones are charged.
+             * @example null
+             */
+            service_charged_since: string | null;
+            /**
              * @example connected
              * @enum {string}
              */
             status: "connected" | "pending" | "disconnected" | "restricted";
             /**
-             * @description Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, or its account was
-             *     removed from the app or the platform.
+             * @description Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, its account was
+             *     removed from the app or the platform, or has no valid payment method.
              * @example null
              * @enum {string|null}
              */
-            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
+            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
             /**
              * @description Messages a second that the platform takes from this number.
              * @example 80
@@ -2962,10 +2968,15 @@ export interface components {
                     messaging_limit: string | null;
                     phone_number: string;
                     quality_rating: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the free service messages of a month were used up last.
+                     */
+                    service_charged_since: string | null;
                     /** @enum {string} */
                     status: "connected" | "pending" | "disconnected" | "restricted";
                     /** @enum {string|null} */
-                    status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
+                    status_reason: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
                     throughput_per_second: number;
                     timezone: string | null;
                     verified_name: string | null;
@@ -2975,10 +2986,15 @@ export interface components {
                     messaging_limit?: string | null;
                     phone_number?: string;
                     quality_rating?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the free service messages of a month were used up last.
+                     */
+                    service_charged_since?: string | null;
                     /** @enum {string} */
                     status?: "connected" | "pending" | "disconnected" | "restricted";
                     /** @enum {string|null} */
-                    status_reason?: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | null;
+                    status_reason?: "token_refused" | "disconnected_by_operator" | "platform" | "account_removed" | "payment_missing" | null;
                     throughput_per_second?: number;
                     timezone?: string | null;
                     verified_name?: string | null;
@@ -3302,6 +3318,13 @@ export interface components {
              *           "attempt": 1,
              *           "failure_category": null,
              *           "error": null,
+             *           "pricing": {
+             *             "billable": true,
+             *             "category": "utility",
+             *             "type": "regular",
+             *             "subtype": null,
+             *             "model": "PMP"
+             *           },
              *           "sequence": 3
              *         }
              *       }
@@ -3620,6 +3643,17 @@ export interface components {
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
             /**
+             * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
+             * @example {
+             *       "billable": true,
+             *       "category": "utility",
+             *       "type": "regular",
+             *       "subtype": null,
+             *       "model": "PMP"
+             *     }
+             */
+            pricing: components["schemas"]["PricingResponse"] | null;
+            /**
              * @description The user id that it is addressed to instead of a number.
              * @example null
              */
@@ -3858,6 +3892,17 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
+             * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
+             * @example {
+             *       "billable": true,
+             *       "category": "utility",
+             *       "type": "regular",
+             *       "subtype": null,
+             *       "model": "PMP"
+             *     }
+             */
+            pricing: components["schemas"]["PricingResponse"] | null;
+            /**
              * Format: date-time
              * @example 2026-11-21T08:00:00.125Z
              */
@@ -3946,7 +3991,7 @@ export interface components {
                     message: string;
                 } | null;
                 /** @enum {string|null} */
-                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
+                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
                 /** Format: uuid */
                 message_id: string;
                 /**
@@ -3956,6 +4001,15 @@ export interface components {
                 occurred_at: string;
                 /** @enum {string} */
                 previous_status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                /** @description What WhatsApp charges; null until it says so. */
+                pricing: {
+                    billable: boolean | null;
+                    category: string | null;
+                    model: string | null;
+                    subtype: string | null;
+                    /** @description `regular` is charged; what begins with `free_` is not. */
+                    type: string | null;
+                } | null;
                 /** @description The user id that it is addressed to instead of a number. */
                 recipient: string | null;
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
@@ -4128,6 +4182,24 @@ export interface components {
              * @example order_update
              */
             template_name: string;
+        };
+        PricingResponse: {
+            /** @example true */
+            billable: boolean | null;
+            /**
+             * @description `utility`, `marketing`, `authentication`, `service` or another.
+             * @example utility
+             */
+            category: string | null;
+            /** @example PMP */
+            model: string | null;
+            /** @example null */
+            subtype: string | null;
+            /**
+             * @description `regular` is charged; what begins with `free_` is not.
+             * @example regular
+             */
+            type: string | null;
         };
         ProfileResponse: {
             /** @example Fresh coffee, open until eight */
@@ -6617,6 +6689,7 @@ export interface operations {
                      *           "quality_rating": "GREEN",
                      *           "messaging_limit": "TIER_2K",
                      *           "throughput_per_second": 80,
+                     *           "service_charged_since": null,
                      *           "timezone": "Europe/Berlin",
                      *           "created_at": "2026-11-21T08:00:00.000Z"
                      *         }
@@ -8594,6 +8667,13 @@ export interface operations {
                      *             "body": "Your table is ready.",
                      *             "status": "delivered",
                      *             "failure_category": null,
+                     *             "pricing": {
+                     *               "billable": true,
+                     *               "category": "utility",
+                     *               "type": "regular",
+                     *               "subtype": null,
+                     *               "model": "PMP"
+                     *             },
                      *             "client_message_id": "order-4711",
                      *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *             "created_at": "2026-11-21T08:00:00.125Z",
@@ -8784,6 +8864,13 @@ export interface operations {
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
                      *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
@@ -8970,6 +9057,13 @@ export interface operations {
                      *             "attempt": 1,
                      *             "failure_category": null,
                      *             "error": null,
+                     *             "pricing": {
+                     *               "billable": true,
+                     *               "category": "utility",
+                     *               "type": "regular",
+                     *               "subtype": null,
+                     *               "model": "PMP"
+                     *             },
                      *             "sequence": 3
                      *           }
                      *         }
@@ -9953,6 +10047,13 @@ export interface operations {
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
                      *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
@@ -10378,6 +10479,13 @@ export interface operations {
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
                      *         "failure_category": null,
+                     *         "pricing": {
+                     *           "billable": true,
+                     *           "category": "utility",
+                     *           "type": "regular",
+                     *           "subtype": null,
+                     *           "model": "PMP"
+                     *         },
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
@@ -10588,6 +10696,13 @@ export interface operations {
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
                      *         "failure_category": null,
+                     *         "pricing": {
+                     *           "billable": true,
+                     *           "category": "utility",
+                     *           "type": "regular",
+                     *           "subtype": null,
+                     *           "model": "PMP"
+                     *         },
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
@@ -11078,6 +11193,13 @@ export interface operations {
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
                      *         "failure_category": null,
+                     *         "pricing": {
+                     *           "billable": true,
+                     *           "category": "utility",
+                     *           "type": "regular",
+                     *           "subtype": null,
+                     *           "model": "PMP"
+                     *         },
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",

@@ -133,10 +133,18 @@ export function numberOf(numbers: Numbers, id: string): SimulatorNumber {
 function changeNumber({ numbers, notifyAccount }: Platform, call: Call): object {
   const number = numberOf(numbers, call.pathParam('id'));
   const { param } = call;
-  param.only(...NUMBER_FACTS.map(([name]) => name), 'verified_name', 'notify', 'former_events');
+  param.only(
+    ...NUMBER_FACTS.map(([name]) => name),
+    'verified_name',
+    'notify',
+    'former_events',
+    'free_service_messages',
+  );
   const changes = NUMBER_FACTS.map(([name, key, values]) => [key, param.optionalOneOf(name, values)]);
   changes.push(['verifiedName', param.optionalText('verified_name', MAX_TEXT_LENGTH)]);
   const notify = param.flag('notify', true);
+  const freeServiceMessages = param.optionalNumber('free_service_messages', 0, 1_000_000);
+  if (freeServiceMessages !== undefined) numbers.setState(number.phoneNumberId, { freeServiceMessages });
   const given = Object.fromEntries(changes.filter(([, value]) => value !== undefined)) as Partial<NumberFacts>;
   const notices = numbers.change(number.phoneNumberId, given, param.flag('former_events'));
   for (const notice of notify ? notices : []) notifyAccount(number.wabaId, ...notice);

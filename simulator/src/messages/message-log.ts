@@ -22,7 +22,10 @@ const STATUS_PLANS = {
   undeliverable: [{ status: 'failed', gaps: 1, errorCode: 131026 }],
   window_closed: [{ status: 'failed', gaps: 1, errorCode: 131047 }],
   media_failed: [{ status: 'failed', gaps: 1, errorCode: 131053 }],
+  payment_missing: [{ status: 'failed', gaps: 1, errorCode: 131042 }],
+  spam_limited: [{ status: 'failed', gaps: 1, errorCode: 131048 }],
   opted_out: [{ status: 'failed', gaps: 1, errorCode: 131050 }],
+  not_owner: [{ status: 'failed', gaps: 1, errorCode: 131070 }],
   read_only: [SENT, { status: 'read', gaps: 2 }],
   backwards_twice: [...AT_ONCE, ...AT_ONCE],
   none: [],
@@ -56,6 +59,8 @@ export interface TakenMessage {
   readonly callback: string | null;
   readonly type: string;
   readonly pricing: PricingCategory;
+  /** One of the number's free service messages of the month. */
+  readonly isFree?: true;
   /** Milliseconds since the epoch. */
   readonly takenAt: number;
   readonly plan: PlanName;
@@ -192,6 +197,10 @@ const BY_LAST_DIGITS: Readonly<Record<string, Scenario>> = {
   '0009': { ...NORMAL, plan: 'read_only' },
   '0011': { ...NORMAL, plan: 'window_closed' },
   '0012': { ...NORMAL, reply: true },
+  '0013': { ...NORMAL, plan: 'opted_out' },
+  '0014': { ...NORMAL, plan: 'payment_missing' },
+  '0015': { ...NORMAL, plan: 'spam_limited' },
+  '0016': { ...NORMAL, plan: 'not_owner' },
 };
 
 const THROTTLES = 2;
@@ -207,7 +216,7 @@ export class Scenarios {
   /**
    * Decides a message that passed all checks.
    * @param recipient digits or user id
-   * @throws GraphError 131009, 130429 or 131056, or PlainError: not taken
+   * @throws GraphError 131009, 130429, 131056 or 134101, or PlainError: not taken
    */
   decide(phoneNumberId: string, recipient: string, nowMs: number): Scenario {
     const digits = recipient.slice(-4);
@@ -216,9 +225,12 @@ export class Scenarios {
     if (digits === '0003') {
       throw new GraphError(131009, 'Recipient 0003: this message is always refused');
     }
-    if (digits === '0004') this.throttle(key);
+    if (digits === '0004') {
+      this.throttle(key, new GraphError(130429, 'Recipient 0004: too many messages were sent from this number'));
+    }
     if (digits === '0006') throw new PlainError(500);
     if (digits === '0010') this.limitPair(key, nowMs);
+    if (digits === '0017') this.throttle(key, new GraphError(134101, 'Recipient 0017: the template is being synced'));
     return BY_LAST_DIGITS[digits] ?? NORMAL;
   }
 
@@ -227,7 +239,7 @@ export class Scenarios {
     this.lastTaken.clear();
   }
 
-  private throttle(key: string): void {
+  private throttle(key: string, refusal: GraphError): void {
     const refused = this.throttled.get(key) ?? 0;
     if (refused >= THROTTLES) {
       this.throttled.delete(key);
@@ -235,7 +247,7 @@ export class Scenarios {
     }
     if (this.throttled.size > MAX_KEYS) this.throttled.clear();
     this.throttled.set(key, refused + 1);
-    throw new GraphError(130429, 'Recipient 0004: too many messages were sent from this number');
+    throw refusal;
   }
 
   private limitPair(key: string, nowMs: number): void {

@@ -88,6 +88,12 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
   const takenAt = Date.now();
   const scenario = scenarios.decide(phoneNumberId, party, takenAt);
   const sequence = ids.nextSequence();
+  const plan = usable ? planOf(platform, checked, scenario, phoneNumberId, takenAt) : 'media_failed';
+  const isDelivered = stepsOf(plan).some(({ status }) => status === 'delivered' || status === 'read');
+  // Reactions are neither charged nor counted.
+  const isService = pricing === 'service' && (type === 'reaction' || isDelivered);
+  const isFree = isService && (type === 'reaction' || platform.numbers.takeFree(phoneNumberId, takenAt));
+  const isUnpaid = isDelivered && !isFree && platform.numbers.factsOf(phoneNumberId).payment === 'MISSING';
   const message: TakenMessage = {
     sequence,
     id: ids.outboundWamid(sequence, party),
@@ -97,13 +103,9 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
     callback,
     type,
     pricing,
+    ...(isFree && { isFree }),
     takenAt,
-    plan:
-      refusal === 'status'
-        ? 'opted_out'
-        : usable
-          ? planOf(platform, checked, scenario, phoneNumberId, takenAt)
-          : 'media_failed',
+    plan: refusal === 'status' ? 'opted_out' : isUnpaid ? 'payment_missing' : plan,
     rawBody: sent === null || /[\r\n]|^\s|\s$/.test(sent) ? JSON.stringify(body) : sent,
     doneSteps: 0,
     postedSteps: 0,

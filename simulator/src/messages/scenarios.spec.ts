@@ -220,6 +220,24 @@ describe('the recipient', () => {
     expect(rig.receiver.statuses(id)[0]?.pricing).toMatchObject({ type: 'regular', category: 'utility' });
   });
 
+  it('beyond the free ones of the month is charged, or fails where nothing can be paid', async () => {
+    const change = (body: object) => rig.client.control('POST', `numbers/${PHONE_NUMBER_ID}`, body);
+    await rig.client.control('POST', 'reset');
+    await change({ free_service_messages: 1 });
+    const [free, charged] = [await rig.client.sendTaken(to('5555')), await rig.client.sendTaken(to('5555'))];
+    await rig.receiver.until('both', () => [free, charged].every((id) => names(rig, id).includes('sent')));
+    const pricing = (id: string) => rig.receiver.statuses(id)[0]?.pricing;
+    expect([pricing(free), pricing(charged)]).toEqual([
+      expect.objectContaining({ type: 'free_customer_service', billable: false }),
+      expect.objectContaining({ type: 'regular', billable: true, category: 'service' }),
+    ]);
+    await change({ payment: 'MISSING' });
+    const unpaid = await rig.client.sendTaken(to('5555'));
+    await rig.receiver.until('failed', () => names(rig, unpaid).includes('failed'));
+    expect(rig.receiver.statuses(unpaid)[0]?.errors?.[0]?.code).toBe(131042);
+    await rig.client.control('POST', 'reset');
+  });
+
   it('to a customer who never wrote gets 131047 where the window is enforced, but not a template', async () => {
     const strict = await startRig({ enforceWindow: true });
     try {

@@ -130,6 +130,7 @@ function grouped(items: readonly Packed[], keyOf: (item: Packed) => string): Map
 }
 
 const FAILURE_DETAILS: Readonly<Record<number, string>> = {
+  131042: 'The business account has no valid payment method',
   131026: 'The number is not on WhatsApp, runs an old version, or has not accepted the terms of service',
   131053: 'The media could not be fetched, or is not of a type that such a message can have',
   131047: 'More than 24 hours have passed since the customer last wrote to this number',
@@ -177,7 +178,7 @@ function statusContact(message: TakenMessage, stepIndex: number, people: People)
 }
 
 function pricingOf(message: TakenMessage): object {
-  const free = message.pricing === 'service';
+  const free = message.isFree === true;
   const type = free ? 'free_customer_service' : 'regular';
   return { billable: !free, pricing_model: 'PMP', type, category: message.pricing };
 }

@@ -14,6 +14,7 @@ const VALUES = {
   ],
   messagingLimit: ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'],
   codeVerification: ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'],
+  payment: ['VALID', 'MISSING'],
 } as const;
 
 export type NumberFacts = { [Name in keyof typeof VALUES]: (typeof VALUES)[Name][number] } & {
@@ -28,6 +29,7 @@ export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFa
   ['status', 'status', VALUES.status],
   ['messaging_limit', 'messagingLimit', VALUES.messagingLimit],
   ['code_verification_status', 'codeVerification', VALUES.codeVerification],
+  ['payment', 'payment', VALUES.payment],
 ];
 
 /** What calls of the platform's own API have set for a number. */
@@ -42,6 +44,7 @@ export interface NumberState {
   settings?: Record<string, object>;
   automation?: object;
   publicKey?: string;
+  freeServiceMessages?: number;
   /** When it was registered or deregistered, milliseconds. */
   attempts?: number[];
 }
@@ -54,7 +57,11 @@ const FIRST_FACTS: Readonly<NumberFacts> = {
   messagingLimit: 'TIER_2K',
   verifiedName: null,
   codeVerification: 'VERIFIED',
+  payment: 'VALID',
 };
+
+/** Service messages that a number delivers without a charge in a calendar month. */
+const FREE_SERVICE_MESSAGES = 1_000;
 
 /** Numbers by id, with the accounts they belong to. */
 export class Numbers {
@@ -63,6 +70,8 @@ export class Numbers {
   private readonly facts: Table<Partial<NumberFacts>>;
   /** What calls of the platform's own API have set, by the number's id. */
   private readonly states: Table<NumberState>;
+  /** Free service messages by number, in the month of the last one; counted by this process. */
+  private readonly free = new Map<string, { month: string; count: number }>();
   /** Accounts whose app does not want notifications; all others get them. */
   private readonly unsubscribed: Table<true>;
 
@@ -115,6 +124,16 @@ export class Numbers {
     this.states.set(phoneNumberId, { ...this.stateOf(phoneNumberId), ...changes });
   }
 
+  /** Whether a service message is one of the month's free ones, which it then uses up. */
+  takeFree(phoneNumberId: string, nowMs: number): boolean {
+    const month = new Date(nowMs).toISOString().slice(0, 7);
+    const known = this.free.get(phoneNumberId);
+    const count = known?.month === month ? known.count : 0;
+    if (count >= (this.stateOf(phoneNumberId).freeServiceMessages ?? FREE_SERVICE_MESSAGES)) return false;
+    this.free.set(phoneNumberId, { month, count: count + 1 });
+    return true;
+  }
+
   subscribe(wabaId: string, wanted: boolean): void {
     if (wanted) this.unsubscribed.delete(wabaId);
     else this.unsubscribed.set(wabaId, true);
@@ -133,6 +152,7 @@ export class Numbers {
     });
     this.facts.clear();
     this.states.clear();
+    this.free.clear();
     return notices;
   }
 }

@@ -6,8 +6,8 @@ import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
 import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
 import { listed, snakeCased, table } from '../output.js';
-import { HELD_ADVICE } from '../../infrastructure/lanes/lane-hold.js';
-import type { Restoration } from '../../infrastructure/lanes/restoration.js';
+import { HELD_ADVICE } from '../../infrastructure/queue/lane-hold.js';
+import type { Restoration } from '../../infrastructure/queue/restoration.js';
 import { isUuid } from '../../common/ids.js';
 import type { AuditEvent } from '../../modules/audit/audit.service.js';
 import { AUDIT_ACTIONS } from '../../modules/audit/audit.types.js';
@@ -28,7 +28,7 @@ function addMigrate(program: Command): void {
   action(program.command('migrate').description('bring the database schema up to date'), async () => {
     // Loaded only for this command: every other one would wait for them.
     const { migrate } = await import('../../infrastructure/database/data-source.js');
-    const { migrateQueue } = await import('../../infrastructure/lanes/queue-connection.js');
+    const { migrateQueue } = await import('../../infrastructure/queue/queue-connection.js');
     // It runs alone before the service, and is given no secret but the database's.
     const { loadConfig } = await import('../../infrastructure/config/load-config.js');
     const { requireDatabase } = await import('../../bootstrap/database.js');

@@ -44,6 +44,7 @@ function message(number: number, status: string): MessageListItem {
     body: null,
     status,
     failure_category: null,
+    pricing: null,
     client_message_id: null,
     meta_message_id: null,
     created_at: new Date(number).toISOString(),

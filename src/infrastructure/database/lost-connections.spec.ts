@@ -4,7 +4,7 @@ import { TcpProxy } from '../../../test/support/rig/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
 import { checkDatabase } from '../../cli/doctor.js';
 import { loadConfig } from '../config/load-config.js';
-import { QueueConnection } from '../lanes/queue-connection.js';
+import { QueueConnection } from '../queue/queue-connection.js';
 import { Database } from './database.js';
 import { isUnreachable } from './database-faults.js';
 import { dataSourceOptions } from './data-source.js';

@@ -45,16 +45,6 @@ export class PgNotifier implements OnApplicationBootstrap, OnModuleDestroy {
     await this.database.execute('select pg_notify($1, $2)', [CHANNEL, `${kind} ${id}`]);
   }
 
-  /**
-   * Notifies every process that listens now, outside of any transaction and of the pool. The notice may get lost and
-   * costs no flush to disk: use it only for changes that are found without it as well. One that fails, or has no answer
-   * in time, shows that nothing is heard any more either.
-   */
-  hint(kind: string, text: string): void {
-    const { leave } = this;
-    this.client?.query('select pg_notify($1, $2)', [CHANNEL, `${kind} ${text}`]).catch(leave);
-  }
-
   async onApplicationBootstrap(): Promise<void> {
     // Notices come from the new server only.
     this.database.onServerLost(() => this.leave());
@@ -97,7 +87,7 @@ export class PgNotifier implements OnApplicationBootstrap, OnModuleDestroy {
     try {
       this.leave = end;
       await client.connect();
-      await client.query(`set synchronous_commit = off; listen ${CHANNEL}`);
+      await client.query(`listen ${CHANNEL}`);
     } catch (error) {
       this.logger.warn(`cannot listen for changes, retrying: ${error instanceof Error ? error.message : ''}`);
       end();

@@ -114,7 +114,6 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   trace_spans_dropped: 'Spans dropped because as many waited as may.',
   trace_spans_exported: 'Spans that the collector took.',
   trace_spans_failed: 'Spans that the collector did not take; they are dropped.',
-  webhook_claims_failed: 'Claims of webhook events that failed; they are tried again.',
   webhook_disabled_failing: 'Endpoints disabled after five days without one success.',
   webhook_disabled_gone: 'Endpoints disabled because they answered 410.',
   webhook_events_dropped: 'Events that are not delivered any more, after three days at a paused or disabled endpoint.',

@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq';
 import { hash } from 'node:crypto';
 import { within } from '../../common/within.js';
 import type { Counters } from '../operations/counters.js';
-import type { QueueConnection } from '../lanes/queue-connection.js';
+import type { QueueConnection } from './queue-connection.js';
 
 export interface DrainJob {
   laneKey: string;

@@ -1,7 +1,7 @@
 import { FIRST_ID } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
-import { isHeld } from '../lanes/lane-hold.js';
-import type { AwaitedTime, Sweep } from '../lanes/sweeps.js';
+import { isHeld } from './lane-hold.js';
+import type { AwaitedTime, Sweep } from './sweeps.js';
 
 export interface DueLane {
   key: string;
@@ -23,7 +23,21 @@ export interface DueLanes {
   (limit: number, after: string | null): Promise<DuePage>;
   /** SQL of a cheap condition without which no lane is due, or there are more than `limit` of them: see Sweep. */
   readonly hasWork: (limit: number) => string;
+  /** Where claims begin at `lane.low_at`: see `MarkedLanes`. */
+  readonly moveMarks?: () => Promise<number>;
 }
+
+/**
+ * Lanes whose claims and looks begin at their low-water mark `lane.low_at`, before which no due row stands: rows that are gone
+ * are not read, however many another transaction keeps from being removed.
+ */
+export interface MarkedLanes extends DueLanes {
+  /** Moves the marks of lanes in use; returns of how many. */
+  readonly moveMarks: () => Promise<number>;
+}
+
+/** SQL: since when the oldest row of a lane that became due at or after `from` is due, or null; by an index. */
+export type DueSince = (from: string) => string;
 
 /** What the sweep does to a lane with due rows that nobody holds; see `QueueProcessor`. */
 export interface SweptQueue {
@@ -77,22 +91,36 @@ export function dueSweep(
 const BUSY = `
 select key from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`;
 
-/** Lanes of connections, whose rows wait in a table of their own. */
-export interface ConnectionLanes {
-  /** What is before the connection's id in the lane's key. */
-  prefix: string;
-  /** SQL condition on `connection`: those that are looked at. */
-  where: string;
-  /**
-   * SQL: since when the oldest due row of the lane `lane_of` (id, low_at) is due, or null. By an index that leads with the
-   * connection, from the lane's low-water mark on: it never reads a backlog, nor what is gone.
-   */
-  dueSince: string;
+/** The one lane of a kind. */
+export function dueLane(database: Database, key: string, dueSince: DueSince): MarkedLanes {
+  const hasWork = (): string =>
+    `${dueSince(`coalesce((select low_at from lane where key = '${key}'), '-infinity')`)} is not null`;
+  const page = async (): Promise<DuePage> => {
+    const [row] = await database.byIndex(() => database.query<{ due: boolean }>(`select ${hasWork()} as due`));
+    return { lanes: row?.due === true ? [{ key, dueForMs: 0 }] : [], next: null };
+  };
+  return Object.assign(page, {
+    hasWork,
+    moveMarks: marksOf(database, `select l.key, l.low_at from lane l where l.key = '${key}'`, dueSince),
+  });
 }
 
-/** Looks at connections in the order of their ids. */
-export function dueConnectionLanes(database: Database, lanes: ConnectionLanes): DueLanes {
-  const { prefix, where } = lanes;
+/** Lanes of the rows of a table, as of connections; what waits for them is in a table of its own. */
+export interface TableLanes {
+  /** With the column `id`. */
+  table: string;
+  /** What is before the id in the lane's key. */
+  prefix: string;
+  /** SQL condition on the table: those that are looked at. */
+  where: string;
+  /** Of the lane `lane_of` (id); by an index that leads with that id. */
+  dueSince: DueSince;
+}
+
+/** Looks at the table in the order of its ids. */
+export function dueTableLanes(database: Database, lanes: TableLanes): MarkedLanes {
+  const { table, prefix, where, dueSince } = lanes;
+  const inUse = `select l.key, l.low_at, c.id from lane l join ${table} c on l.key = '${prefix}' || c.id where true`;
   const sql = dueSql(lanes, '$1', '$2');
   const page = async (limit: number, after: string | null): Promise<DuePage> => {
     const params = [limit, after === null ? FIRST_ID : after.slice(prefix.length)];
@@ -108,19 +136,60 @@ export function dueConnectionLanes(database: Database, lanes: ConnectionLanes): 
     };
   };
   const hasWork = (limit: number): string =>
-    `case when (select count(*) from (select 1 from connection where ${where} limit ${limit}) as few) = ${limit} then true
+    `case when (select count(*) from (select 1 from ${table} where ${where} limit ${limit}) as few) = ${limit} then true
      else exists (${dueSql(lanes, String(limit), `'${FIRST_ID}'`)}) end`;
-  return Object.assign(page, { hasWork });
+  return Object.assign(page, { hasWork, moveMarks: marksOf(database, inUse, dueSince) });
 }
 
 // The last one of a full page is always returned, so that the next page begins behind it.
-export const dueSql = ({ prefix, where, dueSince }: ConnectionLanes, limit: string, after: string): string => `
+export const dueSql = ({ table, prefix, where, dueSince }: TableLanes, limit: string, after: string): string => `
 with lane_of as materialized (
   select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n
-  from (select id from connection where id > ${after} and ${where} order by id limit ${limit}) as c
+  from (select id from ${table} where id > ${after} and ${where} order by id limit ${limit}) as c
   left join lane l on l.key = '${prefix}' || c.id
 )
 select id, (extract(epoch from clock_timestamp() - since) * 1000)::double precision as due_for_ms, n = ${limit} as is_last
-from lane_of cross join lateral (select ${dueSince} as since) as due
+from lane_of cross join lateral (select ${dueSince('lane_of.low_at')} as since) as due
 where since is not null or n = ${limit}
 order by id`;
+
+const CHECK_MARKS_EVERY_MS = 60_000;
+
+/**
+ * A mark stays 15 s behind the clock, longer than a statement may take that writes a row which is due at once. What passed
+ * it nevertheless, as by a commit that stalled for longer, is found once a minute: all due rows are looked at then, and the
+ * mark goes back to the first. A lane that nobody drained since stays as it is: it costs no write.
+ *
+ * @param lanes SQL: the lanes (key, low_at, and what `dueSince` needs), from `lane l`; ends with a condition.
+ */
+function marksOf(database: Database, lanes: string, dueSince: DueSince): () => Promise<number> {
+  let checkedAt = -Infinity;
+  return () => {
+    const checks = performance.now() - checkedAt >= CHECK_MARKS_EVERY_MS;
+    if (checks) checkedAt = performance.now();
+    return database.byIndex(async () => {
+      const back = checks ? await database.execute(moveMarks(lanes, dueSince, 'back')) : 0;
+      return back + (await database.execute(moveMarks(lanes, dueSince, 'on')));
+    });
+  };
+}
+
+const MARKS = {
+  back: { from: `'-infinity'`, where: `l.low_at > '-infinity'`, moves: '<' },
+  on: {
+    from: 'lane_of.low_at',
+    where: `l.low_at < least(l.next_slot_at, statement_timestamp() - interval '20 seconds')`,
+    moves: '>',
+  },
+};
+
+function moveMarks(lanes: string, dueSince: DueSince, direction: keyof typeof MARKS): string {
+  const { from, where, moves } = MARKS[direction];
+  return `
+with lane_of as materialized (
+  ${lanes} and ${where} order by l.key for no key update of l skip locked
+), first as (
+  select key, least(statement_timestamp() - interval '15 seconds', ${dueSince(from)}) as low_at from lane_of
+)
+update lane l set low_at = first.low_at from first where l.key = first.key and first.low_at ${moves} l.low_at`;
+}

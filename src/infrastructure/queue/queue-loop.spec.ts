@@ -4,8 +4,8 @@ import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-import type { HoldRequest, LanePace } from '../lanes/lane-hold.js';
-import { LaneRepository } from '../lanes/lane.repository.js';
+import type { HoldRequest, LanePace } from './lane-hold.js';
+import { LaneRepository } from './lane.repository.js';
 import { claimEach, QueueLoop, type Claim, type QueueKind, type QueueLoopOptions } from './queue-loop.js';
 import { gate } from '../../../test/support/gate.js';
 
@@ -38,6 +38,8 @@ class ListKind implements QueueKind<number> {
   /** Claims go on until it resolves. */
   claimGate: Promise<void> | null = null;
   stopped = false;
+
+  window?: (laneKey: string) => number;
 
   pace(): Promise<LanePace | null> {
     return Promise.resolve(this.lanePace);
@@ -361,6 +363,30 @@ describe('the places', () => {
     second.wake(lane);
     await waitFor(() => one.done.length === 40);
     expect(one.most).toBe(5);
+  });
+
+  it('of a lane are as many as its window has, which may grow and shrink', async () => {
+    const kind = new ListKind();
+    const sizes = new Map<string, number>();
+    kind.window = (laneKey) => sizes.get(laneKey) ?? 0;
+    const { loop } = loopFor(kind);
+    const [first, second] = [newId(), newId()];
+    const opening = gate();
+    kind.gate = opening.opened;
+    for (const lane of [first, second]) {
+      kind.fill(lane, 20);
+      sizes.set(lane, 3);
+      loop.wake(lane);
+    }
+    await waitFor(() => kind.inFlight === 6);
+    sizes.set(first, 1);
+    sizes.set(second, 9);
+    loop.wake(second);
+    await waitFor(() => kind.inFlight === 12);
+    kind.most = 0;
+    opening.open();
+    await waitFor(() => kind.done.length === 40);
+    expect(kind.most).toBeLessThanOrEqual(12);
   });
 
   it('are shared: a quiet lane is served beside busy ones that have more than there are places', async () => {

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
-import type { Hold, HoldRequest, LanePace } from '../lanes/lane-hold.js';
-import type { LaneRepository } from '../lanes/lane.repository.js';
+import type { Hold, HoldRequest, LanePace } from './lane-hold.js';
+import type { LaneRepository } from './lane.repository.js';
 
 /** What a claim brought of one lane. */
 export interface Claim<T> {
@@ -18,6 +18,8 @@ export interface QueueKind<T> {
   readonly name: string;
   /** Rows of one lane that one process works on at once. */
   readonly maxPerLane: number;
+  /** Of those, the rows of this lane that may be worked on now. Default: all. */
+  window?(laneKey: string): number;
   /** The lane's pace, or null where it must not run now (its rows then stay due). */
   pace(laneKey: string): Promise<LanePace | null>;
   /**
@@ -222,17 +224,22 @@ export class QueueLoop<T> {
 
   private nextLookAt(): number {
     let next = Infinity;
-    for (const { lookAt, inFlight } of this.lanes.values()) {
-      if (inFlight < this.options.kind.maxPerLane) next = Math.min(next, lookAt);
+    for (const [laneKey, lane] of this.lanes) {
+      if (lane.lookAt < next && this.placesOf(laneKey, lane) > 0) next = lane.lookAt;
     }
     return next;
+  }
+
+  /** Rows more that may be worked on, as far as the lane has a say. */
+  private placesOf(laneKey: string, lane: Lane): number {
+    const { kind } = this.options;
+    return Math.min(kind.maxPerLane, kind.window?.(laneKey) ?? Infinity) - lane.inFlight;
   }
 
   /** Those with nothing under way first, so that no quiet lane waits for busy ones; else in turn. */
   private dueLanes(now: number): [string, Lane][] {
     if (this.isFull) return [];
-    const { maxPerLane } = this.options.kind;
-    const due = [...this.lanes].filter(([, lane]) => lane.lookAt <= now && lane.inFlight < maxPerLane);
+    const due = [...this.lanes].filter(([key, lane]) => lane.lookAt <= now && this.placesOf(key, lane) > 0);
     const quiet = due.filter(([, lane]) => lane.inFlight === 0);
     const busy = due.filter(([, lane]) => lane.inFlight > 0);
     return [...quiet, ...busy].slice(0, Math.min(MAX_LANES_PER_CLAIM, this.options.maxInFlight - this.inFlight));
@@ -260,7 +267,7 @@ export class QueueLoop<T> {
             return null;
           }
           const inHand = lane.bucket?.level(now) ?? null;
-          const places = Math.min(part, kind.maxPerLane - lane.inFlight, MAX_ROWS_PER_LANE);
+          const places = Math.max(0, Math.min(part, this.placesOf(laneKey, lane), MAX_ROWS_PER_LANE));
           const limit = Math.min(places, Math.floor(inHand ?? places));
           const inHandSeconds = inHand === null ? null : inHand / pace.ratePerSecond;
           return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, inHandSeconds } };

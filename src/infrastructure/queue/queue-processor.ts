@@ -4,9 +4,9 @@ import type { Job, Queue } from 'bullmq';
 import { newId } from '../../common/ids.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
-import { LaneRepository } from '../lanes/lane.repository.js';
-import { QueueConnection } from '../lanes/queue-connection.js';
-import { Sweeps, type AwaitedTime } from '../lanes/sweeps.js';
+import { LaneRepository } from './lane.repository.js';
+import { QueueConnection } from './queue-connection.js';
+import { Sweeps, type AwaitedTime } from './sweeps.js';
 import { Counters } from '../operations/counters.js';
 import { DrainJobs, type DrainJob } from './drain-jobs.js';
 import { dueSweep, type DueLanes } from './due-lanes.js';
@@ -100,6 +100,8 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
       },
     });
     sweeps.add(dueSweep(`${kind.name}_due`, database, this, dueLanes, waitsFor));
+    const { moveMarks } = dueLanes;
+    if (moveMarks !== undefined) sweeps.add({ name: `${kind.name}_marks`, everyMs: 10_000, run: moveMarks });
   }
 
   /** A lane has due rows. Never waits. */

@@ -10,7 +10,9 @@ function codesWith(action: string): number[] {
 
 describe('the error table', () => {
   it('rests the whole number for exactly these codes', () => {
-    expect(codesWith('pause_lane')).toEqual([0, 4, 10, 190, 200, 368, 80007, 130429, 131031, 131042, 131045, 133010]);
+    expect(codesWith('pause_lane')).toEqual([
+      0, 4, 10, 190, 200, 368, 80007, 130429, 131031, 131042, 131045, 131048, 133010,
+    ]);
   });
 
   it('rests one recipient for 131056 alone', () => {
@@ -18,7 +20,7 @@ describe('the error table', () => {
   });
 
   it('tries later for exactly these codes', () => {
-    expect(codesWith('defer')).toEqual([131057, 133004]);
+    expect(codesWith('defer')).toEqual([131057, 133004, 134101]);
   });
 
   it('leaves the outcome open for exactly these codes', () => {
@@ -42,6 +44,15 @@ describe('the error table', () => {
     [131031, 'account_restricted'],
     [131037, 'sender_not_ready'],
     [613, 'rate_limited'],
+    [131042, 'account_restricted'],
+    [131048, 'account_restricted'],
+    [131050, 'opted_out'],
+    [131061, 'template_unavailable'],
+    [131063, 'account_restricted'],
+    [131065, 'invalid_content'],
+    [131070, 'not_conversation_owner'],
+    [134101, 'template_unavailable'],
+    [134102, 'template_unavailable'],
     [424242, 'unknown'],
   ])('files %i under %s', (code, category) => {
     expect(classifyPlatformError(code).category).toBe(category);

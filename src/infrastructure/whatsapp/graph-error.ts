@@ -69,12 +69,13 @@ const CODES: Readonly<Record<PlatformAction, Partial<Record<FailureCategory, Cod
   pause_lane: {
     authentication: [0, 10, 190, 200],
     rate_limited: [4, 80007, 130429],
-    account_restricted: [368, 131031, 131042],
+    account_restricted: [368, 131031, 131042, 131048],
     sender_not_ready: [131045, 133010],
   },
   // For now only.
   defer_recipient: { rate_limited: [131056] },
-  defer: { platform_unavailable: [131057, 133004] },
+  // 134101 is a template that WhatsApp is still making ready, for ten minutes at the most.
+  defer: { platform_unavailable: [131057, 133004], template_unavailable: [134101] },
   // The platform's own trouble: messages were seen to arrive after these answers.
   unknown: { unknown: [1, 131000], platform_unavailable: [2, 131016] },
   fail: {
@@ -82,7 +83,8 @@ const CODES: Readonly<Record<PlatformAction, Partial<Record<FailureCategory, Cod
     rate_limited: [613, 80008, 138013],
     // 33 is a phone number id that is gone or out of the token's reach.
     sender_not_ready: [33, 803, 131037, [133000, 133999]],
-    account_restricted: [130497, 131048, 131063, 131064, 134011],
+    account_restricted: [130497, 131063, 131064, 134011],
+    not_conversation_owner: [131070],
     // 131062 is a user id where only a number will do; those without a summary below are groups.
     invalid_recipient: [131020, 131021, 131030, 131041, 131062, [131200, 131299], 137000],
     recipient_unreachable: [130403, 131026],
@@ -90,11 +92,11 @@ const CODES: Readonly<Record<PlatformAction, Partial<Record<FailureCategory, Cod
     opted_out: [131050],
     service_window_closed: [131047],
     invalid_content: [
-      100, 131008, 131009, 131051, 131055, 131059, 132000, 132005, 132008, 132012, 132018, 134100, 134103, 135000,
+      100, 131008, 131009, 131051, 131055, 131059, 131065, 132000, 132005, 132008, 132012, 132018, 134100, 134103,
+      135000,
     ],
     media_error: [131052, 131053],
-    template_unavailable: [[132000, 132999], 134101],
-    platform_unavailable: [134102],
+    template_unavailable: [131061, [132000, 132999], 134102],
   },
 };
 
@@ -121,10 +123,16 @@ const SUMMARIES: Readonly<Record<number, string>> = {
   131053: 'WhatsApp could not take the file: its kind, size or encoding is not what it allows.',
   131056: 'Too many messages went from this number to this one recipient in a short time.',
   131057: 'WhatsApp is doing maintenance on the account.',
+  131061: 'The template has a maximum price, and cannot be sent as a plain message. Send another template.',
   131062: 'This message needs a phone number; a user id is not enough.',
+  131063: 'The account sends no marketing templates as plain messages. WhatsApp Manager has the setting.',
+  131065: "The template has a maximum price, which WhatsApp does not offer in the recipient's country.",
   132000: 'The number of values is not the number of variables in the template.',
   132005: 'The template with these values is too long.',
   132012: 'A value is not of the kind that the template expects.',
+  134101: 'WhatsApp was still making the template ready. Herald waited and tried again until its tries were used up.',
+  134102:
+    'The template cannot be used for marketing messages. Check the onboarding of the account in WhatsApp Manager.',
   133010: 'The sending number is not registered with WhatsApp.',
   137000: "The recipient's identity has changed since you confirmed it.",
 };
@@ -133,6 +141,8 @@ const SUMMARIES: Readonly<Record<number, string>> = {
 const EXCEPTIONS: Readonly<Record<number, Partial<FailureMeaning>>> = {
   130472: { retryAfterMinutes: null },
   130497: { responsible: 'you' },
+  134101: { responsible: 'whatsapp', retryAfterMinutes: 10 },
+  134102: { responsible: 'operator' },
 };
 
 const UNLISTED: PlatformErrorClass = { category: 'unknown', action: 'fail' };
@@ -161,6 +171,19 @@ export function findPlatformError(code: number, subcode?: number | null): Platfo
 export function classifyPlatformError(code: number, subcode?: number | null): PlatformErrorClass {
   return findPlatformError(code, subcode) ?? UNLISTED;
 }
+
+/**
+ * Codes that, reported of a message that was taken, say that every next one of the number fails alike: it rests, as after
+ * the same answer to a send.
+ */
+const RESTS_NUMBER: ReadonlySet<number> = new Set([131042, 131048]);
+
+export function restsNumber(code: number | null): boolean {
+  return code !== null && RESTS_NUMBER.has(code);
+}
+
+/** The account has no valid way to pay. */
+export const PAYMENT_MISSING = 131042;
 
 /** What a failure means in plain words, by its category, and by the platform's code where that says more. */
 export function meaningOf(category: FailureCategory, code: number | null): FailureMeaning {

@@ -46,9 +46,27 @@ describe('a status', () => {
           recipientUserId: 'BR.1349',
           callbackData: 'attempt-7',
           error: null,
+          pricing: { billable: true, category: null, type: 'regular', subtype: null, model: null },
         },
       ],
     });
+  });
+
+  it.each<[string, unknown, object | null]>([
+    [
+      'whole',
+      { billable: true, pricing_model: 'PMP', type: 'regular', category: 'service', subtype: 'paid_exempt' },
+      { billable: true, model: 'PMP', type: 'regular', category: 'service', subtype: 'paid_exempt' },
+    ],
+    [
+      'without `billable`, which is to go',
+      { type: 'free_customer_service', category: 'service' },
+      { billable: null, model: null, type: 'free_customer_service', category: 'service', subtype: null },
+    ],
+    ['that says nothing', { billable: true, type: '', category: 7 }, null],
+    ['that is no object', 'regular', null],
+  ])('has its price %s', (_name, pricing, expected) => {
+    expect(parseMessages({ statuses: [statusOf('w', { pricing })] }).statuses[0]?.pricing).toEqual(expected);
   });
 
   it('of failure contains the first error', () => {

@@ -17,6 +17,15 @@ interface OfNumber {
   readonly phoneNumberId: string | null;
 }
 
+/** What the platform charges for a message, in its own words; the amount is in no notification. */
+export interface Pricing {
+  readonly billable: boolean | null;
+  readonly category: string | null;
+  readonly type: string | null;
+  readonly subtype: string | null;
+  readonly model: string | null;
+}
+
 /** The status of a message that we sent. */
 export interface StatusNotification extends OfNumber {
   readonly metaMessageId: string;
@@ -30,6 +39,8 @@ export interface StatusNotification extends OfNumber {
   /** `biz_opaque_callback_data`: what we sent along with the message. */
   readonly callbackData: string | null;
   readonly error: { code: number | null; title: string | null; details: string | null } | null;
+  /** On one or two of a message's statuses. */
+  readonly pricing: Pricing | null;
 }
 
 /** A customer calls one of the numbers. */
@@ -400,6 +411,8 @@ const STATUSES: ReadonlyMap<unknown, StatusNotification['status']> = new Map([
   ['failed', 'failed'],
 ]);
 
+const MAX_WORD = 64;
+
 /** `messages.statuses[warmed_up]` for a status that is not known. */
 function statusName(raw: JsonObject): string {
   const status = ownText(raw, 'status');
@@ -424,6 +437,23 @@ function readStatus(raw: JsonObject, { phoneNumberId }: Change): StatusNotificat
     recipientUserId: ownId(raw, 'recipient_user_id'),
     callbackData: callbackData === '' ? null : callbackData,
     error: readError(raw),
+    pricing: readPricing(raw),
+  };
+}
+
+function readPricing(raw: JsonObject): Pricing | null {
+  const given = ownObject(raw, 'pricing');
+  if (given === null) return null;
+  const billable = own(given, 'billable');
+  const word = (key: string) => ownText(given, key)?.slice(0, MAX_WORD) || null;
+  const [category, type] = [word('category'), word('type')];
+  if (category === null && type === null) return null;
+  return {
+    billable: typeof billable === 'boolean' ? billable : null,
+    category,
+    type,
+    subtype: word('subtype'),
+    model: word('pricing_model'),
   };
 }
 

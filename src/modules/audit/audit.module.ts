@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../../infrastructure/config/config.js';
-import { Retention } from '../../infrastructure/lanes/retention.js';
+import { Retention } from '../../infrastructure/queue/retention.js';
 import { AuditTrail } from '../../infrastructure/operations/audit-trail.js';
 import { Audit } from './audit.service.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';

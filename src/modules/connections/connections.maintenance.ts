@@ -2,8 +2,9 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 import { mapAtOnce } from '../../common/map-at-once.js';
 import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
-import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
+import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { isTokenRefused } from '../../infrastructure/whatsapp/platform-result.js';
@@ -30,6 +31,7 @@ export class ConnectionsMaintenance implements OnModuleInit {
     private readonly sweeps: Sweeps,
     private readonly workspaces: WorkspaceErasure,
     private readonly counters: Counters,
+    private readonly metrics: Metrics,
     rotation: SecretRotation,
   ) {
     rotation.add({
@@ -40,6 +42,16 @@ export class ConnectionsMaintenance implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.metrics.add({
+      name: 'connections_payment_missing',
+      help: 'Numbers whose account has no valid payment method: WhatsApp refuses what it charges for.',
+      collect: async () => [{ value: (await this.connections.payments()).missing }],
+    });
+    this.metrics.add({
+      name: 'connections_service_charged',
+      help: 'Numbers whose free service messages of this month are used up.',
+      collect: async () => [{ value: (await this.connections.payments()).charged }],
+    });
     this.sweeps.add({
       name: 'connection_facts',
       everyMs: EVERY_MS,

@@ -21,7 +21,8 @@ const named = ({ wabaId, number }: Named) => ({ wabaId, ...(number !== null && {
 /** What of a number its workspace sees and an event reports, as SQL of one JSON object. */
 const SHOWN = `jsonb_build_object('phone_number', c.phone_number, 'verified_name', c.verified_name, 'status', c.status,
     'status_reason', c.status_reason, 'quality_rating', c.quality_rating, 'messaging_limit', c.messaging_limit,
-    'throughput_per_second', c.throughput_per_second, 'timezone', c.timezone)`;
+    'throughput_per_second', c.throughput_per_second, 'service_charged_since', ${isoTime('c.service_charged_since')},
+    'timezone', c.timezone)`;
 
 const AS_BEFORE = `select c.id, ${SHOWN} as shown from connection c where c.id = any($1::uuid[]) order by c.id
   for no key update`;
@@ -31,8 +32,7 @@ with before as (select * from json_to_recordset($1::json) as b (id uuid, shown j
 now as (
   select c.organization_id, c.id, c.created_at, ${SHOWN} as shown, before.shown as previous
   from connection c join before on before.id = c.id
-)
-${insertWebhookEvents(`(
+), ${insertWebhookEvents(`(
   select now.organization_id, 'connection.updated'::text as event_type, clock_timestamp() as occurred_at,
     array[now.id] as connection_ids, null::bytea as trace_context,
     jsonb_build_object(
@@ -40,7 +40,8 @@ ${insertWebhookEvents(`(
       'previous_attributes', (
         select jsonb_object_agg(old.key, old.value) from jsonb_each(now.previous) as old
         where old.value <> now.shown -> old.key)) as event_data
-  from now where now.shown <> now.previous)`)}`;
+  from now where now.shown <> now.previous)`)}
+select 1`;
 
 /** The only place with SQL that changes the table `connection`. */
 @Injectable()
@@ -106,7 +107,12 @@ export class ConnectionsRepository {
 
   /** Gives a known number new credentials. */
   async reconnect(organizationId: string, id: string, change: Partial<ConnectionEntity>): Promise<void> {
-    const again = { statusReason: null, restrictedUntil: null, tokenVersion: () => 'token_version + 1' };
+    const again = {
+      statusReason: null,
+      restrictedUntil: null,
+      paymentMissingAt: null,
+      tokenVersion: () => 'token_version + 1',
+    };
     await this.table.update({ organizationId, id }, { ...change, ...again });
   }
 
@@ -148,11 +154,13 @@ export class ConnectionsRepository {
            else coalesce($7::integer, throughput_per_second) end,
          status = case
            when status_reason = 'disconnected_by_operator' or $8::text is null then status
-           when restricted_until > clock_timestamp() and $8 = 'connected' then 'restricted'
+           when (restricted_until > clock_timestamp() or payment_missing_at is not null) and $8 = 'connected'
+             then 'restricted'
            else $8 end,
          status_reason = case
            when status_reason = 'disconnected_by_operator' or $8::text is null then status_reason
-           when $8 = 'connected' and (restricted_until is null or restricted_until <= clock_timestamp()) then null
+           when $8 = 'connected' and (restricted_until is null or restricted_until <= clock_timestamp())
+             then case when payment_missing_at is not null then 'payment_missing' end
            else 'platform' end,
          facts_at = date_trunc('milliseconds', clock_timestamp()),
          facts_due_at = ${inAnHour()},
@@ -209,6 +217,45 @@ export class ConnectionsRepository {
       await this.table.update({ ...numbers, ...isNews, ...sending }, disconnected);
     }
     await this.table.update(numbers, { factsDueAt: now, ...(restriction === 'ends' && { restrictedUntil: null }) });
+  }
+
+  /** The platform refuses what it charges for, since then. Returns false where that is known, or nothing is sent anyway. */
+  paymentMissing(id: string, at: Date): Promise<boolean> {
+    return this.database.changes(
+      `update connection set payment_missing_at = $2, updated_at = clock_timestamp(),
+         status = 'restricted', status_reason = case when status = 'connected' then 'payment_missing' else status_reason end
+       where id = $1 and payment_missing_at is null and status in ('connected', 'restricted')`,
+      [id, at],
+    );
+  }
+
+  /** The platform has taken a message that it charges for. */
+  paymentWorks(id: string, at: Date): Promise<boolean> {
+    return this.database.changes(
+      `update connection set payment_missing_at = null, updated_at = clock_timestamp(),
+         status = case when status_reason = 'payment_missing' then 'connected' else status end,
+         status_reason = nullif(status_reason, 'payment_missing'), facts_due_at = clock_timestamp()
+       where id = $1 and payment_missing_at < $2`,
+      [id, at],
+    );
+  }
+
+  /** A service message was charged. Returns false where one was before in that month. */
+  serviceCharged(id: string, at: Date): Promise<boolean> {
+    return this.database.changes(
+      `update connection set service_charged_since = $2, updated_at = clock_timestamp()
+       where id = $1 and coalesce(service_charged_since < date_trunc('month', $2::timestamptz), true)`,
+      [id, at],
+    );
+  }
+
+  /** Numbers that lack a payment method, and those whose service messages are charged this month. */
+  payments(): Promise<{ missing: number; charged: number }> {
+    return this.database.row<{ missing: number; charged: number }>(
+      `select count(*) filter (where payment_missing_at is not null)::integer as missing,
+         count(*) filter (where service_charged_since >= date_trunc('month', now()))::integer as charged
+       from connection`,
+    );
   }
 
   /** The platform is asked soon about all numbers of the workspaces that have a number of this account. */

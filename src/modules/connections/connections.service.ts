@@ -5,9 +5,11 @@ import { newId } from '../../common/ids.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Audit } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { SecretBox, type SecretPlace } from '../../infrastructure/secrets/secret-box.js';
-import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
+import { PAYMENT_MISSING, restsNumber } from '../../infrastructure/whatsapp/graph-error.js';
+import { ownInteger } from '../../infrastructure/whatsapp/json-access.js';
+import type { ManagementNotification, StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { connectionsErrors } from './connections.errors.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import {
@@ -34,6 +36,18 @@ const ROWS = { ttlMs: 2_000, maxEntries: 10_000 };
 /** Which row has a platform's id hardly ever changes, and is compared with the row whenever it is used. */
 const IDS = { ttlMs: 60_000, maxEntries: 10_000 };
 const MAX_AT_ONCE = 500;
+/** A report that is older says nothing of the present. */
+const NEWS_MS = 10 * 60_000;
+const REST_AGAIN_MS = 1_000;
+const MAX_RESTED = 10_000;
+
+/** What of a report about a message says something of its number. */
+export type NumberReport = Pick<StatusNotification, 'status' | 'occurredAt' | 'error' | 'pricing'>;
+
+/** Months since the year 0. */
+function monthOf(time: Date | null): number {
+  return time === null ? -1 : time.getUTCFullYear() * 12 + time.getUTCMonth();
+}
 
 interface Reading {
   ids: ReadonlySet<string>;
@@ -58,6 +72,8 @@ export class ConnectionsService {
 
   /** When each was used last, monotonic ms: the next read fetches all that are in use, so that many need one read. */
   private readonly used = new Map<string, number>();
+  /** Numbers that rest by a report, and since when (monotonic ms). */
+  private readonly rested = new Map<string, number>();
   private generation = 0;
   /** The last read under way: many numbers that are asked for at once share it. */
   private reading: Reading | null = null;
@@ -244,6 +260,7 @@ export class ConnectionsService {
    * platform is asked within seconds. May come twice and in any order.
    */
   async applyNotification(notification: ManagementNotification): Promise<void> {
+    if (notification.field === 'messages.errors') return this.applyError(notification);
     const said = readAccountEvents(notification);
     if (said === null || said.wabaId === null) return;
     const events = { ...said, wabaId: said.wabaId };
@@ -251,6 +268,65 @@ export class ConnectionsService {
     if (ids.length === 0) return;
     await this.connections.recordingChanges(ids, () => this.connections.apply(events));
     await this.changed(events.wabaId);
+  }
+
+  /** An error that the platform reports without a message of its own. */
+  private async applyError({ phoneNumberId, occurredAt, value }: ManagementNotification): Promise<void> {
+    const connection = phoneNumberId === null ? null : await this.findByPhoneNumberId(phoneNumberId);
+    if (connection === null) return;
+    const error = { code: ownInteger(value, 'code'), title: null, details: null };
+    await this.noteReport(connection, { status: 'failed', occurredAt, error, pricing: null });
+  }
+
+  /**
+   * What a report about any message says of its number: one whose payment is missing, or that is limited for spam, rests;
+   * a charged message that went out proves that it can be paid for.
+   */
+  async noteReport(connection: Connection, { status, occurredAt, error, pricing }: NumberReport): Promise<void> {
+    const { id, paymentMissingAt, serviceChargedSince } = connection;
+    const at = occurredAt ?? new Date();
+    if (status === 'failed') {
+      const code = error?.code ?? null;
+      if (restsNumber(code) && Date.now() - at.getTime() < NEWS_MS) await this.rest(id, `account_restricted (${code})`);
+      if (code === PAYMENT_MISSING) await this.paymentMissing(connection, at);
+      return;
+    }
+    if (pricing?.type !== 'regular') return;
+    if (paymentMissingAt !== null && at > paymentMissingAt) {
+      await this.change(id, () => this.connections.paymentWorks(id, at), 'what it charges for goes out again');
+      await this.resumeLanes(id);
+    }
+    if (pricing.category !== 'service' || monthOf(serviceChargedSince) >= monthOf(at)) return;
+    const charged = 'its free service messages of the month are used up: the account needs a payment method';
+    await this.change(id, () => this.connections.serviceCharged(id, at), charged);
+  }
+
+  /** The platform refuses what it charges for. */
+  async paymentMissing({ id, paymentMissingAt, factsAt }: Connection, at = new Date()): Promise<void> {
+    // A late report, of before what has been repaired since, is no news.
+    if (paymentMissingAt !== null || (factsAt !== null && at.getTime() < Date.now() - NEWS_MS)) return;
+    const missing = 'the account has no valid payment method: add or repair it in WhatsApp Manager';
+    await this.change(id, () => this.connections.paymentMissing(id, at), missing);
+  }
+
+  /** Numbers that lack a payment method, and those whose service messages are charged this month. */
+  payments(): Promise<{ missing: number; charged: number }> {
+    return this.connections.payments();
+  }
+
+  private async change(id: string, work: () => Promise<boolean>, says: string): Promise<void> {
+    if (!(await this.connections.recordingChanges([id], work))) return;
+    this.logger.warn(`connection ${id}: ${says}`);
+    await this.changed(id);
+  }
+
+  /** Many messages that fail alike are one reason to rest. */
+  private async rest(id: string, reason: string): Promise<void> {
+    const now = systemClock.monotonic();
+    if (now - (this.rested.get(id) ?? -Infinity) < REST_AGAIN_MS) return;
+    if (this.rested.size > MAX_RESTED) this.rested.clear();
+    this.rested.set(id, now);
+    await this.lanes.pause(id, reason);
   }
 
   /** What has waited for the number, messages and customers' files, goes on at once. */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MessagesModule } from '../messages/messages.module.js';
 import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
@@ -8,10 +9,11 @@ import { InboundController } from './inbound.controller.js';
 import { InboundRepository } from './inbound.repository.js';
 import { InboundService } from './inbound.service.js';
 import { InboundMaintenance } from './inbound.maintenance.js';
+import { INBOUND_QUEUE, InboundProcessor, StoredNotifications } from './inbound.processor.js';
 
 @Module({
-  imports: [ConnectionsModule, MessagesModule, OptOutsModule, OtpModule, TemplatesModule],
+  imports: [workQueue(INBOUND_QUEUE), ConnectionsModule, MessagesModule, OptOutsModule, OtpModule, TemplatesModule],
   controllers: [InboundController],
-  providers: [InboundService, InboundRepository, InboundMaintenance],
+  providers: [InboundService, InboundRepository, InboundMaintenance, StoredNotifications, InboundProcessor],
 })
 export class InboundModule {}

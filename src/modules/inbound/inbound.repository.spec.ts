@@ -1,6 +1,9 @@
+import { claimRequest } from '../../../test/support/claim-request.js';
 import { newId } from '../../common/ids.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { InboundRepository } from './inbound.repository.js';
+import { INBOUND_LANE, InboundRepository, type DueNotification } from './inbound.repository.js';
 
 const MEBIBYTE = 1_024 * 1_024;
 
@@ -10,6 +13,7 @@ let notifications: InboundRepository;
 beforeAll(async () => {
   opened = await openTestDatabase(4);
   notifications = new InboundRepository(opened.database);
+  await new LaneRepository(opened.database).ensure(INBOUND_LANE);
 });
 
 afterAll(() => opened.close());
@@ -28,10 +32,21 @@ async function store(
 /** Turns come in the order of the ids given. */
 async function letBecomeDue(...ids: string[]): Promise<void> {
   await opened.database.execute(
-    `update platform_notification n set next_try_at = now() - interval '10 seconds' + k.n * interval '1 millisecond'
-     from unnest($1::uuid[]) with ordinality as k (id, n) where n.id = k.id`,
+    `update notification_queue q set due_at = now() - interval '10 seconds' + k.n * interval '1 millisecond'
+     from unnest($1::uuid[]) with ordinality as k (id, n) where q.notification_id = k.id`,
     [ids],
   );
+}
+
+const OWNER = newId();
+
+async function claim(limit: number, maxBytes = MEBIBYTE): Promise<DueNotification[]> {
+  return (await notifications.claim(claimRequest(INBOUND_LANE, OWNER, limit), maxBytes)).items;
+}
+
+async function queued(): Promise<string[]> {
+  const rows = await opened.database.query<{ id: string }>('select notification_id as id from notification_queue');
+  return rows.map(({ id }) => id);
 }
 
 async function states(): Promise<Record<string, string>> {
@@ -65,25 +80,61 @@ describe('store', () => {
   });
 });
 
-describe('claimDue', () => {
+describe('the queue', () => {
+  it('has what is stored, until it is settled', async () => {
+    const [first, second] = [await store(), await store()];
+    await store('{}', 'applied');
+    expect((await queued()).sort()).toEqual([first, second].sort());
+    await store('{}', 'applied', first);
+    expect(await queued()).toEqual([second]);
+    await opened.database.execute(`update platform_notification set state = 'stored' where id = $1`, [first]);
+    expect((await queued()).sort()).toEqual([first, second].sort());
+  });
+
+  it('has nothing that another transaction settles while it is stored', async () => {
+    const id = newId();
+    const client = await opened.database.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query(`insert into platform_notification (id, body) values ($1, '{}')`, [id]);
+      const settled = store('{}', 'applied', id);
+      await waitFor(
+        async () => {
+          const waiting = await client.query(
+            'select 1 from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))',
+          );
+          return waiting.rowCount !== 0;
+        },
+        { what: 'the other transaction to wait' },
+      );
+      await client.query('commit');
+      await settled;
+    } finally {
+      client.release();
+    }
+    expect([await states(), await queued()]).toEqual([{ [id]: 'applied' }, []]);
+  });
+});
+
+describe('a claim', () => {
   it('takes what is due, oldest turn first, and leaves the rest', async () => {
     const [first, second, third] = [await store('1'), await store('2'), await store('3')];
     const young = await store('young');
     // Its first turn comes in seconds, and a slow machine takes seconds.
     await opened.database.execute(
-      `update platform_notification set next_try_at = next_try_at + interval '1 hour' where id = $1`,
+      `update notification_queue set due_at = due_at + interval '1 hour' where notification_id = $1`,
       [young],
     );
     await letBecomeDue(third, first, second);
-    expect((await notifications.claimDue(2, MEBIBYTE)).map((due) => due.body.toString()).sort()).toEqual(['1', '3']);
-    expect((await notifications.claimDue(2, MEBIBYTE)).map((due) => due.body.toString())).toEqual(['2']);
-    expect(await notifications.claimDue(2, MEBIBYTE)).toEqual([]);
+    expect((await claim(2)).map((due) => due.body.toString()).sort()).toEqual(['1', '3']);
+    expect((await claim(2)).map((due) => due.body.toString())).toEqual(['2']);
+    expect(await claim(2)).toEqual([]);
   });
 
   it('takes few large bodies at a time, and one at least', async () => {
     const ids = [await store(Buffer.alloc(2 * MEBIBYTE)), await store(Buffer.alloc(MEBIBYTE)), await store('3')];
     await letBecomeDue(...ids);
-    const sizes = async () => (await notifications.claimDue(10, MEBIBYTE)).map((due) => due.body.length);
+    const sizes = async () => (await claim(10)).map((due) => due.body.length);
     expect(await sizes()).toEqual([2 * MEBIBYTE]);
     expect(await sizes()).toEqual([MEBIBYTE]);
     expect(await sizes()).toEqual([1]);
@@ -95,31 +146,53 @@ describe('claimDue', () => {
     const client = await opened.database.pool.connect();
     try {
       await client.query('begin');
-      await client.query('select 1 from platform_notification where id = any($1) for update', [ids.slice(0, 4)]);
-      expect(new Set((await notifications.claimDue(10, MEBIBYTE)).map((due) => due.id))).toEqual(new Set(ids.slice(4)));
+      await client.query('select 1 from notification_queue where notification_id = any($1) for update', [
+        ids.slice(0, 4),
+      ]);
+      expect(new Set((await claim(10)).map((due) => due.id))).toEqual(new Set(ids.slice(4)));
     } finally {
       await client.query('rollback');
       client.release();
     }
   });
 
+  it('takes none where the bodies under way are as many as may be', async () => {
+    await letBecomeDue(await store());
+    expect(await claim(1, 0)).toEqual([]);
+    expect(await claim(1, 1)).toHaveLength(1);
+  });
+
+  it('leaves what it took alone until the next try, which comes later every time', async () => {
+    const id = await store();
+    const gaps: number[] = [];
+    for (let tries = 1; tries <= 5; tries++) {
+      await letBecomeDue(id);
+      gaps.push(...(await claim(1)).map(({ againMs }) => againMs));
+      expect(await claim(1)).toEqual([]);
+    }
+    expect(gaps).toEqual([20_000, 80_000, 320_000, 1_280_000, 3_600_000]);
+  });
+
+  it('takes nothing where another process holds the lane', async () => {
+    await letBecomeDue(await store());
+    await claim(0);
+    const request = { ...claimRequest(INBOUND_LANE, newId(), 10), inHandSeconds: null };
+    expect(await notifications.claim(request, MEBIBYTE)).toEqual({ hold: null, items: [] });
+  });
+
   it('passes over what is settled', async () => {
     const [applied, unreadable] = [await store(), await store('{', 'unreadable')];
     await letBecomeDue(applied, unreadable);
     await store('{}', 'applied', applied);
-    expect(await notifications.claimDue(10, MEBIBYTE)).toEqual([]);
+    expect(await claim(10)).toEqual([]);
   });
 
   it('says how often it was tried and whether a day has passed', async () => {
     const id = await store();
     await letBecomeDue(id);
-    expect(await notifications.claimDue(1, MEBIBYTE)).toEqual([
-      expect.objectContaining({ id, tries: 1, expired: false }),
-    ]);
+    expect(await claim(1)).toEqual([expect.objectContaining({ id, tries: 1, expired: false })]);
     await letBecomeDue(id);
     await opened.database.execute(`update platform_notification set received_at = now() - interval '25 hours'`);
-    expect(await notifications.claimDue(1, MEBIBYTE)).toEqual([
-      expect.objectContaining({ id, tries: 2, expired: true }),
-    ]);
+    expect(await claim(1)).toEqual([expect.objectContaining({ id, tries: 2, expired: true })]);
   });
 });

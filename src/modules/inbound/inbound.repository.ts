@@ -3,9 +3,19 @@ import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
 import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
-import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
 import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../workspaces/erasure/erasure.service.js';
+import {
+  GRANTED_SLOTS,
+  HOLD_COLUMNS,
+  holdOf,
+  holdParams,
+  laneHold,
+  type HoldRequest,
+  type HoldRow,
+} from '../../infrastructure/queue/lane-hold.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
+import { dueLane, type DueSince, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
+import type { Claim } from '../../infrastructure/queue/queue-loop.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
 
@@ -21,31 +31,38 @@ export interface NewNotification {
 export interface DueNotification {
   id: string;
   body: Buffer;
-  /** How often it was tried by the sweep, this time included. */
+  /** How often it was tried since it was stored, this time included. */
   tries: number;
   /** It came more than 24 hours ago. */
   expired: boolean;
+  /** Until its next try, where this one does not settle it. */
+  againMs: number;
 }
+
+/** The one lane of stored notifications. */
+export const INBOUND_LANE = 'inbound';
 
 /** A contact, or a workspace by its id. */
 type Whose = Subject | string;
 
 /** A body larger than this is written by itself, so that no batch grows without bound. */
 export const LARGE_BYTES = 64 * 1_024;
-/** The first try by the sweep is 5 s after the notification came, which is the column's default. */
+/** The first try is 5 s after the notification was stored, which is the column's default; then after so long. */
 const FIRST_GAP_SECONDS = 20;
 const MAX_GAP_SECONDS = 3_600;
 /** Of a search through all of them. */
 const PAGE = 500;
 
-/** The table `platform_notification`: every notification as it came, and whether it has been applied. */
+/** Every notification as it came, and whether it has been applied; what is not stands in `notification_queue` too. */
 @Injectable()
 export class InboundRepository {
   private readonly storing: GroupCommit<NewNotification, void>;
-  private readonly place = new SweepPlace();
   private readonly old = new BatchPlace(FIRST_ID);
 
+  readonly dueLanes: MarkedLanes;
+
   constructor(private readonly database: Database) {
+    this.dueLanes = dueLane(database, INBOUND_LANE, dueSince);
     this.storing = new GroupCommit(database, {
       name: 'notification',
       transactional: false,
@@ -87,18 +104,16 @@ export class InboundRepository {
   }
 
   /**
-   * Stored notifications whose turn it is, oldest turn first; each is left alone until its next turn, which comes later
-   * every time (20 s, 80 s ... an hour), so a process that dies over it costs a turn and nothing else.
+   * Claims stored notifications that are due, the longest due first; each is left alone until its next try, which comes
+   * later every time (20 s, 80 s ... an hour). So a process that dies over it costs a try and nothing else. To apply one
+   * twice changes nothing, so the outcome needs no fence: what is settled first counts.
    *
-   * @param limit notifications at the most.
-   * @param maxBytes bodies up to about this many bytes, one at least.
+   * @param maxBytes bodies up to about this many bytes, one at least where it is more than 0.
    */
-  async claimDue(limit: number, maxBytes: number): Promise<DueNotification[]> {
-    const params = [limit, maxBytes, FIRST_GAP_SECONDS, MAX_GAP_SECONDS, this.place.next()];
-    const rows = await this.database.query<DueNotification & { lookedAt: string }>(CLAIM, params);
-    const due = rows.filter(({ id }) => id !== null);
-    if (due.length === 0) this.place.reached(rows[0]?.lookedAt ?? null);
-    return due;
+  async claim(request: HoldRequest, maxBytes: number): Promise<Claim<DueNotification>> {
+    const params = [...holdParams(request), maxBytes, FIRST_GAP_SECONDS, MAX_GAP_SECONDS];
+    const rows = await this.database.byIndex(() => this.database.query<ClaimRow>(CLAIM, params));
+    return { hold: holdOf(rows), items: rows.flatMap((row) => (row.id === null ? [] : [row])) };
   }
 
   /** What is stored and not applied yet. */
@@ -125,7 +140,8 @@ export class InboundRepository {
   countStored(whose: Whose): Promise<number> {
     const isHit = typeof whose === 'string' ? OF_NUMBERS : NAMES;
     return this.database.count(
-      `select count(*)::integer as count from platform_notification page where state = 'stored' and ${isHit}`,
+      `select count(*)::integer as count
+       from notification_queue q join platform_notification page on page.id = q.notification_id where ${isHit}`,
       [keyOf(whose)],
     );
   }
@@ -142,27 +158,40 @@ insert into platform_notification as n (id, body, state, unread)
 select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::jsonb[]) order by 1
 on conflict (id) do update set state = excluded.state, unread = excluded.unread where n.state = 'stored' and excluded.state <> 'stored'`;
 
-// $5 from when. now() and not clock_timestamp(), which no index could be searched with.
-const CLAIM = `
-with due as (
-  select id, next_try_at, octet_length(body) as bytes from platform_notification
-  where state = 'stored' and next_try_at <= now() and next_try_at >= ${SweepPlace.from('$5')}
-  order by next_try_at limit $1 for update skip locked
-), measured as (
-  select id, sum(bytes) over (order by next_try_at, id) - bytes as bytes_before from due
-), claimed as (
-  update platform_notification n set tries = n.tries + 1,
-    next_try_at = clock_timestamp() + make_interval(secs => least($4::double precision, $3 * power(4, least(n.tries, 10))))
-  from measured where n.id = measured.id and measured.bytes_before < $2
-  returning n.id, n.body, n.tries, n.received_at < now() - interval '24 hours' as expired
-)
-select claimed.*, now()::text as "lookedAt" from (values (1)) as look left join claimed on true`;
+const dueSince: DueSince = (from) => `(select q.due_at from notification_queue q
+    where q.due_at >= ${from} and q.due_at <= statement_timestamp() order by q.due_at limit 1)`;
 
+type ClaimRow = HoldRow & (DueNotification | { id: null });
+
+// $1 to $6 the hold, $7 bytes, $8 and $9 the first and the longest gap. Bodies are read of what is claimed alone.
+const CLAIM = `
+with ${laneHold({ evenWhereHeld: true, returning: ', l.low_at' })}, due as materialized (
+  select q.ctid as place, q.notification_id, q.due_at,
+    least($9::float8, $8::float8 * power(4, least(q.tries, 10))) as gap
+  from notification_queue q
+  where q.due_at >= (select low_at from hold) and q.due_at <= statement_timestamp()
+  order by q.due_at limit ${GRANTED_SLOTS} for update skip locked
+), measured as materialized (
+  select due.place, due.gap, sum(body.bytes) over turns - body.bytes as bytes_before
+  from due cross join lateral (
+    select octet_length(n.body) as bytes from platform_notification n where n.id = due.notification_id) as body
+  window turns as (order by due.due_at, due.notification_id)
+), claimed as (
+  update notification_queue q set tries = q.tries + 1, due_at = clock_timestamp() + make_interval(secs => measured.gap)
+  from measured where q.ctid = measured.place and measured.bytes_before < $7 and q.due_at <= statement_timestamp()
+  returning q.notification_id, q.tries, measured.gap * 1000 as "againMs"
+), answer as (
+  select n.id, n.body, claimed.tries, n.received_at < now() - interval '24 hours' as expired, claimed."againMs"
+  from claimed cross join lateral (
+    select id, body, received_at from platform_notification n where n.id = claimed.notification_id) as n
+)
+select ${HOLD_COLUMNS}, answer.* from hold left join answer on true`;
+
+const WAITS = `from notification_queue
+  where due_at >= coalesce((select low_at from lane where key = '${INBOUND_LANE}'), '-infinity')`;
 const BACKLOG = `
-select ${boundedCount("from platform_notification where state = 'stored'")} as waiting, 0 as "inFlight",
-  ${secondsSince(`(
-    select next_try_at from platform_notification where state = 'stored' order by next_try_at limit 1)`)}
-  as "oldestDueSeconds"`;
+select ${boundedCount(WAITS)} as waiting, 0 as "inFlight",
+  ${secondsSince(`(select due_at ${WAITS} order by due_at limit 1)`)} as "oldestDueSeconds"`;
 
 function keyOf(whose: Whose): unknown {
   if (typeof whose === 'string') return whose;

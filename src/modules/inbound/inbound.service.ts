@@ -1,5 +1,6 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
+import { describeError } from '../../common/describe-error.js';
 import { newId } from '../../common/ids.js';
 import { within } from '../../common/within.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
@@ -26,9 +27,9 @@ import {
   type NotificationState,
 } from './inbound.repository.js';
 
-/** Tries by the sweep before a notification whose application fails is given up; they take four hours. */
+/** Later tries before a notification whose application fails is given up; they take four hours. */
 const MIN_TRIES = 8;
-/** Tries by the sweep of statuses of numbers that are not ours: what is added later has sent none of these messages. */
+/** Later tries of statuses of numbers that are not ours: what is added later has sent none of these messages. */
 const UNKNOWN_NUMBER_TRIES = 3;
 /** The platform waits some ten seconds for its answer. What is not applied by then is only stored. */
 const PATIENCE_MS = 5_000;
@@ -41,7 +42,7 @@ const MAX_STATUSES = 4_000;
 const PARTS_AT_ONCE = 200;
 /** Of what is not applied of one notification. */
 const MAX_NAMES = 20;
-/** `expired`: it came so long ago that what belongs to nothing by now is given up. `tries`: by the sweep. */
+/** `expired`: it came so long ago that what belongs to nothing by now is given up. `tries`: since it was stored. */
 type Tried = Pick<DueNotification, 'expired' | 'tries'>;
 const FIRST: Tried = { expired: false, tries: 0 };
 
@@ -84,7 +85,7 @@ interface Outcome {
 /**
  * Receives the platform's notifications. Each one with a valid signature is stored as it came and applied, many in one
  * transaction, and only then acknowledged: no crash loses it afterwards. What can't be applied is stored as well, for
- * the sweep.
+ * the processor.
  */
 @Injectable()
 export class InboundService implements BeforeApplicationShutdown {
@@ -119,7 +120,7 @@ export class InboundService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Stores and applies a notification whose signature was verified. What can't be applied now is left to the sweep.
+   * Stores and applies a notification whose signature was verified. What can't be applied now is tried again later.
    *
    * @throws SERVICE_UNAVAILABLE (503) where it can't be stored.
    */
@@ -127,26 +128,33 @@ export class InboundService implements BeforeApplicationShutdown {
     const payload = readPayload(body);
     const row = { id: newId(), body, unread: unreadOf(payload) };
     if (payload === null) await this.storeUnreadable(row);
-    else if ((await within(PATIENCE_MS, this.tryToApply(payload, row, FIRST))) !== true) {
+    else if ((await within(PATIENCE_MS, this.tryToApply(payload, row, FIRST))) === null) {
       await this.notifications.store({ ...row, state: 'stored' });
     }
     this.counters.increment('notifications_stored');
   }
 
-  /** Another try at a stored notification; after a day without a match, or of failures, it is given up, and counted. */
-  async takeAgain({ id, body, ...before }: DueNotification): Promise<void> {
+  /**
+   * Another try at a stored notification; after a day without a match, or of failures, it is given up, and counted.
+   * Returns whether it is settled.
+   */
+  async takeAgain({ id, body, expired, tries }: DueNotification): Promise<boolean> {
     const payload = readPayload(body);
     const row = { id, body, unread: unreadOf(payload) };
-    if (payload === null) await this.storeUnreadable(row);
-    else await this.tryToApply(payload, row, before);
+    if (payload !== null) {
+      const state = await this.tryToApply(payload, row, { expired, tries });
+      return state !== null && state !== 'stored';
+    }
+    await this.storeUnreadable(row);
+    return true;
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([this.applying.idle(), this.applyingLarge.idle(), this.notifications.idle()]);
   }
 
-  /** False where not everything in it could be applied: it must be stored, and tried again. */
-  private async tryToApply(payload: WebhookPayload, row: Row, tried: Tried): Promise<boolean> {
+  /** The state in which it is stored now; null where not everything in it could be applied: it must be stored, and tried again. */
+  private async tryToApply(payload: WebhookPayload, row: Row, tried: Tried): Promise<NotificationState | null> {
     const { expired, tries } = tried;
     try {
       const { unmatched, state } = await this.apply(payload, row, tried).catch((error: unknown) => {
@@ -162,18 +170,17 @@ export class InboundService implements BeforeApplicationShutdown {
         if (expired)
           this.logger.warn(`notification ${row.id}: ${unmatched} of its items belong to no known number or message`);
       }
-      return true;
+      return state;
     } catch (error) {
       this.counters.increment('notifications_apply_failed');
       // A service that was down for a day has tried it once: that is no reason yet.
       const isLast = expired && tries >= MIN_TRIES;
       const next = isLast ? 'was given up' : 'will be tried again';
       this.logger.error(`notification ${row.id} could not be applied; it ${next}`, error);
-      if (isLast) {
-        await this.notifications.store({ ...row, state: 'failed' });
-        this.counters.increment('notifications_failed');
-      }
-      return false;
+      if (!isLast) return null;
+      await this.notifications.store({ ...row, state: 'failed' });
+      this.counters.increment('notifications_failed');
+      return 'failed';
     }
   }
 
@@ -192,6 +199,7 @@ export class InboundService implements BeforeApplicationShutdown {
       .submit({ reports, row, given }, mayWait, this.tracing.current)
       .finally(() => (this.statusesUnderWay -= count));
     this.events.announce(applied);
+    await this.noteNumbers(payload.statuses);
     this.codes.countReports(codes);
     this.counters.increment('notifications_otp', codes.length);
     this.counters.increment('notifications_statuses', reports.statuses.length - applied.unmatched.size);
@@ -262,6 +270,23 @@ export class InboundService implements BeforeApplicationShutdown {
       await this.connections.applyNotification(notification);
     }
     this.counters.increment('notifications_management', management.length);
+  }
+
+  /** What a report says of its number is not worth more than the report: where it can't be kept, a later one says it too. */
+  private async noteNumbers(statuses: WebhookPayload['statuses']): Promise<void> {
+    for (const status of statuses) {
+      const { phoneNumberId } = status;
+      const mayMatter = status.status === 'failed' || status.pricing?.type === 'regular';
+      if (!mayMatter || phoneNumberId === null) continue;
+      try {
+        const connection = await this.connections.findByPhoneNumberId(phoneNumberId);
+        if (connection !== null) await this.connections.noteReport(connection, status);
+      } catch (error) {
+        this.logger.warn(
+          `number ${phoneNumberId}: what a report says of it could not be kept: ${describeError(error)}`,
+        );
+      }
+    }
   }
 
   /** What users write in answer to a code goes nowhere, and neither does a call of a number which is not ours. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { workQueue } from '../../infrastructure/lanes/queue.module.js';
+import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { StorageModule } from '../../infrastructure/storage/storage.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MediaObjectEntity } from './entities/media-object.entity.js';

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
@@ -22,10 +23,11 @@ import { CheckMessageService } from './check/check-message.service.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
-import { ScheduleService } from './schedule/schedule.service.js';
+import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule/schedule.processor.js';
 
 @Module({
   imports: [
+    workQueue(SCHEDULE_QUEUE),
     BillingModule,
     ConnectionsModule,
     ConversationsModule,
@@ -48,7 +50,8 @@ import { ScheduleService } from './schedule/schedule.service.js';
     AcceptRepository,
     BacklogGuard,
     ScheduleRepository,
-    ScheduleService,
+    ScheduledMessages,
+    ScheduleProcessor,
     MessageEventsService,
     MessagesMaintenance,
     MessagesMaintenanceRepository,

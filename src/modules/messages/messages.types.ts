@@ -43,6 +43,12 @@ export interface Message {
   deliveredAt: Date | null;
   readAt: Date | null;
   failedAt: Date | null;
+  /** What the platform charges, in its own words; all null until a report says it. */
+  billable: boolean | null;
+  pricingCategory: string | null;
+  pricingType: string | null;
+  pricingSubtype: string | null;
+  pricingModel: string | null;
   contact: Contact;
   /** Only of received messages. */
   inboundContext: InboundContext;

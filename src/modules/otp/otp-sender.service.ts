@@ -3,7 +3,7 @@ import { ExpiringCache } from '../../common/expiring-cache.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Audit } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';

@@ -10,9 +10,9 @@ import {
   laneHold,
   type HoldRow,
   type HoldRequest,
-} from '../../infrastructure/lanes/lane-hold.js';
-import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
-import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
+} from '../../infrastructure/queue/lane-hold.js';
+import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
+import { SweepPlace } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import {
   INDEXED_STATUS,

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { workQueue } from '../../infrastructure/lanes/queue.module.js';
+import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { MediaModule } from '../media/media.module.js';

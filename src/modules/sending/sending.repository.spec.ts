@@ -6,7 +6,7 @@ import { newId } from '../../common/ids.js';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { Factories } from '../../../test/support/factories.js';
-import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
@@ -344,7 +344,7 @@ describe('claiming behind recipients that are not to be served', () => {
     await queue(lane, ...DUE);
     await crowd(lane, { recipients: 10_000, queuedAt: A_MINUTE_AGO, nextAttemptAt: LATER });
     await claim(lane, 10);
-    await sends.moveMarks();
+    await sends.dueConnections.moveMarks();
     const claimAgain = () => claimAlone(lane, 64);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database, hasRow } from '../../infrastructure/database/database.js';
-import { LANES_HELD, holdOf, holdsParams, type HoldRequest } from '../../infrastructure/lanes/lane-hold.js';
-import type { DueLanes } from '../../infrastructure/queue/due-lanes.js';
+import { LANES_HELD, holdOf, holdsParams, type HoldRequest } from '../../infrastructure/queue/lane-hold.js';
+import type { MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../infrastructure/queue/queue-loop.js';
-import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
-import { SweepPlace } from '../../infrastructure/lanes/sweeps.js';
+import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
+import { SweepPlace } from '../../infrastructure/queue/sweeps.js';
 import {
   attemptIdOf,
   CLAIM,
   dueConnections,
-  MOVE_MARKS,
   REPAIR_TURNS,
   type ClaimedMessage,
   type ClaimRow,
@@ -33,7 +32,6 @@ interface LaneClaim extends ClaimLimits {
 export type MovedMessage = Pick<ClaimedMessage, 'organizationId' | 'connectionId'>;
 
 const NOTHING = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
-const CHECK_MARKS_EVERY_MS = 60_000;
 /** Recipients that one statement of the repair looks at. */
 const REPAIR_BATCH = 5_000;
 
@@ -43,10 +41,8 @@ export class SendRepository {
   private readonly leases = new SweepPlace();
   private readonly expiries = new SweepPlace();
 
-  private marksCheckedAt = -Infinity;
-
   /** Connections with due messages that can send. */
-  readonly dueConnections: DueLanes;
+  readonly dueConnections: MarkedLanes;
 
   constructor(private readonly database: Database) {
     this.dueConnections = dueConnections(database);
@@ -115,20 +111,6 @@ export class SendRepository {
     const moved = movedOf(rows);
     if (moved.length < limit) place.reached(rows[0]?.looked_at ?? null);
     return moved;
-  }
-
-  /**
-   * Moves the low-water marks of lanes in use: before `lane.low_at` no due row stands; returns how many. By them claims
-   * and sweeps pass over the rows that are gone without reading them, however many another transaction keeps from being
-   * removed. Once a minute all due rows are looked at, and a mark that passed one goes back to it.
-   */
-  async moveMarks(): Promise<number> {
-    const checks = performance.now() - this.marksCheckedAt >= CHECK_MARKS_EVERY_MS;
-    if (checks) this.marksCheckedAt = performance.now();
-    return this.database.byIndex(async () => {
-      if (checks) await this.database.execute(MOVE_MARKS, [true]);
-      return this.database.execute(MOVE_MARKS, [false]);
-    });
   }
 
   /**
@@ -204,9 +186,7 @@ with place as (
     queued_at, claimed_at, attempt_id, attempt_number, 'unknown', clock_timestamp()
   from gone
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)
+), ${insertStatusEvents('moved')}
 select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
 

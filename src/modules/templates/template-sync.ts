@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { newId } from '../../common/ids.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { failure, isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';

@@ -79,13 +79,13 @@ with before as (
       'previous_category', r.previous_category, 'announced_category', r.announced_category,
       'announced_for', ${isoTime('r.announced_for')})
   from recategorised r
-)
-${insertWebhookEvents(`(
+), ${insertWebhookEvents(`(
   select $1::uuid as organization_id, event.type as event_type, event.occurred_at,
     nullif(numbers.ids, '{}') as connection_ids, null::bytea as trace_context,
     event.data || jsonb_build_object('connection_ids', numbers.ids,
       'occurred_at', ${isoTime('event.occurred_at')}) as event_data
-  from event, numbers)`)}`;
+  from event, numbers)`)}
+select 1 from announced`;
 
 const NOW = (): string => 'clock_timestamp()';
 const TOUCHED = { touchedAt: NOW, updatedAt: () => "date_trunc('milliseconds', clock_timestamp())" };

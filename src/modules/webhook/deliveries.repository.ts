@@ -64,7 +64,6 @@ export class DeliveriesRepository {
       messageId,
       starts.map((start) => lowestIdSince(new Date(start - TRANSACTION_MS))),
       ends.map((end) => lowestIdSince(new Date(end + TRANSACTION_MS))),
-      DELIVERY_STATUSES,
     ]);
   }
 
@@ -90,6 +89,22 @@ export class DeliveriesRepository {
   }
 }
 
+/** SQL: no attempt of the event with this id has a lower id: both begin with their times. */
+export const firstAttemptOf = (eventId: string): string =>
+  `(left(${eventId}::text, 13) || '-7000-8000-000000000000')::uuid`;
+
+/**
+ * SQL: an insert that puts events of the relation `v` in line again, with all their attempts, those in line too; one that
+ * is being delivered just now is left alone. Numbers of attempts go on.
+ */
+export const queueAgain = (
+  events: string,
+): string => `insert into webhook_queue as q (event_id, organization_id, endpoint_id, attempt_count)
+  select v.id, v.organization_id, v.endpoint_id, coalesce((
+    select max(attempt) from webhook_delivery d where d.event_id = v.id and d.id >= ${firstAttemptOf('v.id')}), 0)
+  from ${events} v
+  on conflict (event_id) do update set tries = 0, due_at = clock_timestamp() where q.attempt_id is null`;
+
 // An event's id and its attempts' begin with their times. A workspace's events have an index in the order of their
 // transactions: those of a time lie between the transactions of the events, of whichever workspace, at its two ends.
 const OF_MESSAGE = `
@@ -99,7 +114,8 @@ with part as materialized (
       '18446744073709551615') as last
   from unnest($3::uuid[], $4::uuid[]) as part (low, high)
 ), found as materialized (
-  select distinct on (v.id) v.*, left(v.id::text, 13) as time_of_id from part cross join lateral (
+  select distinct on (v.id) v.*, (select status from webhook_event_view where id = v.id) as status
+  from part cross join lateral (
     select e.* from webhook_event e
     where e.organization_id = $1 and (e.transaction_id, e.id) >= (part.first, part.low) and e.transaction_id <= part.last
     order by e.transaction_id, e.id limit ${MAX_READ}) as v
@@ -110,14 +126,9 @@ with part as materialized (
 select found.type, found.data ->> 'status' as status, found.data ->> 'previous_status' as "previousStatus",
   (found.data ->> 'attempt')::integer as attempt, found.occurred_at as "occurredAt", found.status as state, (
     select coalesce(array_agg(d.id order by d.created_at, d.id), '{}') from (
-      select of_event.* from unnest($5::text[]) as kind (status) cross join lateral (
-        select id, event_id, created_at from webhook_delivery
-        where organization_id = $1 and endpoint_id = found.endpoint_id and event_type = found.type
-          and status = kind.status and id >= (found.time_of_id || '-7000-8000-000000000000')::uuid
-          and created_at >= to_timestamp((('x' || replace(found.time_of_id, '-', ''))::bit(48)::bigint - 1) / 1000.0)
-        order by created_at limit ${MAX_READ}) as of_event
-      where found.attempt_count > 0 and of_event.event_id = found.id
-      limit least(found.attempt_count, ${MAX_DELIVERIES})) as d) as "deliveryIds"
+      select id, created_at from webhook_delivery
+      where organization_id = $1 and event_id = found.id and id >= ${firstAttemptOf('found.id')}
+      limit ${MAX_DELIVERIES}) as d) as "deliveryIds"
 from found order by found.occurred_at, found.id`;
 
 // One walk of the index for each kind and state, merged: a page costs the same whatever is filtered.
@@ -141,7 +152,9 @@ with e as (
 ), v as (
   insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, trace_context)
   select e.organization_id, e.id, $2, $3, date_trunc('milliseconds', clock_timestamp()), decode($4, 'hex') from e
-  returning id, type, endpoint_id, occurred_at
+  returning id, organization_id, type, endpoint_id, occurred_at
+), queued as (
+  insert into webhook_queue (event_id, organization_id, endpoint_id) select id, organization_id, endpoint_id from v
 )
 select ${QUEUED} from v, e`;
 
@@ -153,8 +166,12 @@ join webhook_event v on v.id = d.event_id and v.organization_id = d.organization
 where d.organization_id = $1 and d.id = $2`;
 
 const REPLAY = `
-update webhook_event v set status = 'pending', tries = 0, current_attempt_id = null, next_attempt_at = clock_timestamp()
-from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id and e.deleted_at is null
-where d.organization_id = $1 and d.id = $2 and v.id = d.event_id and v.organization_id = $1
-  and (v.status <> 'pending' or v.current_attempt_id is null)
-returning ${QUEUED}`;
+with v as materialized (
+  select v.*, e.active, e.disabled_reason from webhook_delivery d
+  join webhook_endpoint e on e.id = d.endpoint_id and e.deleted_at is null
+  join webhook_event v on v.id = d.event_id and v.organization_id = $1 and v.endpoint_id = e.id
+  where d.organization_id = $1 and d.id = $2
+), queued as (
+  ${queueAgain('v')} returning event_id
+)
+select ${QUEUED} from v join queued on queued.event_id = v.id cross join lateral (select v.active, v.disabled_reason) as e`;

@@ -9,7 +9,9 @@ import {
   type Subject,
 } from '../workspaces/erasure/erasure.service.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
+import { LEASE_MS, TAKES_EVENTS } from './dispatch/dispatch.repository.js';
 import { QUIET_STARTS_ANEW_AFTER_MS } from './dispatch/endpoint-health.js';
+import { WEBHOOK_LANE } from './webhook.types.js';
 
 /** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
 export const HELD_DAYS = 3;
@@ -25,20 +27,19 @@ export class WebhookMaintenanceRepository {
 
   /** Gives up events that have waited for three days for an endpoint which has rested for as long; returns how many. */
   dropHeld(limit: number): Promise<number> {
-    return this.database.execute(DROP_HELD, [HELD_DAYS, limit]);
+    return this.changeQueue(DROP_HELD, [HELD_DAYS, limit]);
   }
 
   /** Gives up what waits beyond `most` events for an endpoint that fails or rests; returns how many. */
   dropExcess(most: number, limit: number): Promise<number> {
-    return this.database.execute(DROP_EXCESS, [most, limit]);
+    return this.changeQueue(DROP_EXCESS, [most, limit]);
   }
 
   /** Ends the wait of events for deleted endpoints, and removes endpoints that have none left; returns how many events. */
   async purgeDeleted(limit: number): Promise<number> {
-    const events = await this.database.execute(PURGE_EVENTS, [limit]);
-    const log = await this.database.execute(PURGE_LOG, [limit]);
-    if (events === 0 && log === 0) await this.database.execute(PURGE_ENDPOINTS);
-    return events + log;
+    const events = await this.changeQueue(PURGE_QUEUE, [limit]);
+    if (events === 0) await this.database.execute(PURGE_ENDPOINTS);
+    return events;
   }
 
   /** Removes events whose ids, which begin with their time, are below this one; returns how many. */
@@ -47,6 +48,11 @@ export class WebhookMaintenanceRepository {
         select id from webhook_event where id > $1 and id < $3 order by id limit $2))
       returning id::text as place`;
     return this.old.run(this.database, remove, limit, [below]);
+  }
+
+  /** Ends the wait of events below this id, which are removed or about to be; returns how many. */
+  dropOld(below: string, limit: number): Promise<number> {
+    return this.changeQueue(DROP_OLD, [below, limit]);
   }
 
   /** Removes replaced secrets that no longer sign. */
@@ -63,7 +69,10 @@ export class WebhookMaintenanceRepository {
     const params = [organizationId, cursor ?? FIRST_ID, ERASURE_PAGE, numbers, userIds, conversationIds];
     const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, params);
     if (erase && ids.length > 0) {
-      const sql = 'delete from webhook_event where organization_id = $1 and id = any($2::uuid[])';
+      const sql = `with gone as (
+          delete from webhook_event where organization_id = $1 and id = any($2::uuid[]) returning id
+        )
+        delete from webhook_queue q using gone where q.event_id = gone.id`;
       await this.database.execute(sql, [organizationId, ids]);
     }
     return { found: { webhook_events: ids.length }, cursor: next };
@@ -71,7 +80,7 @@ export class WebhookMaintenanceRepository {
 
   /** Events of endpoints that take any; what waits for a paused one is not overdue. */
   backlog(): Promise<Backlog> {
-    return this.database.row<Backlog>(BACKLOG);
+    return this.database.byIndex(() => this.database.row<Backlog>(BACKLOG));
   }
 
   /** Active endpoints of which each attempt has failed for a minute or longer; none that had no attempt for so long that its failing starts anew. */
@@ -93,50 +102,50 @@ export class WebhookMaintenanceRepository {
          from webhook_endpoint where deleted_at is null group by 1) as found using (state)`,
     );
   }
+
+  private changeQueue(sql: string, params: readonly unknown[]): Promise<number> {
+    return this.database.byIndex(() => this.database.execute(sql, params));
+  }
 }
 
-/** What waits no more stays for GET /events, until its time is over. */
-const waitsNoMore = (status: 'exhausted' | 'recorded'): string =>
-  `update webhook_event set status = '${status}', next_attempt_at = null, current_attempt_id = null`;
-
+// What waits no more stays in the log, for GET /events, until its time is over. A row that was claimed meanwhile is left.
 const DROP_HELD = `
-${waitsNoMore('exhausted')} where id = any(array(
-  select held.id from webhook_endpoint e cross join lateral (
-    select v.id from webhook_event v
-    where v.endpoint_id = e.id and v.status = 'pending'
-      and v.next_attempt_at < statement_timestamp() - make_interval(days => $1)
-    order by v.next_attempt_at limit $2) held
+delete from webhook_queue where event_id = any(array(
+  select held.event_id from webhook_endpoint e cross join lateral (
+    select q.event_id from webhook_queue q
+    where q.endpoint_id = e.id and q.due_at < statement_timestamp() - make_interval(days => $1)
+    order by q.endpoint_id, q.due_at limit $2) held
   where e.inactive_since < clock_timestamp() - make_interval(days => $1) and e.deleted_at is null
-  limit $2))`;
+  limit $2)) and attempt_id is null`;
 
 // A single failure under load is no failing endpoint: it has to last for an hour.
 // Last in the order of their turns: what has failed most often, and the youngest that wait for the first time.
 const DROP_EXCESS = `
-${waitsNoMore('exhausted')} where id = any(array(
-  select excess.id from webhook_endpoint e cross join lateral (
-    select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
-    order by v.next_attempt_at offset $1 limit $2) excess
+delete from webhook_queue where event_id = any(array(
+  select excess.event_id from webhook_endpoint e cross join lateral (
+    select q.event_id from webhook_queue q where q.endpoint_id = e.id
+    order by q.endpoint_id, q.due_at offset $1 limit $2) excess
   where (e.inactive_since is not null or e.failing_since < statement_timestamp() - interval '1 hour') and e.deleted_at is null
-  limit $2)) and current_attempt_id is null`;
+  limit $2)) and attempt_id is null`;
 
-const PURGE_EVENTS = `
-${waitsNoMore('recorded')} where id = any(array(
-  select gone.id from webhook_endpoint e cross join lateral (
-    select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
-    order by v.next_attempt_at limit $1) gone
-  where e.inactive_since is not null and e.deleted_at is not null
-  limit $1))`;
+const DROP_OLD = `
+delete from webhook_queue where event_id = any(array(
+  select event_id from webhook_queue where event_id < $1 order by event_id limit $2)) and attempt_id is null`;
 
-const PURGE_LOG = `
-delete from webhook_delivery where id = any(array(
-  select gone.id from webhook_endpoint e cross join lateral (
-    select d.id from webhook_delivery d where d.endpoint_id = e.id limit $1) gone
+const PURGE_QUEUE = `
+delete from webhook_queue where event_id = any(array(
+  select gone.event_id from webhook_endpoint e cross join lateral (
+    select q.event_id from webhook_queue q where q.endpoint_id = e.id order by q.endpoint_id, q.due_at limit $1) gone
   where e.inactive_since is not null and e.deleted_at is not null
   limit $1))`;
 
 // Outcomes of attempts that were under way at the deletion, and events of statements that began before it, come later.
 const PURGE_ENDPOINTS = `
-delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'`;
+with gone as (
+  delete from webhook_endpoint
+  where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour' returning id
+)
+delete from lane using gone where lane.key = '${WEBHOOK_LANE}' || gone.id`;
 
 const ON_NUMBER = "m.connection_id = (page.data -> 'media' ->> 'connection_id')::uuid";
 
@@ -167,12 +176,16 @@ with page as materialized (
       .join(' or ')} end)
 )${FOUND_ON_PAGE}`;
 
+// Of what is in flight the lease ends within its length.
 const BACKLOG = `
-select ${boundedCount("from webhook_event where status = 'pending'")} as waiting,
-  ${boundedCount('from webhook_event where current_attempt_id is not null')} as "inFlight",
+select ${boundedCount('from webhook_queue')} as waiting,
+  ${boundedCount(`from webhook_endpoint e join webhook_queue q on q.endpoint_id = e.id
+    and q.due_at > statement_timestamp() and q.due_at <= statement_timestamp() + interval '${LEASE_MS} milliseconds'
+    where e.inactive_since is null and q.attempt_id is not null`)} as "inFlight",
   ${secondsSince(`(
-    select min(head.next_attempt_at)
-    from (select id from webhook_endpoint where active and disabled_reason is null and deleted_at is null) as endpoint
-    cross join lateral (
-      select next_attempt_at from webhook_event where endpoint_id = endpoint.id and status = 'pending'
-      order by next_attempt_at limit 1) as head)`)} as "oldestDueSeconds"`;
+    select min(head.due_at)
+    from webhook_endpoint e left join lane l on l.key = '${WEBHOOK_LANE}' || e.id cross join lateral (
+      select q.due_at from webhook_queue q
+      where q.endpoint_id = e.id and q.due_at >= coalesce(l.low_at, '-infinity')
+      order by q.endpoint_id, q.due_at limit 1) as head
+    where ${TAKES_EVENTS})`)} as "oldestDueSeconds"`;

@@ -3,9 +3,9 @@ import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Erasure } from '../workspaces/erasure/erasure.service.js';
 import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
-import { Retention } from '../../infrastructure/lanes/retention.js';
-import { inBatches, Sweeps } from '../../infrastructure/lanes/sweeps.js';
-import { Restoration } from '../../infrastructure/lanes/restoration.js';
+import { Retention } from '../../infrastructure/queue/retention.js';
+import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
+import { Restoration } from '../../infrastructure/queue/restoration.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
@@ -15,6 +15,7 @@ import { WebhookService } from './webhook.service.js';
 
 const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
+const DAY_MS = 86_400_000;
 
 /** A workspace without an endpoint that reads no events for so long is no longer recorded. */
 const UNREAD_DAYS = 7;
@@ -81,7 +82,10 @@ export class WebhookMaintenance implements OnModuleInit {
     const excess = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropExcess(most, limit));
     this.counters.increment('webhook_events_dropped', held + excess);
     const deleted = await inBatches(signal, PURGE_BATCH, (limit) => repository.purgeDeleted(limit));
-    await this.events.stopUnread(Math.min(UNREAD_DAYS, this.config.retention.webhookDays));
+    const { webhookDays } = this.config.retention;
+    const kept = lowestIdSince(new Date(Date.now() - webhookDays * DAY_MS));
+    await inBatches(signal, PURGE_BATCH, (limit) => repository.dropOld(kept, limit));
+    await this.events.stopUnread(Math.min(UNREAD_DAYS, webhookDays));
     return held + excess + deleted + (await repository.purgeSecrets());
   }
 }

@@ -1,13 +1,14 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../../infrastructure/config/config.js';
+import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { DemoReceivers } from './address/demo-receivers.service.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryClient } from './delivery-client.js';
 import { DeliveryAttempts } from './dispatch/delivery-attempts.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
-import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
+import { WEBHOOK_QUEUE, WebhookProcessor } from './dispatch/webhook.processor.js';
 import { WebhookRepository } from './webhook.repository.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsRepository } from './events/events.repository.js';
@@ -25,7 +26,7 @@ import { EndpointSecrets } from './webhook-secrets.js';
 const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowPrivateTargets });
 
 @Module({
-  imports: [TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity])],
+  imports: [workQueue(WEBHOOK_QUEUE), TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity])],
   controllers: [WebhookController, ReplaysController, EventsController],
   providers: [
     WebhookService,
@@ -34,7 +35,7 @@ const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowP
     DemoReceivers,
     DeliveriesRepository,
     DispatchRepository,
-    WebhookDispatcher,
+    WebhookProcessor,
     DeliveryAttempts,
     WebhookMaintenance,
     WebhookMaintenanceRepository,

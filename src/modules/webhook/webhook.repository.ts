@@ -4,6 +4,8 @@ import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 't
 import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
 import { Audit, type AuditAction } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
+import { webhookLaneOf } from './dispatch/dispatch.repository.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { EndpointSecrets, type SealedSecret, type WebhookHeaders } from './webhook-secrets.js';
 import { MESSAGE_EVENTS, type WebhookEvent } from './webhook.types.js';
@@ -40,6 +42,7 @@ export class WebhookRepository {
     private readonly database: Database,
     private readonly audit: Audit,
     private readonly box: EndpointSecrets,
+    private readonly lanes: LaneRepository,
   ) {}
 
   /** The workspace's endpoint with the secrets that sign; null where it has none. */
@@ -210,11 +213,10 @@ export class WebhookRepository {
       disabledReason: null,
       failingSince: null,
       lastFailureAt: null,
-      restsUntil: null,
-      rests: 0,
       inactiveSince: active ? null : inactiveSince,
       updatedAt: now,
     });
+    await this.lanes.resume(webhookLaneOf(known.id));
     const before = { url: known.url, active: known.active, events: known.events, connectionIds: known.connectionIds };
     const after = { url, active, events: events ?? known.events, connectionIds: connectionIds ?? known.connectionIds };
     return known.disabledReason !== null || !sameHeaders || !isDeepStrictEqual(before, after);

@@ -10,7 +10,8 @@ import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { DemoReceivers } from './address/demo-receivers.service.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository, type QueuedEvent } from './deliveries.repository.js';
-import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
+import { webhookLaneOf } from './dispatch/dispatch.repository.js';
+import { WebhookProcessor } from './dispatch/webhook.processor.js';
 import { exampleOf } from './dto/event.docs.js';
 import {
   WebhookWithSecretResponse,
@@ -43,7 +44,7 @@ export class WebhookService {
     private readonly secrets: EndpointSecrets,
     private readonly checker: TargetChecker,
     private readonly demo: DemoReceivers,
-    private readonly dispatcher: WebhookDispatcher,
+    private readonly processor: WebhookProcessor,
     private readonly counters: Counters,
     private readonly tracing: Tracing,
   ) {
@@ -60,7 +61,7 @@ export class WebhookService {
     for (const organizationId of organizationIds) {
       const known = this.endpointIds.peek(organizationId);
       if (known === undefined) unknown.add(organizationId);
-      else if (known !== null) this.dispatcher.wake(known);
+      else if (known !== null) this.wakeEndpoint(known);
     }
     if (unknown.size === 0) return;
     this.wakeUnknown([...unknown]).catch(() => this.counters.increment('webhook_wakes_failed'));
@@ -85,7 +86,7 @@ export class WebhookService {
     const { plain, sealed } = this.secrets.make(organizationId);
     const { created, endpoint } = await this.endpoints.put(organizationId, newId(), { ...settings, url }, sealed);
     if (!created) {
-      this.dispatcher.wake(endpoint.id);
+      this.wakeEndpoint(endpoint.id);
       return this.viewOf(endpoint, null);
     }
     // The secret is shown once: what comes after the commit must not keep it from its owner. A cache without the notice
@@ -151,8 +152,12 @@ export class WebhookService {
     for (const organizationId of organizationIds) {
       const endpointId = found.get(organizationId) ?? null;
       this.endpointIds.set(organizationId, endpointId, readAt);
-      if (endpointId !== null) this.dispatcher.wake(endpointId);
+      if (endpointId !== null) this.wakeEndpoint(endpointId);
     }
+  }
+
+  private wakeEndpoint(endpointId: string): void {
+    this.processor.wake(webhookLaneOf(endpointId));
   }
 
   /** The workspace got an endpoint, or lost it. */
@@ -162,7 +167,7 @@ export class WebhookService {
   }
 
   private queued({ endpoint_id: endpointId, ...data }: QueuedEvent): QueuedEventResponse {
-    this.dispatcher.wake(endpointId);
+    this.wakeEndpoint(endpointId);
     return { data };
   }
 

@@ -42,11 +42,11 @@ export interface MessageEventDelivery {
 export const DEMO_RECEIVERS_FILE = 'demo-receivers.json';
 
 /**
- * SQL text of an insert, for use as a data-modifying CTE in the statement of the change that it reports: an event
- * then commits with its change and costs no round trip of its own. Rows whose workspace has never had an endpoint nor
- * read its events insert nothing. Those for which no endpoint is to get them, as none has chosen their type and number,
- * are recorded for GET /events alone. Afterwards call `WebhookService.wake`, or leave it to the sweep, which finds them
- * within a second. Those of one message get their ids in the order of their `sequence`, for GET /events.
+ * SQL: the CTEs `announced` and `announced_queue` of the statement of the change that they report: an event then commits
+ * with its change and costs no round trip of its own. Rows whose workspace has never had an endpoint nor read its events
+ * insert nothing. Those for which no endpoint is to get them, as none has chosen their type and number, are recorded for
+ * GET /events alone; the others are queued. Afterwards call `WebhookService.wake`, or leave it to the sweep, which finds
+ * them within a second. Those of one message get their ids in the order of their `sequence`, for GET /events.
  *
  * @param source a CTE's name or a parenthesised select with the columns organization_id uuid, event_type text,
  * event_data jsonb, occurred_at timestamptz (cut to milliseconds, as the API shows times; a cast would round),
@@ -54,20 +54,26 @@ export const DEMO_RECEIVERS_FILE = 'demo-receivers.json';
  * message, null where its trace is not recorded).
  */
 export function insertWebhookEvents(source: string): string {
-  return `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, trace_context, status,
-      next_attempt_at)
+  return `announced as (
+    insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, trace_context)
     select source.organization_id, endpoint.id, source.event_type, source.event_data,
-      date_trunc('milliseconds', source.occurred_at), source.trace_context,
-      case when endpoint.id is null then 'recorded' else 'pending' end,
-      case when endpoint.id is not null then clock_timestamp() end
+      date_trunc('milliseconds', source.occurred_at), source.trace_context
     from ${source} source
     join event_recording recording on recording.organization_id = source.organization_id
     left join webhook_endpoint endpoint on endpoint.organization_id = source.organization_id
       and endpoint.deleted_at is null and source.event_type = any(endpoint.events)
       and (endpoint.connection_ids = '{}' or source.connection_ids is null
         or endpoint.connection_ids && source.connection_ids)
-    order by source.event_data -> 'sequence'`;
+    order by source.event_data -> 'sequence'
+    returning id, organization_id, endpoint_id
+  ), announced_queue as (
+    insert into webhook_queue (event_id, organization_id, endpoint_id)
+    select id, organization_id, endpoint_id from announced where endpoint_id is not null
+  )`;
 }
+
+/** Before the id of an endpoint in the key of its lane. */
+export const WEBHOOK_LANE = 'webhook:';
 
 /** SQL: a time as the API shows it. The fraction is cut off, not rounded, in both. */
 export function isoTime(column: string): string {

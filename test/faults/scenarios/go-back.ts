@@ -11,7 +11,7 @@ const LANES = 4;
 const RECIPIENTS = 40;
 const READY_WITHIN_MS = 60_000;
 /** What the next release calls otherwise: sweeps that run often, so that their silence is soon too long. */
-const RENAMED = ['send_leases', 'media_expiry', 'notifications'];
+const RENAMED = ['send_leases', 'media_expiry', 'send_expiry'];
 
 /**
  * Processes of the next release are replaced by those of this one, workers first, while messages are accepted and sent. The

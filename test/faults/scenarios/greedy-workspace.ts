@@ -200,8 +200,8 @@ async function seedEvents({ database }: Stage, workspace: SeededWorkspace, count
   for (let made = 0; made < count; made += EVENTS_AT_ONCE) {
     await pool.query(
       `with made as (
-         insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, status, attempt_count, next_attempt_at)
-         select $1, $2, 'message.status.updated', '{"message_id":"none"}', clock_timestamp(), 'exhausted', 1, null
+         insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at)
+         select $1, $2, 'message.status.updated', '{"message_id":"none"}', clock_timestamp()
          from generate_series(1, $3::integer) returning id
        )
        insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, http_status,

@@ -66,7 +66,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   while (performance.now() - startedAt < lastsMs) {
     await pause(VACUUM_EVERY_MS);
     // As autovacuum does, at a moment at which few rows wait.
-    for (const table of ['message_queue', 'webhook_event']) await pool.query(`vacuum (analyze) ${table}`);
+    for (const table of ['message_queue', 'webhook_queue']) await pool.query(`vacuum (analyze) ${table}`);
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     context.say(`after ${seconds} s: ${sending.attempted} messages, ${readMs.length} reads delivered`);
   }
@@ -74,8 +74,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const late: string[] = [];
   const behind = async (): Promise<number> => {
     const { rows } = await pool.query<{ behind: number }>(
-      `select ((select count(*) from message_queue) + (select count(*) from webhook_event where status = 'pending'))::integer
-         as behind`,
+      'select ((select count(*) from message_queue) + (select count(*) from webhook_queue))::integer as behind',
     );
     return rows[0]?.behind ?? 0;
   };
@@ -133,16 +132,11 @@ async function leaveRows({ stage, workspace }: FaultStage): Promise<void> {
     );
     await client.query(`delete from message_queue where lease_until = now() - interval '2 minutes'`);
     await client.query(
-      `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, attempt_count,
-         current_attempt_id, next_attempt_at)
-       select $1, e.id, 'message.status.updated', '{}', now(), 1, uuid_v7(), now() - interval '3 minutes'
-       from webhook_endpoint e cross join generate_series(1, $2::integer) where e.organization_id = $1`,
+      `insert into webhook_queue (event_id, organization_id, endpoint_id, attempt_count, attempt_id, due_at)
+       select uuid_v7(), $1, e.id, 1, uuid_v7(), now() - interval '3 minutes' from webhook_endpoint e cross join generate_series(1, $2::integer) where e.organization_id = $1`,
       [organizationId, EACH],
     );
-    await client.query(
-      `update webhook_event set status = 'delivered', current_attempt_id = null, next_attempt_at = null
-       where status = 'pending' and next_attempt_at = now() - interval '3 minutes'`,
-    );
+    await client.query(`delete from webhook_queue where due_at = now() - interval '3 minutes'`);
     await client.query('commit');
   } finally {
     client.release();

@@ -173,6 +173,6 @@ async function silentSweeps(stage: FaultStage, since: string): Promise<string[]>
   const silent = rows.filter(({ old }) => old).map(({ name }) => name);
   return [
     ...silent,
-    ...['send_due', 'send_leases', 'send_schedule', 'retention', 'clock'].filter((name) => !known.has(name)),
+    ...['send_due', 'send_leases', 'schedule_due', 'retention', 'clock'].filter((name) => !known.has(name)),
   ];
 }

@@ -137,7 +137,7 @@ async function swept({ stage }: FaultStage): Promise<void> {
 }
 
 async function delivered({ stage }: FaultStage): Promise<void> {
-  const open = `select from webhook_event where status = 'pending' limit 1`;
+  const open = 'select from webhook_queue limit 1';
   await waitFor(
     'every event to be delivered',
     async () => ((await stage.database.pool.query(open)).rowCount === 0 ? true : null),

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { migrate } from '../../../src/infrastructure/database/data-source.js';
-import { migrateQueue } from '../../../src/infrastructure/lanes/queue-connection.js';
+import { migrateQueue } from '../../../src/infrastructure/queue/queue-connection.js';
 import type { Scope } from './scope.js';
 
 export interface BenchDatabase {

@@ -5,6 +5,7 @@ import { Database } from '../../database/database.js';
 import { Backlogs } from '../backlogs.js';
 import { Readiness } from '../readiness.js';
 import { Metrics, type Sample } from './metrics.js';
+import { oldestXmin } from './vacuum-horizon.js';
 
 /** Measures of the infrastructure: connections to the database, readiness, backlogs, sweeps, paused lanes, keys that end. */
 @Injectable()
@@ -81,6 +82,7 @@ export class InfrastructureGauges implements OnModuleInit {
            from heartbeat where name like 'sweep:%'`,
         ),
     });
+    this.metrics.add(oldestXmin(this.database));
     this.metrics.add({
       name: 'api_keys_ending',
       help: 'API keys that end within seven days; of those only that were made for longer than 14 days.',
@@ -88,7 +90,7 @@ export class InfrastructureGauges implements OnModuleInit {
     });
     this.metrics.add({
       name: 'lanes_paused',
-      help: 'Lanes paused because of the platform, by reason.',
+      help: 'Lanes paused by reason: of the platform, or webhook_endpoint for one that hangs or asked to wait.',
       labelNames: ['reason'],
       collect: () =>
         this.database.query<Sample>(

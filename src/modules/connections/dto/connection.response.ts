@@ -25,8 +25,8 @@ export class ConnectionResponse {
   status!: ConnectionStatus;
 
   /**
-   * Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, or its account was
-   * removed from the app or the platform.
+   * Why it is not connected: its token was refused, it was disconnected by hand, the platform says so, its account was
+   * removed from the app or the platform, or has no valid payment method.
    */
   @ApiProperty({ type: 'string', enum: [...STATUS_REASONS, null], nullable: true, example: null })
   status_reason!: StatusReason | null;
@@ -42,6 +42,10 @@ export class ConnectionResponse {
   /** Messages a second that the platform takes from this number. */
   @ApiProperty({ type: 'integer', example: 80 })
   throughput_per_second!: number;
+
+  /** When the number's free service messages of a month were used up last: later ones are charged. */
+  @ApiProperty({ format: 'date-time', example: null })
+  service_charged_since!: string | null;
 
   @ApiProperty({ example: 'Europe/Berlin' })
   timezone!: string | null;
@@ -59,6 +63,7 @@ export class ConnectionResponse {
       quality_rating: connection.qualityRating,
       messaging_limit: connection.messagingLimit,
       throughput_per_second: connection.throughputPerSecond,
+      service_charged_since: connection.serviceChargedSince?.toISOString() ?? null,
       timezone: connection.timezone,
       created_at: connection.createdAt.toISOString(),
     };

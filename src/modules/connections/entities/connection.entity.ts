@@ -13,6 +13,8 @@ export const STATUS_REASONS = [
   'platform',
   /** The account was taken away from the app, or off the platform. */
   'account_removed',
+  /** The platform refuses what it charges for: the account has no valid payment method. */
+  'payment_missing',
 ] as const;
 export type StatusReason = (typeof STATUS_REASONS)[number];
 
@@ -73,6 +75,14 @@ export class ConnectionEntity {
 
   @Column({ type: 'timestamptz', name: 'restricted_until', nullable: true })
   restrictedUntil!: Date | null;
+
+  /** Since when the platform refuses what it charges for. */
+  @Column({ type: 'timestamptz', name: 'payment_missing_at', precision: 3, nullable: true })
+  paymentMissingAt!: Date | null;
+
+  /** The first service message beyond the free ones, of the last month that had one. */
+  @Column({ type: 'timestamptz', name: 'service_charged_since', precision: 3, nullable: true })
+  serviceChargedSince!: Date | null;
 
   /** When the platform last described the number. */
   @Column({ type: 'timestamptz', name: 'facts_at', precision: 3, nullable: true })

@@ -6,9 +6,9 @@ import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
-import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { inBatches } from '../../../infrastructure/queue/sweeps.js';
+import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
 import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
@@ -292,11 +292,7 @@ export class FetchProcessor extends QueueProcessor<FetchTask> {
     parts.sweeps.add({
       name: 'media_expiry',
       everyMs: 60_000,
-      run: async (signal) => {
-        const expired = await inBatches(signal, SWEEP_BATCH, (limit) => fetches.expire(limit));
-        await fetches.moveMarks();
-        return expired;
-      },
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => fetches.expire(limit)),
     });
   }
 }

@@ -5,7 +5,7 @@ import { listenFor } from '../../../../test/support/webhook-events.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { MediaRepository } from '../media.repository.js';
 import { connectionOfLane, fetchLaneOf, FetchRepository, type ClaimedFile } from './fetch.repository.js';
 

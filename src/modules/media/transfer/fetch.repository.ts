@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
-import { dueConnectionLanes, type DueLanes } from '../../../infrastructure/queue/due-lanes.js';
-import { NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
+import { dueTableLanes, type DueSince, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import {
   GRANTED_SLOTS,
@@ -11,7 +10,7 @@ import {
   laneHold,
   type HoldRow,
   type HoldRequest,
-} from '../../../infrastructure/lanes/lane-hold.js';
+} from '../../../infrastructure/queue/lane-hold.js';
 import { FETCH_LANE, withMediaEvents } from '../media.repository.js';
 import type { MediaObject } from '../media.types.js';
 
@@ -50,10 +49,15 @@ export function connectionOfLane(laneKey: string): string {
 @Injectable()
 export class FetchRepository {
   /** Lanes with due files. */
-  readonly dueLanes: DueLanes;
+  readonly dueLanes: MarkedLanes;
 
   constructor(private readonly database: Database) {
-    this.dueLanes = dueConnectionLanes(database, { prefix: FETCH_LANE, where: 'true', dueSince: DUE_SINCE });
+    this.dueLanes = dueTableLanes(database, {
+      table: 'connection',
+      prefix: FETCH_LANE,
+      where: 'true',
+      dueSince: DUE_SINCE,
+    });
   }
 
   /** Claims up to `limit` due files of the lane, the longest due first. */
@@ -117,15 +121,6 @@ export class FetchRepository {
   async expire(limit: number): Promise<number> {
     return this.database.execute(EXPIRE, [FETCH_FOR_HOURS, limit]);
   }
-
-  /**
-   * Moves the low-water marks of lanes in use, before which no file became due that still waits: see SendRepository. What
-   * was passed nevertheless is found by the same check.
-   */
-  async moveMarks(): Promise<number> {
-    await this.database.execute(CHECK_MARKS);
-    return this.database.execute(MOVE_MARKS);
-  }
 }
 
 /** The claim's own row. Workers start from a row that they claimed; the workspace is in the fence all the same. */
@@ -168,29 +163,7 @@ where id = any(array(
   limit $2))
 returning *`);
 
-const firstFrom = (connectionId: string, from: string): string => `(select m.next_attempt_at from media_object m
-    where m.connection_id = ${connectionId} and m.next_attempt_at >= ${from} and m.status = 'pending'
+const DUE_SINCE: DueSince = (from) => `(select m.next_attempt_at from media_object m
+    where m.connection_id = lane_of.id and m.next_attempt_at >= ${from} and m.next_attempt_at <= statement_timestamp()
+      and m.status = 'pending'
     order by m.connection_id, m.next_attempt_at limit 1)`;
-
-const DUE_SINCE = `(select first from ${firstFrom('lane_of.id', 'lane_of.low_at')} as due (first)
-    where first <= statement_timestamp())`;
-
-// 15 s behind the clock: longer than a statement may take that writes a file which is due at once.
-const MOVE_MARKS = `
-with old as materialized (
-  select l.key, c.id, l.low_at from lane l join connection c on l.key = '${FETCH_LANE}' || c.id
-  where l.low_at < statement_timestamp() - interval '20 seconds' and l.low_at < l.next_slot_at
-  order by l.key for no key update of l skip locked
-), found as materialized (
-  select key, least(statement_timestamp() - interval '15 seconds', ${firstFrom('old.id', 'old.low_at')}) as low_at from old
-)
-update lane l set low_at = found.low_at from found where l.key = found.key and found.low_at > l.low_at`;
-
-const CHECK_MARKS = `
-with passed as materialized (
-  select l.key from lane l join connection c on l.key = '${FETCH_LANE}' || c.id
-  where l.low_at > '-infinity' and exists (
-    select from media_object m where m.connection_id = c.id and m.next_attempt_at < l.low_at and m.status = 'pending')
-  order by l.key for no key update of l
-)
-update lane l set ${NO_MARK} from passed where l.key = passed.key`;

@@ -131,16 +131,16 @@ export class SendPreparation {
         await this.recipients.requireOpen(message.connectionId, message.recipientUserId ?? message.recipient ?? '');
       }
       const content = await this.contents.prepareAgain(connection, message, message.recipientUserId !== null);
-      requireNoOptOut(content, optOuts ?? (await this.optOutsOf([message]))[0]);
+      requireNoOptOut(content, optOuts ?? (await this.optOutsOf([message])).get(message));
       return content;
     } catch (error) {
       throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
     }
   }
 
-  /** What keeps messages from their recipients, in the same order; one statement. */
-  optOutsOf(messages: readonly Message[]): Promise<OptOutsFound[]> {
-    return this.optOuts.find(
+  /** What keeps messages from their recipients; one statement. */
+  async optOutsOf(messages: readonly Message[]): Promise<Map<Message, OptOutsFound>> {
+    const found = await this.optOuts.find(
       messages.map(({ organizationId, connectionId, conversationId, recipient, recipientUserId }) => ({
         organizationId,
         connectionId,
@@ -148,6 +148,7 @@ export class SendPreparation {
         recipient: recipientUserId ?? recipient ?? '',
       })),
     );
+    return new Map(messages.map((message, index) => [message, found[index] as OptOutsFound]));
   }
 
   /** The conversation that an answer belongs to. A template may go to any contact at any time, all else into a window. */

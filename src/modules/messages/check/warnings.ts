@@ -24,6 +24,7 @@ const OF_THE_RECIPIENT: ReadonlySet<string> = new Set([
   'invalid_recipient',
   'recipient_unreachable',
   'recipient_limit',
+  'opted_out',
 ]);
 /** Of the number and of a template; the platform pauses or limits what stays RED. */
 const LOW_QUALITY: ReadonlySet<string | null> = new Set<string | null>(['YELLOW', 'RED']);

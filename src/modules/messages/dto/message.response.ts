@@ -36,6 +36,26 @@ export class MessageErrorResponse {
   message!: string;
 }
 
+/** What WhatsApp charges for a message, in its own words. The amount is in none of its reports. */
+export class PricingResponse {
+  @ApiProperty({ type: 'boolean', nullable: true, example: true })
+  billable!: boolean | null;
+
+  /** `utility`, `marketing`, `authentication`, `service` or another. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'utility' })
+  category!: string | null;
+
+  /** `regular` is charged; what begins with `free_` is not. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'regular' })
+  type!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  subtype!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'PMP' })
+  model!: string | null;
+}
+
 /** How a received message came about. */
 export class InboundContextResponse {
   @ApiProperty({ required: false })
@@ -92,6 +112,13 @@ export class MessageListItem {
 
   @ApiProperty({ type: 'string', nullable: true, example: null })
   failure_category!: string | null;
+
+  /** Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages. */
+  @ApiProperty({
+    nullable: true,
+    example: { billable: true, category: 'utility', type: 'regular', subtype: null, model: 'PMP' },
+  })
+  pricing!: PricingResponse | null;
 
   @ApiProperty({ type: 'string', nullable: true, example: 'order-4711' })
   client_message_id!: string | null;
@@ -311,6 +338,7 @@ export function listItemOf(message: Message): MessageListItem {
     body: message.body,
     status: message.status,
     failure_category: message.failureCategory,
+    pricing: pricingOf(message),
     client_message_id: message.clientMessageId,
     meta_message_id: message.metaMessageId,
     created_at: message.createdAt.toISOString(),
@@ -344,6 +372,12 @@ export function responseOf(message: Message & { attempts?: Attempt[]; waiting?: 
   }
   if (message.attempts !== undefined) response.attempts = message.attempts.map(attemptResponseOf);
   return response;
+}
+
+function pricingOf(message: Message): PricingResponse | null {
+  const { billable, pricingCategory: category, pricingType: type, pricingSubtype, pricingModel } = message;
+  if (category === null && type === null) return null;
+  return { billable, category, type, subtype: pricingSubtype, model: pricingModel };
 }
 
 function attemptResponseOf(attempt: Attempt): AttemptResponse {

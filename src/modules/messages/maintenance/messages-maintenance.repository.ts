@@ -3,7 +3,7 @@ import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Subject } from '../../workspaces/erasure/erasure.service.js';
-import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
+import { isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { queueTakes, scheduleTakes } from '../message/message-state.js';
@@ -268,9 +268,7 @@ with queued as (
   ${blankAttempts('waiting', 'message_id')}
 ), unsaid as (
   delete from message_content c using waiting where c.message_id = waiting.message_id
-), announced as (
-  ${insertStatusEvents('moved', 'true', 'blanked')}
-)
+), ${insertStatusEvents('moved', 'true', 'blanked')}
 select message_id from moved`;
 
 const PAGE_OF_JOURNAL = `
@@ -349,9 +347,7 @@ with doubtful as (
   from doubtful
   returning ${MOVED_COLUMNS}, case when s.attempt_id is null then 'queued' else 'processing' end as previous_status,
     clock_timestamp() as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)
+), ${insertStatusEvents('moved')}
 select message_id from doubtful order by message_id`;
 
 // What was scheduled for a later time has not been sent by then.
@@ -368,14 +364,18 @@ const MARK = [
 // Number by number the oldest of those that are due, from the lane's low-water mark on; and of those that are scheduled,
 // which are due where they were not released.
 const OLDEST_DUE = `
-select greatest(max(extract(epoch from clock_timestamp() - due.due_at)),
-  (select extract(epoch from clock_timestamp() - release_at) from message_schedule order by release_at limit 1),
-  0)::float8 as seconds
-from (select id from connection where status in ('connected', 'restricted')) as c
-left join lane on lane.key = c.id::text
+select greatest(max(extract(epoch from clock_timestamp() - least(queued.due_at, scheduled.release_at))), 0)::float8 as seconds
+from connection c
 left join lateral (
-  select q.due_at from message_queue q where q.connection_id = c.id and q.due_at >= coalesce(lane.low_at, '-infinity')
-  order by q.connection_id, q.due_at limit 1) as due on true`;
+  select q.due_at from message_queue q
+  where c.status in ('connected', 'restricted') and q.connection_id = c.id
+    and q.due_at >= coalesce((select low_at from lane where key = c.id::text), '-infinity')
+  order by q.connection_id, q.due_at limit 1) as queued on true
+left join lateral (
+  select t.release_at from message_schedule t
+  where t.connection_id = c.id
+    and t.release_at >= coalesce((select low_at from lane where key = 'schedule:' || c.id), '-infinity')
+  order by t.connection_id, t.release_at limit 1) as scheduled on true`;
 
 const UNKNOWN = `
 select coalesce(sum(counted.messages), 0)::integer as count

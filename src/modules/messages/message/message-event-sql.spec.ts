@@ -116,6 +116,7 @@ describe('an outcome', () => {
       attempt: 1,
       failure_category: null,
       error: null,
+      pricing: null,
       sequence: 1,
     });
   });
@@ -264,7 +265,7 @@ describe('without an endpoint that wants them', () => {
     const events = await eventsOf(opened.database, chosenByNone.id);
     expect(statusesOf(events)).toEqual(['accepted', 'read']);
     for (const event of events) {
-      expect(event).toMatchObject({ status: 'recorded', endpoint_id: null, next_attempt_at: null });
+      expect(event).toMatchObject({ status: 'recorded', endpoint_id: null, due_at: null });
     }
   });
 });

@@ -1,19 +1,26 @@
 import { insertWebhookEvents, isoTime } from '../../webhook/webhook.types.js';
 
+/** SQL: what the platform charges for a message, as the API shows it, of a row of `message_state`. */
+export function shownPricing(alias: string): string {
+  return `case when coalesce(${alias}.pricing_category, ${alias}.pricing_type) is not null then jsonb_build_object(
+    'billable', ${alias}.billable, 'category', ${alias}.pricing_category, 'type', ${alias}.pricing_type,
+    'subtype', ${alias}.pricing_subtype, 'model', ${alias}.pricing_model) end`;
+}
+
 /**
  * RETURNING list of a statement that has inserted or updated rows `s` of `message_state`; `previous_status` and
  * `occurred_at` are its own.
  */
 export const MOVED_COLUMNS = `s.message_id, s.organization_id, s.connection_id, s.status, s.attempt_number as attempt,
-  s.failure_category, s.error_code, s.error_message, s.event_count as sequence`;
+  s.failure_category, s.error_code, s.error_message, s.event_count as sequence, ${shownPricing('s')} as pricing`;
 
 /**
- * Body of a CTE that writes one `message.status.updated` for each row of `relation`, in the statement that moved the
+ * The CTEs of `insertWebhookEvents` that write one `message.status.updated` for each row of `relation`, in the statement that moved the
  * messages, so that no change is without its event and no event without its change. Who the message is for is read
  * from `message`.
  *
  * @param relation a CTE with organization_id, message_id, connection_id, status, previous_status, occurred_at, attempt,
- * failure_category, error_code, error_message, sequence.
+ * failure_category, error_code, error_message, sequence, pricing.
  * @param condition which of the rows `c` are announced; default: all.
  * @param journal the relation in the place of `message`.
  */
@@ -28,12 +35,12 @@ export function insertStatusEvents(relation: string, condition = 'true', journal
         'occurred_at', ${isoTime('c.occurred_at')}, 'attempt', c.attempt, 'failure_category', c.failure_category,
         'error', case when c.error_code is not null or c.error_message is not null then jsonb_build_object(
           'code', coalesce(c.error_code, 'UNKNOWN'), 'message', coalesce(c.error_message, '')) end,
-        'sequence', c.sequence) as event_data
+        'pricing', c.pricing, 'sequence', c.sequence) as event_data
     from ${relation} c join ${journal} m on m.id = c.message_id where ${condition})`);
 }
 
 /**
- * The CTEs `moved` and `announced` of a statement that fails messages before anything of them was sent.
+ * The CTEs `moved` and those of its events in a statement that fails messages before anything of them was sent.
  *
  * @param gone rows that were just deleted where they waited, with the columns of `message_queue`.
  * @param reason expressions of category, code and message.
@@ -45,9 +52,7 @@ export const failUnsent = (gone: string, reason: string): string => `moved as (
     greatest(clock_timestamp(), queued_at), attempt_number, ${reason}
   from ${gone}
   returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
-), announced as (
-  ${insertStatusEvents('moved')}
-)`;
+), ${insertStatusEvents('moved')}`;
 
 /**
  * As `insertStatusEvents`: one `message.received` for each new inbound message.

@@ -29,6 +29,7 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   coalesce(q.expires_at, t.scheduled_for + make_interval(secs => m.ttl_seconds)) as "expiresAt",
   coalesce(q.queued_at, t.created_at, s.queued_at) as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
   ${camelColumns('s', 'failure_category, error_code, error_message, accepted_at, delivered_at, failed_at')},
+  ${camelColumns('s', 'billable, pricing_category, pricing_type, pricing_subtype, pricing_model')},
   case when m.direction = 'inbound' then (
     select r.read_at from message_read r where r.message_id = m.id and r.organization_id = m.organization_id)
     else s.read_at end as "readAt",

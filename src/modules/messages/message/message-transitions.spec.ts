@@ -1,6 +1,6 @@
 import { LIMITED } from '../../../../test/support/limits.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { attemptRow } from '../../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';

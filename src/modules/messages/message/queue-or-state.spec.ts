@@ -7,7 +7,7 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { statesThatTake } from './message-state.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { putBack } from '../../sending/outcome/outcome-record.js';

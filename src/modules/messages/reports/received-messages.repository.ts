@@ -195,7 +195,5 @@ with incoming as materialized (
   returning *
 ), received as (
   select created.*, said.body, said.content, said.inbound_context from created join said on said.message_id = created.id
-), announced as (
-  ${insertReceivedEvents('received')}
-)
+), ${insertReceivedEvents('received')}
 select ${STORED} from created m`;

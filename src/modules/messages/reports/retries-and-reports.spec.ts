@@ -4,7 +4,7 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import fc from 'fast-check';
 import pg from 'pg';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { attemptRow, attemptRows } from '../../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../../test/messages/platform-reports.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';

@@ -7,7 +7,7 @@ import { MessageProgress, type AttemptEvidence, type ReportedAttempt, type Repor
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../message/message-row.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
-import { insertStatusEvents } from '../message/message-event-sql.js';
+import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
 export interface AppliedReport extends Pick<
@@ -197,8 +197,9 @@ function targetOf(report: StatusReport): Target | null {
 }
 
 function isChanged({ row, progress }: Reported): boolean {
+  const { moves, adoptedMetaMessageId, pricing } = progress;
   return (
-    progress.moves.length > 0 || progress.adoptedMetaMessageId !== null || ownEvidence(row, progress) !== undefined
+    moves.length > 0 || adoptedMetaMessageId !== null || pricing !== null || ownEvidence(row, progress) !== undefined
   );
 }
 
@@ -211,7 +212,7 @@ function ownEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvid
  * failure any more.
  */
 function changeOf({ row, progress }: Reported) {
-  const { message, moves, adoptedMetaMessageId, adoptedAttemptId } = progress;
+  const { message, moves, adoptedMetaMessageId, adoptedAttemptId, pricing } = progress;
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
   const evidence = ownEvidence(row, progress);
@@ -230,6 +231,7 @@ function changeOf({ row, progress }: Reported) {
     category: last?.failure?.category,
     errorCode: last?.failure?.code?.toString(),
     errorMessage: last?.failure?.message ?? undefined,
+    ...(pricing && { pricing }),
     ...(evidence && { attempt: noteOf(evidence) }),
   };
 }
@@ -288,16 +290,17 @@ with waiting as materialized (
 ), found as (
   select message_id, organization_id, connection_id, conversation_id,
     case when attempt_id is null then 'queued' else 'processing' end as status, null as meta_message_id, event_count,
-    attempt_id, attempt_number, 'started' as attempt_status, false as attempt_failed,
+    attempt_id, attempt_number, 'started' as attempt_status, false as attempt_failed, false as is_priced,
     greatest(queued_at, claimed_at) as latest_at from waiting
   union all
   select message_id, organization_id, connection_id, conversation_id, status, meta_message_id, event_count,
     attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${failedBy('attempt_status', 'attempt_category')},
+    coalesce(pricing_category, pricing_type) is not null,
     greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from decided
 )
 select f.message_id as id, m.recipient, f.status, ${camelColumns('f', 'organization_id, connection_id')},
   ${camelColumns('f', 'conversation_id, meta_message_id, event_count, attempt_id, attempt_number, attempt_status')},
-  f.attempt_failed as "attemptFailed", ${microseconds('f.latest_at')} as "latestAt",
+  f.attempt_failed as "attemptFailed", f.is_priced as "isPriced", ${microseconds('f.latest_at')} as "latestAt",
   ${microseconds('clock_timestamp()')} as now, encode(m.trace_context, 'hex') as "traceContext"
 from found f join message m on m.id = f.message_id`,
 };
@@ -349,26 +352,28 @@ where a.id = r.id`,
 // $1: the changes, with the report about the attempt in the same row, where there is one.
 const CHANGES = `
 with r as materialized (
-  select r.*, t.taken, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as reported_category
+  select r.*, t.taken, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as reported_category,
+    p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype,
+    p.model as pricing_model
   from json_to_recordset($1) as r (id uuid, "adoptedId" uuid, status text,
     moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
     "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
-    "errorCode" text, "errorMessage" text, attempt json)
+    "errorCode" text, "errorMessage" text, attempt json, pricing json)
   left join lateral json_to_record(r.attempt) as t (taken boolean, failed boolean, "metaMessageId" text, code integer,
     message text, category text) on r.attempt is not null
+  left join lateral json_to_record(r.pricing) as p (billable boolean, category text, type text, subtype text, model text)
+    on r.pricing is not null
 )`;
 
 // $2: the content of the events; at most one transaction moves a message at a time, so their count is not passed over.
 const ANNOUNCED = `change as (
   select w.message_id, w.organization_id, w.connection_id, e.status, e."previousStatus" as previous_status,
     to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, e.category as failure_category,
-    e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence
+    e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence, w.pricing
   from moved w join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
     at double precision, attempt integer, category text, "errorCode" text, "errorMessage" text, sequence integer)
     on e."messageId" = w.message_id
-), announced as (
-  ${insertStatusEvents('change')}
-)
+), ${insertStatusEvents('change')}
 select 1`;
 
 const OWN = noted({
@@ -395,9 +400,14 @@ const MOVE: Prepared = {
     attempt_finished_at = ${OWN.finished},
     platform_code = case when r.failed then r.code else s.platform_code end,
     platform_message = case when r.failed then r.message else s.platform_message end,
-    attempt_category = ${OWN.category}
+    attempt_category = ${OWN.category},
+    billable = coalesce(s.billable, r.billable),
+    pricing_category = coalesce(s.pricing_category, r.pricing_category),
+    pricing_type = coalesce(s.pricing_type, r.pricing_type),
+    pricing_subtype = coalesce(s.pricing_subtype, r.pricing_subtype),
+    pricing_model = coalesce(s.pricing_model, r.pricing_model)
   from r where s.message_id = r.id
-  returning s.message_id, s.organization_id, s.connection_id
+  returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
 ), ${ANNOUNCED}`,
 };
 
@@ -426,16 +436,18 @@ const LEAVE: Prepared = {
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, sent_at, delivered_at, read_at, failed_at, meta_message_id, failure_category,
     error_code, error_message, attempt_id, attempt_number, attempt_count, attempt_status, attempt_finished_at,
-    http_status, platform_code, platform_message, attempt_category, trace_id)
+    http_status, platform_code, platform_message, attempt_category, trace_id, billable, pricing_category, pricing_type,
+    pricing_subtype, pricing_model)
   select g.message_id, g.organization_id, g.connection_id, g.conversation_id, g.created_at, r.status, r."eventCount",
     least(g.queued_at, a.started_at), a.started_at, ${timeOf('sentAt')}, ${timeOf('deliveredAt')},
     ${timeOf('readAt')}, ${timeOf('failedAt')}, coalesce(r."metaMessageId", a.meta_message_id), r.category,
     r."errorCode", r."errorMessage", a.id, coalesce(a.number, g.attempt_number),
     case when a.number < g.attempt_number then g.attempt_number end, nullif(a.status, 'started'), a.finished_at,
-    a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id
+    a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id, r.billable, r.pricing_category, r.pricing_type, r.pricing_subtype,
+    r.pricing_model
   from gone g join r on r.id = g.message_id left join (
     select * from adopted union all select * from own where message_id not in (select message_id from adopted)) as a
     on a.message_id = g.message_id
-  returning s.message_id, s.organization_id, s.connection_id
+  returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
 ), ${ANNOUNCED}`,
 };

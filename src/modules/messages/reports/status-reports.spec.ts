@@ -16,6 +16,7 @@ function message(change: Partial<ReportedMessage> = {}): ReportedMessage {
     currentAttemptId: CURRENT,
     latestAt: NOW - 50 * SECOND,
     eventCount: 0,
+    isPriced: false,
     ...change,
   };
 }
@@ -33,6 +34,7 @@ function report(status: StatusReport['status'], change: Partial<StatusReport> = 
     recipientId: null,
     recipientUserId: null,
     error: null,
+    pricing: null,
     connectionId: 'connection-1',
     ...change,
   };

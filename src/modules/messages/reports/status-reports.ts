@@ -1,5 +1,6 @@
 import { classifyPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
 import { isInQueue, nextStatus, type MessageEvent, type OutboundStatus } from '../message/message-state.js';
+import type { Pricing } from '../../../infrastructure/whatsapp/webhook-payload.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 
 /** What the column of an attempt's code takes. */
@@ -15,6 +16,8 @@ export interface ReportedMessage {
   latestAt: number;
   /** Events of the message so far. */
   eventCount: number;
+  /** Whether it is known what the platform charges for it. */
+  isPriced: boolean;
 }
 
 export interface ReportedAttempt {
@@ -64,6 +67,8 @@ export class MessageProgress {
   /** The attempt whose reports count from now on, where it is another than the row has. */
   adoptedAttemptId: string | null = null;
   readonly attempts = new Map<string, AttemptEvidence>();
+  /** What the platform charges, where the row does not have it: the first report that says it counts. */
+  pricing: Pricing | null = null;
   private status: OutboundStatus;
   private latestAt: number;
 
@@ -81,6 +86,7 @@ export class MessageProgress {
     const failure = report.status === 'failed' ? failureOf(report) : null;
     const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
     this.note(attempt, report, failure);
+    if (!this.message.isPriced) this.pricing ??= report.pricing;
     const isCurrent = attempt.id === (this.adoptedAttemptId ?? this.message.currentAttemptId);
     const event: MessageEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
     // Once an attempt has failed, only its delivery changes anything: a late or repeated "sent" must not withdraw a

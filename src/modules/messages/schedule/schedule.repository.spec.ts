@@ -7,14 +7,14 @@ import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { CLAIM, type ClaimedMessage } from '../../sending/claim/claim-sql.js';
 import { claimParams, SendRepository } from '../../sending/sending.repository.js';
-import { ScheduleRepository, type Decision } from './schedule.repository.js';
+import { RELEASE_BATCH, scheduleLaneOf, ScheduleRepository, type Decision } from './schedule.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
@@ -41,7 +41,9 @@ beforeEach(async () => {
 
 async function newConnection(): Promise<ConnectionRow> {
   const made = await factories.connection({ organizationId: (await factories.workspace()).id });
-  await new LaneRepository(opened.database).ensure(made.id);
+  const lanes = new LaneRepository(opened.database);
+  await lanes.ensure(made.id);
+  await lanes.ensure(scheduleLaneOf(made.id));
   return made;
 }
 
@@ -63,6 +65,12 @@ const queued = (messageId: string): Decision => ({ messageId, refusal: null, bod
 
 async function claim(of = connection, limit = 64): Promise<ClaimedMessage[]> {
   return (await claimLane(sends, claimRequest(of.id, OWNER, limit), LIMITS)).items;
+}
+
+/** The due messages of a number that a claim finds. */
+async function findDue(of = connection): Promise<string[]> {
+  const { items } = await schedule.claim(claimRequest(scheduleLaneOf(of.id), OWNER, 1), 24);
+  return items.flat().map(({ message }) => message.id);
 }
 
 async function placesOf(id: string): Promise<string[]> {
@@ -93,14 +101,14 @@ describe('what is scheduled for later', () => {
       'due lanes': () => sends.dueConnections(2_000, null),
       'leases that ran out': () => sends.expireLeases(1_000),
       'what waited too long': () => sends.expireQueued(1_000),
-      'low-water marks': () => sends.moveMarks(),
-      'whether one is due': () => opened.database.query(`select ${schedule.hasDue()}`),
+      'low-water marks': () => sends.dueConnections.moveMarks(),
+      'due numbers': async () =>
+        expect((await schedule.dueLanes(2_000, null)).lanes.map(({ key }) => key)).toEqual([scheduleLaneOf(other.id)]),
       'the release': async () => {
-        const found = await schedule.findDue(500, 24);
-        expect(found?.map(({ message }) => message.id)).toEqual([overdue]);
+        expect(await findDue(other)).toEqual([overdue]);
         await schedule.release([queued(overdue)], 24);
       },
-      'a round that finds nothing': async () => expect(await schedule.findDue(500, 24)).toBeNull(),
+      'a look that finds nothing': async () => expect([await findDue(other), await findDue()]).toEqual([[], []]),
       'the depth of the queue': () => maintenance.depth(),
       'the oldest due': () => maintenance.oldestDueSeconds(),
       'the count of queued messages': () => messages.countQueued(connection.organizationId, 1_000),
@@ -129,45 +137,54 @@ describe('what is scheduled for later', () => {
   });
 
   /** These look for what is due, and so at the first entry of an index. */
-  const READS_DUE = new Set([
-    'whether one is due',
-    'the release',
-    'a round that finds nothing',
-    'the oldest due',
-    'a cancel',
-  ]);
+  const READS_DUE = new Set(['due numbers', 'the release', 'a look that finds nothing', 'the oldest due', 'a cancel']);
 });
 
 describe('the release', () => {
-  it('takes of each number in turn: a campaign does not stand before another number’s message', async () => {
+  it('finds a batch of one number, the longest due first, and none of another number', async () => {
     await seedScheduled(opened.database, connection, { count: 3_000 });
     await opened.database.execute(
       `update message_schedule set release_at = clock_timestamp() - interval '1 hour', scheduled_for = clock_timestamp() - interval '1 hour'
        where connection_id = $1`,
       [connection.id],
     );
+    const first = await due(connection, { secondsAgo: 7_200 });
     const other = await newConnection();
     const single = await due(other);
-    const page = (await schedule.findDue(500, 24)) ?? [];
-    expect(page.map(({ message }) => message.id)).toContain(single);
-    expect(page.length).toBeLessThanOrEqual(500);
+    const found = await findDue();
+    expect([found[0], found.length]).toEqual([first, RELEASE_BATCH]);
+    expect(await findDue(other)).toEqual([single]);
     await opened.database.execute('delete from message_schedule');
   });
 
-  it('goes from number to number, however many there are, and finds the end', async () => {
+  it('reads a batch of those that are due at one moment, however many they are', async () => {
+    await seedScheduled(opened.database, connection, { count: MANY });
+    await opened.database.execute(
+      `update message_schedule set release_at = now() - interval '1 hour', scheduled_for = now() - interval '1 hour'
+       where connection_id = $1`,
+      [connection.id],
+    );
+    await opened.database.execute('analyze message_schedule');
+    expect(await rowsRead(opened.database, 'message_schedule', () => findDue())).toBeLessThan(5 * RELEASE_BATCH);
+    await opened.database.execute('delete from message_schedule');
+  });
+
+  it('finds every number with due messages, page by page', async () => {
+    await opened.database.execute('delete from message_schedule');
     const ids: string[] = [];
-    for (let n = 0; n < 60; n++) ids.push(await due(await newConnection()));
+    for (let n = 0; n < 60; n++) {
+      const of = await newConnection();
+      await due(of);
+      ids.push(scheduleLaneOf(of.id));
+    }
     const found: string[] = [];
-    for (let round = 0; round < 10; round++) {
-      const page = await schedule.findDue(500, 24);
-      if (page === null) break;
-      found.push(...page.map(({ message }) => message.id));
-      await schedule.release(
-        page.map(({ message }) => queued(message.id)),
-        24,
-      );
+    for (let after: string | null | undefined; after !== null;) {
+      const page = await schedule.dueLanes(25, after ?? null);
+      found.push(...page.lanes.map(({ key }) => key));
+      after = page.next;
     }
     expect(found.sort()).toEqual(ids.sort());
+    await opened.database.execute('delete from message_schedule');
   });
 
   it('gives a message its place behind what waits for its recipient, by its time', async () => {
@@ -199,11 +216,11 @@ describe('the release', () => {
   it('passes over what is put off, until its time', async () => {
     const id = await due();
     await schedule.postpone([id], 60);
-    expect(await schedule.findDue(500, 24)).toBeNull();
+    expect(await findDue()).toEqual([]);
     await opened.database.execute('update message_schedule set release_at = clock_timestamp() where message_id = $1', [
       id,
     ]);
-    expect((await schedule.findDue(500, 24))?.map(({ message }) => message.id)).toEqual([id]);
+    expect(await findDue()).toEqual([id]);
     await schedule.release([queued(id)], 24);
   });
 });
@@ -323,7 +340,7 @@ describe('scheduled messages elsewhere', () => {
     const { id: waiting } = await factories.message({ connection, recipient: testPhone() });
     await opened.database.execute(`update database_identity set identity = 'another/1/1'`);
     try {
-      expect(await schedule.findDue(500, 24)).toBeNull();
+      expect(await findDue()).toEqual([]);
       const cancel = (id: string) => schedule.cancel(connection.organizationId, id);
       expect([await cancel(isDue), await cancel(waiting), await cancel(future)]).toEqual([false, false, true]);
     } finally {

@@ -1,9 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { FIRST_ID } from '../../../common/ids.js';
 import type { FailureCategory } from '../../../common/failure-category.js';
-import { Database, hasRow } from '../../../infrastructure/database/database.js';
-import { LANES_HELD } from '../../../infrastructure/lanes/lane-hold.js';
-import { SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import {
+  GRANTED_SLOTS,
+  HOLD_COLUMNS,
+  holdOf,
+  holdParams,
+  laneHold,
+  LANES_HELD,
+  type HoldRequest,
+  type HoldRow,
+} from '../../../infrastructure/queue/lane-hold.js';
+import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import { laneRecipient } from '../../conversations/conversations.repository.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
 import { queueTakes, scheduleTakes } from '../message/message-state.js';
@@ -30,46 +39,34 @@ export interface Released {
   isQueued: boolean;
 }
 
-/** Numbers whose due messages one page has, and of all of them together at most so many messages. */
-const NUMBERS = 25;
+/** Messages of a number that are released together. */
+export const RELEASE_BATCH = 100;
+const LANE = 'schedule:';
+
+/** The lane of a number's scheduled messages; its queue's lane is named by the connection's id alone. */
+export function scheduleLaneOf(connectionId: string): string {
+  return `${LANE}${connectionId}`;
+}
 
 /** `message_schedule`: messages that are to go later, their release, and taking back what has not been sent. */
 @Injectable()
 export class ScheduleRepository {
-  private readonly place = new SweepPlace();
-  /** Behind which number the next page begins. */
-  private after = FIRST_ID;
+  /** Numbers with scheduled messages that are due. */
+  readonly dueLanes: MarkedLanes;
 
-  constructor(private readonly database: Database) {}
-
-  /** SQL: whether a message is due. */
-  hasDue(): string {
-    return dueExists(this.place.condition);
+  constructor(private readonly database: Database) {
+    this.dueLanes = dueTableLanes(database, LANES);
   }
 
   /**
-   * Messages that are due, of up to 25 numbers, of each the longest due first: a campaign of one number does not stand
-   * before the message of another. Each page goes on behind the numbers of the last one, and then from the start.
-   *
-   * @returns null where nothing is due.
+   * Finds the messages of a number that are due, the longest due first; at most one batch, as one item. It writes none of
+   * them: nothing is sent by a release, so one that is done twice, or not at all, does no harm.
    */
-  async findDue(limit: number, ttlHours: number): Promise<DueMessage[] | null> {
-    const fromStart = this.after === FIRST_ID;
-    const rows = await this.database.query<MessageRow & { isExpired: boolean; lookedAt: string }>(DUE, [
-      this.after,
-      limit,
-      ttlHours,
-      this.place.next(),
-    ]);
-    const due = rows.flatMap(({ isExpired, lookedAt: _lookedAt, ...row }) =>
-      row.id === null ? [] : [{ message: messageOf(row), isExpired }],
-    );
-    const numbers = new Set(due.map(({ message }) => message.connectionId));
-    this.after =
-      numbers.size < NUMBERS ? FIRST_ID : [...numbers].reduce((last, id) => (id > last ? id : last), FIRST_ID);
-    if (due.length > 0 || !fromStart) return due;
-    this.place.reached(rows[0]?.lookedAt ?? null);
-    return null;
+  async claim(request: HoldRequest, ttlHours: number): Promise<Claim<DueMessage[]>> {
+    const params = [...holdParams(request), request.laneKey.slice(LANE.length), RELEASE_BATCH, ttlHours];
+    const rows = await this.database.byIndex(() => this.database.query<DueRow>(CLAIM, params));
+    const due = rows.flatMap((row) => (row.id === null ? [] : [{ message: messageOf(row), isExpired: row.isExpired }]));
+    return { hold: holdOf(rows), items: due.length === 0 ? [] : [due] };
   }
 
   /** Queues what is due, or fails it, in the order of its time. What was taken back meanwhile is left out. */
@@ -99,35 +96,33 @@ export class ScheduleRepository {
   }
 }
 
-/** @param from SQL of a time before which nothing is due. */
-export const dueExists = (from: string): string =>
-  `${hasRow(`from message_schedule where release_at <= now() and release_at >= ${from}`, 'release_at')}
-    and not (${LANES_HELD})`;
+const LANES: TableLanes = {
+  table: 'connection',
+  prefix: LANE,
+  // Those that cannot send as well: their messages fail.
+  where: 'true',
+  dueSince: (from) => `(select t.release_at from message_schedule t
+    where t.connection_id = lane_of.id and t.release_at >= ${from} and t.release_at <= statement_timestamp()
+    order by t.connection_id, t.release_at limit 1)`,
+};
 
-const isDue = (alias: string): string => `${alias}.release_at <= statement_timestamp()
-      and ${alias}.release_at >= ${SweepPlace.from('$4')}`;
+/** $1 limit, $2 behind which connection. */
+export const DUE = dueSql(LANES, '$1', '$2');
 
-// $1 behind which number, $2 limit, $3 ttl hours, $4 from when.
-// Number by number: to join them the planner would read all that is scheduled, with what was removed.
-// Always a row, which says when it was looked.
-export const DUE = `
-with chosen as materialized (
-  select c.id from connection c
-  where c.id > $1 and not (${LANES_HELD}) and
-    ${hasRow(`from message_schedule t where t.connection_id = c.id and ${isDue('t')}`, 't.connection_id, t.release_at')}
-  order by c.id limit ${NUMBERS}
-), due as materialized (
-  select d.* from chosen cross join lateral (
-    select t.message_id, t.organization_id, t.release_at, t.scheduled_for from message_schedule t
-    where t.connection_id = chosen.id and ${isDue('t')}
-    order by t.release_at, t.message_id limit (select greatest($2::integer / count(*), 1) from chosen)) as d
-)
-select found.*, statement_timestamp()::text as "lookedAt" from (values (1)) as look left join (
+type DueRow = HoldRow & ((MessageRow & { isExpired: boolean }) | { id: null });
+
+// $1 to $6 the hold, $7 connection, $8 messages, $9 ttl hours.
+export const CLAIM = `
+with ${laneHold({ returning: ', l.low_at' })}, due as materialized (
+  select t.message_id, t.organization_id, t.release_at, t.scheduled_for from message_schedule t
+  where t.connection_id = $7 and t.release_at >= (select low_at from hold) and t.release_at <= statement_timestamp()
+  order by t.connection_id, t.release_at limit least(${GRANTED_SLOTS}, 1) * $8::integer
+), found as (
   select ${MESSAGE_SELECT}, due.release_at as "releaseAt",
-    due.scheduled_for + make_interval(secs => coalesce(m.ttl_seconds, $3::integer * 3600)) <= clock_timestamp() as "isExpired"
+    due.scheduled_for + make_interval(secs => coalesce(m.ttl_seconds, $9::integer * 3600)) <= clock_timestamp() as "isExpired"
   from due join message m on m.id = due.message_id and m.organization_id = due.organization_id ${messageJoins('queued')}
-) as found on true
-order by found."releaseAt", found.id`;
+)
+select ${HOLD_COLUMNS}, found.* from hold left join found on true order by found."releaseAt", found.id`;
 
 // $1 the decisions, $2 ttl hours. A message gets its place in its recipient's order now.
 const RELEASE = `

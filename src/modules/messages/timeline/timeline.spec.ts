@@ -43,6 +43,11 @@ function message(change: Partial<DetailedMessage> = {}): DetailedMessage {
     sentAt: null,
     deliveredAt: null,
     readAt: null,
+    billable: null,
+    pricingCategory: null,
+    pricingType: null,
+    pricingSubtype: null,
+    pricingModel: null,
     failedAt: null,
     contact: { phone: '15550001234', userId: null, name: null },
     inboundContext: {},
@@ -257,10 +262,16 @@ describe('the explanation', () => {
 
   it('of a platform code that says more than its category', () => {
     const failed = { status: 'failed' as const, failedAt: at(50), failureCategory: 'recipient_limit' };
-    expect(explained({ ...failed, errorCode: '131050' })).toMatchObject({
-      responsible: 'recipient',
-      retry: { advised: false },
-    });
+    expect(explained({ ...failed, errorCode: '130472' })).toMatchObject({ retry: { advised: false } });
+    for (const [failureCategory, responsible] of [
+      ['opted_out', 'recipient'],
+      ['not_conversation_owner', 'operator'],
+    ]) {
+      expect(explained({ ...failed, failureCategory: failureCategory ?? '' })).toMatchObject({
+        responsible,
+        retry: { advised: false },
+      });
+    }
     expect(explained({ ...failed, errorCode: '131049' })).toMatchObject({
       responsible: 'whatsapp',
       retry: { advised: true, not_before: at(50 + 86_400) },

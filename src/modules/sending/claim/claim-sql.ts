@@ -1,12 +1,7 @@
 import type { Database } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import {
-  dueConnectionLanes,
-  dueSql,
-  type ConnectionLanes,
-  type DueLanes,
-} from '../../../infrastructure/queue/due-lanes.js';
-import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/lanes/lane-hold.js';
+import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/queue/lane-hold.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 
@@ -92,38 +87,22 @@ select ${HOLD_COLUMNS}, hold.key as "laneKey", answer.* from hold full join answ
 };
 
 // Numbers that cannot send keep their due messages: without the condition each of them would be woken in every round.
-const LANES: ConnectionLanes = {
+const LANES: TableLanes = {
+  table: 'connection',
   prefix: '',
   where: `status in ('connected', 'restricted')`,
-  dueSince: `(select q.due_at from message_queue q
-    where q.connection_id = lane_of.id and q.due_at >= lane_of.low_at and q.due_at <= statement_timestamp()
+  dueSince: (from) => `(select q.due_at from message_queue q
+    where q.connection_id = lane_of.id and q.due_at >= ${from} and q.due_at <= statement_timestamp()
     order by q.connection_id, q.due_at limit 1)`,
 };
 
 /** Connections with due messages that can send. */
-export function dueConnections(database: Database): DueLanes {
-  return dueConnectionLanes(database, LANES);
+export function dueConnections(database: Database): MarkedLanes {
+  return dueTableLanes(database, LANES);
 }
 
 /** $1 limit, $2 behind which connection. */
 export const DUE = dueSql(LANES, '$1', '$2');
-
-// `lane.low_at`: no due row stands before it. It stays fifteen seconds behind the clock, longer than an INSERT may take.
-// What passed it nevertheless, as by a commit that stalled for longer, is found where $1 is true: all due rows are looked
-// at then, and the mark goes back to the first. A lane that nobody drained since stays as it is: it costs no write.
-export const MOVE_MARKS = `
-with first as (
-  select l.key, least(statement_timestamp() - interval '15 seconds', (
-    select q.due_at from message_queue q where q.connection_id = c.id
-      and q.due_at >= case when $1::boolean then '-infinity' else l.low_at end
-    order by q.connection_id, q.due_at limit 1)) as low_at
-  from lane l join connection c on c.id::text = l.key
-  where case when $1::boolean then l.low_at > '-infinity'
-    else l.low_at < least(l.next_slot_at, statement_timestamp() - interval '20 seconds') end
-  order by l.key for no key update of l skip locked
-)
-update lane l set low_at = first.low_at from first
-where l.key = first.key and case when $1::boolean then first.low_at < l.low_at else first.low_at > l.low_at end`;
 
 // Each recipient's first row is due or on the wire: triggers see to it. Where one was disabled, a row would wait for ever.
 // $1, $2: behind which connection and recipient; $3 recipients that are looked at.

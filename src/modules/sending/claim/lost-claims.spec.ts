@@ -9,8 +9,8 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { newId } from '../../../common/ids.js';
 import { dataSourceOptions } from '../../../infrastructure/database/data-source.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
-import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { putBack } from '../outcome/outcome-record.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
 import { SendRepository } from '../sending.repository.js';

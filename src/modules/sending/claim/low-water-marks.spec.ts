@@ -5,9 +5,8 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository, NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository, NO_MARK } from '../../../infrastructure/queue/lane.repository.js';
 import { INSERT_MESSAGES } from '../../messages/accept/accept.repository.js';
-import { MOVE_MARKS } from './claim-sql.js';
 import { SendRepository } from '../sending.repository.js';
 
 const OWNER = newId();
@@ -31,8 +30,9 @@ async function newLane(): Promise<void> {
   sends = new SendRepository(opened.database);
 }
 
+/** As once a minute: the first of a process. */
 function checkMarks(): Promise<number> {
-  return opened.database.execute(MOVE_MARKS, [true]);
+  return new SendRepository(opened.database).dueConnections.moveMarks();
 }
 
 async function claim(limit = 64) {
@@ -95,15 +95,15 @@ describe('a mark', () => {
     const [message] = await claim();
     expect(message).toBeDefined();
     await pass(30);
-    expect(await sends.moveMarks()).toBe(1);
+    expect(await sends.dueConnections.moveMarks()).toBe(1);
     await pass(30);
     await insert(opened.database);
     await claim();
-    expect(await sends.moveMarks()).toBe(1);
+    expect(await sends.dueConnections.moveMarks()).toBe(1);
     await pass(60);
-    await sends.moveMarks();
+    await sends.dueConnections.moveMarks();
     await pass(60);
-    expect(await sends.moveMarks()).toBe(0);
+    expect(await sends.dueConnections.moveMarks()).toBe(0);
   });
 
   it('stays before what waits, however long, and behind what was put off', async () => {
@@ -113,7 +113,7 @@ describe('a mark', () => {
     for (let n = 0; n < 4; n++) {
       await pass(30);
       await claim(0);
-      await sends.moveMarks();
+      await sends.dueConnections.moveMarks();
       expect(await hidden()).toEqual([]);
     }
     expect(await claim()).toHaveLength(1);
@@ -122,7 +122,7 @@ describe('a mark', () => {
   it('is taken back by the check where something came to be before it', async () => {
     await claim(0);
     await pass(30);
-    await sends.moveMarks();
+    await sends.dueConnections.moveMarks();
     await factories.message({ connection, recipient: '111', createdAt: new Date(Date.now() - 60_000) });
     expect(await claim()).toEqual([]);
     expect(await checkMarks()).toBe(1);
@@ -190,7 +190,7 @@ describe('a mark', () => {
                 break;
               case 'move':
                 await claim(0);
-                moved += await sends.moveMarks();
+                moved += await sends.dueConnections.moveMarks();
                 break;
               case 'pass':
                 // A statement that lasts too long is ended by its time limit.

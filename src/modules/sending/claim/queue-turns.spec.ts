@@ -6,7 +6,7 @@ import { newMessage } from '../../../../test/support/new-message.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository, INSERT_MESSAGES } from '../../messages/accept/accept.repository.js';
 import { enterContactObservations } from '../../conversations/conversations.repository.js';

@@ -1,7 +1,7 @@
 import { LIMITED } from '../../../../test/support/limits.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { Factories } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';

@@ -5,7 +5,7 @@ import { Factories, type ConnectionRow } from '../../../../test/support/factorie
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { MOST_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
 import { QueueEstimates } from './queue-estimate.js';
 import { putBack } from '../outcome/outcome-record.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { LANES_HELD, isHeld } from '../../../infrastructure/lanes/lane-hold.js';
+import { LANES_HELD, isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { laneRecipient } from '../../conversations/conversations.repository.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 import type { ClaimedMessage } from '../claim/claim-sql.js';

@@ -132,9 +132,7 @@ with ${OUTCOME}, place as materialized (
     "metaMessageId", "traceId"
   from back
   ${CLOSE_KNOWN_ATTEMPT}
-), announced as (
-  ${insertStatusEvents('moved')}
-)
+), ${insertStatusEvents('moved')}
 select attempt_id, true as moved from gone union all select "attemptId", true from back`,
 };
 
@@ -207,9 +205,7 @@ with ${OUTCOME}, place as materialized (
   from outcome o
   where a.id = o."attemptId" and ${closes('a.status')}
     and not exists (select 1 from place p where p.attempt_id = a.id)
-), announced as (
-  ${insertStatusEvents('settled', 'c.doubted and c.status <> c.previous_status')}
-)
+), ${insertStatusEvents('settled', 'c.doubted and c.status <> c.previous_status')}
 select attempt_id, doubted as moved from place
 union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
 where not exists (select 1 from place p where p.attempt_id = a.id)`,

@@ -2,13 +2,14 @@ import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { retry } from '../../../common/retry.js';
 import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
-import type { HoldRequest, LanePace } from '../../../infrastructure/lanes/lane-hold.js';
-import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
-import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
+import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { CloudApiClient, type SendMessageInput } from '../../../infrastructure/whatsapp/cloud-api-client.js';
+import { PAYMENT_MISSING } from '../../../infrastructure/whatsapp/graph-error.js';
 import { buildMessageBody, isSendableType, type SendableType } from '../../../infrastructure/whatsapp/message-body.js';
 import type { AcceptedOutcome, NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result.js';
@@ -236,6 +237,7 @@ export class MessageSender implements QueueKind<SendTask> {
 
   private afterRefusal(connection: SendingConnection, outcome: NotAcceptedOutcome): Promise<void> | null {
     if (isTokenRefused({ code: outcome.platformCode })) return this.quietly(this.connections.tokenRefused(connection));
+    if (outcome.platformCode === PAYMENT_MISSING) return this.quietly(this.connections.paymentMissing(connection));
     const isSuspect = outcome.kind === 'rejected' && outcome.category === 'template_unavailable';
     return isSuspect ? this.quietly(this.templates.suspect(connection)) : null;
   }

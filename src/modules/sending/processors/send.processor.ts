@@ -1,6 +1,6 @@
 import { InjectQueue, Processor } from '@nestjs/bullmq';
 import type { Queue } from 'bullmq';
-import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
+import { inBatches } from '../../../infrastructure/queue/sweeps.js';
 import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
@@ -65,7 +65,6 @@ export class SendProcessor extends QueueProcessor<SendTask> {
       },
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireQueued(limit))),
     });
-    parts.sweeps.add({ name: 'send_marks', everyMs: 10_000, run: () => sends.moveMarks() });
     parts.sweeps.add({ name: 'send_repair', everyMs: 600_000, run: (signal) => this.repair(sends, signal) });
   }
 

@@ -1,14 +1,24 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
+import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
+import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import { DemoReceivers } from '../address/demo-receivers.service.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
 import { cursorText } from '../events/event-cursor.js';
 import { EndpointSecrets, signDelivery } from '../webhook-secrets.js';
-import { DispatchRepository, RECORD_FOR_MS, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
+import {
+  DispatchRepository,
+  endpointOfLane,
+  RECORD_FOR_MS,
+  webhookLaneOf,
+  type ClaimedEvent,
+  type DeliveryOutcome,
+} from './dispatch.repository.js';
 import { DeliveryWindows } from './endpoint-health.js';
 
 /** The longest wait for a key that opens the secret. */
@@ -16,49 +26,83 @@ const KEY_WITHIN_MS = 3_600_000;
 /** Too many requests, service unavailable. */
 const SLOW_DOWN = new Set([429, 503]);
 
-/** Makes one attempt of a claimed event and records its outcome. */
+/** No pace but the window: more than any endpoint answers. */
+const PACE: LanePace = { ratePerSecond: 1_000_000, burstSeconds: 1 };
+/** Deliveries of one endpoint while more than half of the process's places are taken, so that others find some. */
+const CROWDED_SHARE = 10;
+/** Deliveries in flight get so much of the stop's time to end by themselves. */
+const STOP_PART = 0.3;
+
+/** Makes attempts of claimed events and records the outcome of each. */
 @Injectable()
-export class DeliveryAttempts {
-  readonly windows: DeliveryWindows;
+export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationShutdown {
+  readonly name = 'webhook';
+  readonly maxPerLane: number;
+  private readonly windows: DeliveryWindows;
   private readonly logger = new Logger(DeliveryAttempts.name);
   private readonly giveUp = new AbortController();
+  private inFlight = 0;
   private stopping = false;
 
   constructor(
     private readonly dispatches: DispatchRepository,
+    private readonly lanes: LaneRepository,
     private readonly secrets: EndpointSecrets,
     private readonly client: DeliveryClient,
     private readonly demo: DemoReceivers,
     private readonly counters: Counters,
     private readonly tracing: Tracing,
-    config: Config,
+    private readonly config: Config,
   ) {
-    this.windows = new DeliveryWindows(config.webhook.maxInFlightPerEndpoint);
+    this.maxPerLane = config.webhook.maxInFlightPerEndpoint;
+    this.windows = new DeliveryWindows(this.maxPerLane);
   }
 
-  /** From now on claimed events that are not on the wire yet go back to the queue. */
+  window(laneKey: string): number {
+    const allowed = this.windows.allowed(endpointOfLane(laneKey));
+    return this.inFlight * 2 > this.config.webhook.maxInFlight ? Math.min(allowed, CROWDED_SHARE) : allowed;
+  }
+
+  /** The claim itself passes over an endpoint that takes no events. */
+  pace(): Promise<LanePace> {
+    return Promise.resolve(PACE);
+  }
+
+  claim(requests: readonly HoldRequest[]): Promise<Claim<ClaimedEvent>[]> {
+    return this.dispatches.claim(requests);
+  }
+
+  async work(task: ClaimedEvent): Promise<number | null> {
+    this.inFlight++;
+    this.windows.started(task.endpointId, task.revision);
+    try {
+      const outcome = await this.deliver(task);
+      return (await this.record(outcome)) ? outcome.delayMs : null;
+    } finally {
+      this.inFlight--;
+    }
+  }
+
+  /**
+   * Claimed events that are not on the wire yet go back to the queue. Deliveries in flight get a moment to end; then they
+   * are broken off, and made again by another process or after the start.
+   */
   stop(): void {
     this.stopping = true;
+    setTimeout(() => this.giveUp.abort(), this.config.process.shutdownTimeoutMs * STOP_PART).unref();
   }
 
-  /** Ends the deliveries in flight; their events are delivered again by another process. */
-  abort(): void {
-    this.giveUp.abort();
-  }
-
-  /** Closes the connections; only when nothing is in flight any more. */
-  async close(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.client.close(), this.demo.close()]);
   }
 
-  /** Delivers one event; resolves when its outcome is recorded, or could not be. Never rejects. */
-  async make(task: ClaimedEvent): Promise<void> {
-    if (this.stopping) return this.record(released(task));
+  private async deliver(task: ClaimedEvent): Promise<DeliveryOutcome> {
+    if (this.stopping) return released(task);
     const span = this.spanOf(task);
     const request = this.requestOf(task, span);
     if (request === null) {
       this.tracing.end(span, { failure: 'secret_unreadable' });
-      return this.record(unsigned(task));
+      return unsigned(task);
     }
     const client = this.demo.clientFor(task.organizationId, task.url) ?? this.client;
     const result = await client.deliver(request);
@@ -66,12 +110,12 @@ export class DeliveryAttempts {
       span,
       result.kind === 'failed' ? { failure: result.error } : { status: result.status, failedFrom: 300 },
     );
-    if (this.giveUp.signal.aborted && result.kind === 'failed') return this.record(released(task));
+    if (this.giveUp.signal.aborted && result.kind === 'failed') return released(task);
     const outcome = outcomeOf(task, result);
     const succeeded = outcome.kind === 'succeeded';
     this.counters.increment(`webhook_${outcome.kind}`);
     if (this.windows.answered(task.endpointId, succeeded, result.durationMs)) outcome.restMs ??= 0;
-    await this.record(outcome);
+    return outcome;
   }
 
   /** @throws Error where the current one cannot be opened. */
@@ -122,21 +166,34 @@ export class DeliveryAttempts {
     );
   }
 
-  /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */
-  private async record(outcome: DeliveryOutcome): Promise<void> {
+  /**
+   * An outcome is never dropped for a database that is away: after a minute the event is simply delivered again.
+   * Returns whether it was stored.
+   */
+  private async record(outcome: DeliveryOutcome): Promise<boolean> {
+    const { endpointId, eventId } = outcome;
     try {
-      const disabled = await retry(() => this.dispatches.record(outcome), {
+      const { disabled, isCurrent } = await retry(() => this.dispatches.record(outcome), {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('webhook_record_failed'),
       });
-      if (disabled === null) return;
-      this.counters.increment(`webhook_disabled_${disabled}`);
-      this.logger.warn(`endpoint ${outcome.endpointId} is disabled: ${disabled}`);
+      if (isCurrent) await this.rest(outcome).catch(() => undefined);
+      if (disabled !== null) {
+        this.counters.increment(`webhook_disabled_${disabled}`);
+        this.logger.warn(`endpoint ${endpointId} is disabled: ${disabled}`);
+      }
+      return true;
     } catch (error) {
-      this.logger.error(
-        `event ${outcome.eventId}: the outcome of its delivery could not be stored: ${describeError(error)}`,
-      );
+      this.logger.error(`event ${eventId}: the outcome of its delivery could not be stored: ${describeError(error)}`);
+      return false;
     }
+  }
+
+  /** An endpoint that hangs, or asks to wait, rests; a success after that ends the row of its rests. */
+  private async rest({ endpointId, kind, restMs, claimedAt }: DeliveryOutcome): Promise<void> {
+    const lane = webhookLaneOf(endpointId);
+    if (restMs !== null) await this.lanes.pause(lane, 'webhook_endpoint', restMs);
+    else if (kind === 'succeeded') await this.lanes.succeeded(lane, claimedAt);
   }
 }
 

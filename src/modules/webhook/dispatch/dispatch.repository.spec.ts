@@ -1,12 +1,21 @@
-import { jest } from '@jest/globals';
 import pg from 'pg';
 import { newId } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import type { DuePage } from '../../../infrastructure/queue/due-lanes.js';
+import { claimRequest } from '../../../../test/support/claim-request.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { insertWebhookEvents } from '../webhook.types.js';
 import { WebhookMaintenanceRepository } from '../webhook-maintenance.repository.js';
-import { DispatchRepository, RECORD, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
+import {
+  DispatchRepository,
+  endpointOfLane,
+  RECORD,
+  webhookLaneOf,
+  type ClaimedEvent,
+  type DeliveryOutcome,
+} from './dispatch.repository.js';
 
 const BACKLOG = 20_000;
 
@@ -46,10 +55,25 @@ async function write(
 ): Promise<number> {
   const source = `(select $1::uuid as organization_id, $2 as event_type, jsonb_build_object('n', n, 'big', 12345678901234567890) as event_data,
     clock_timestamp() as occurred_at, $4::uuid[] as connection_ids, null::bytea as trace_context from generate_series(1, $3::integer) n)`;
-  return database.execute(insertWebhookEvents(source), [organizationId, type, count, connectionIds]);
+  return database.execute(`with ${insertWebhookEvents(source)} select from announced`, [
+    organizationId,
+    type,
+    count,
+    connectionIds,
+  ]);
 }
 
-const claim = (id: string, limit: number, inFlight?: number) => dispatches.claim(new Map([[id, limit]]), inFlight);
+const OWNER = newId();
+
+/** What a process claims of each endpoint. */
+async function claimOf(wanted: ReadonlyMap<string, number>, owner = OWNER): Promise<ClaimedEvent[]> {
+  const lanes = new LaneRepository(database);
+  const requests = [...wanted].map(([id, limit]) => claimRequest(webhookLaneOf(id), owner, limit));
+  for (const { laneKey } of requests) await lanes.ensure(laneKey);
+  return (await dispatches.claim(requests)).flatMap(({ items }) => items);
+}
+
+const claim = (id: string, limit: number) => claimOf(new Map([[id, limit]]));
 
 const outcomeOf = (claimed: ClaimedEvent, values: Partial<DeliveryOutcome>) => ({
   attemptId: claimed.attemptId,
@@ -70,7 +94,7 @@ const outcomeOf = (claimed: ClaimedEvent, values: Partial<DeliveryOutcome>) => (
   ...values,
 });
 
-const rowsReadIn = (work: () => Promise<unknown>) => rowsRead(database, 'webhook_event', work);
+const rowsReadIn = (work: () => Promise<unknown>) => rowsRead(database, 'webhook_queue', work);
 
 describe('insertWebhookEvents', () => {
   it('writes chosen kinds for workspaces with an endpoint, under ids in the order of time', async () => {
@@ -117,18 +141,15 @@ describe('claim', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  it('gives no more while as many as allowed are in flight, whichever process claimed them, and goes on once their leases have run out', async () => {
-    const { id } = await endpoint({ events: 30 });
-    expect(await claim(id, 7, 10)).toHaveLength(7);
-    expect(await claim(id, 10, 10)).toHaveLength(3);
-    expect(await claim(id, 10, 10)).toHaveLength(0);
+  it('gives an event again once its lease has run out', async () => {
+    const { id } = await endpoint({ events: 3 });
+    expect(await claim(id, 7)).toHaveLength(3);
+    expect(await claim(id, 7)).toHaveLength(0);
     await database.execute(
-      `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 second'
-       where endpoint_id = $1 and current_attempt_id is not null`,
+      `update webhook_queue set due_at = clock_timestamp() - interval '1 second' where endpoint_id = $1`,
       [id],
     );
-    const again = await claim(id, 10, 10);
-    expect(again.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 10 }, () => 2));
+    expect((await claim(id, 7)).map(({ attempt }) => attempt)).toEqual([2, 2, 2]);
   });
 
   it('takes from many endpoints at once as much as is wanted of each, and brings each its own address and secrets', async () => {
@@ -137,7 +158,7 @@ describe('claim', () => {
       `update webhook_endpoint set url = 'https://hooks.example.com/' || id where id = any($1::uuid[])`,
       [many.map(({ id }) => id)],
     );
-    const claimed = await dispatches.claim(new Map(many.map(({ id }, n) => [id, n % 4])));
+    const claimed = await claimOf(new Map(many.map(({ id }, n) => [id, n % 4])));
     expect(new Set(claimed.map(({ attemptId }) => attemptId)).size).toBe(claimed.length);
     for (const [n, { id, organizationId }] of many.entries()) {
       const own = claimed.filter(({ endpointId }) => endpointId === id);
@@ -149,65 +170,57 @@ describe('claim', () => {
     }
   });
 
-  it('shares the work of many endpoints among processes, and gives each event to one of them', async () => {
+  it('gives each endpoint to one process at a time', async () => {
     const many = await Promise.all(Array.from({ length: 20 }, () => endpoint({ events: 12 })));
-    const ids: string[] = [];
-    while (ids.length < 240) {
-      const wanted = new Map(many.map(({ id }) => [id, 3]));
-      const claims = await Promise.all(Array.from({ length: 6 }, () => dispatches.claim(wanted)));
-      ids.push(...claims.flat().map(({ eventId }) => eventId));
-      const outcomesOf = claims
-        .flat()
-        .map((one) => dispatches.record(outcomeOf(one, { kind: 'succeeded', delayMs: null })));
-      await Promise.all(outcomesOf);
+    const wanted = new Map(many.map(({ id }) => [id, 3]));
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claimOf(wanted, newId())));
+    for (const { id } of many) {
+      const owners = claims.filter((claimed) => claimed.some(({ endpointId }) => endpointId === id));
+      expect(owners).toHaveLength(1);
     }
-    expect(new Set(ids).size).toBe(240);
+    expect(claims.flat()).toHaveLength(60);
   });
 
-  it('gives nothing where the endpoint rests or does not want any, and the search for due endpoints passes over it', async () => {
+  it('gives nothing where the endpoint rests or does not want any, and the search for due endpoints passes over one that wants none', async () => {
     const takes = await endpoint({ events: 1 });
     const rests = await endpoint({ events: 1 });
-    await database.execute(
-      `update webhook_endpoint set rests_until = clock_timestamp() + interval '1 minute' where id = $1`,
-      [rests.id],
-    );
+    await new LaneRepository(database).pause(webhookLaneOf(rests.id), 'hangs', 60_000);
     const paused = await endpoint({ events: 1, active: false });
     const later = await endpoint({ events: 1 });
     await database.execute(
-      `update webhook_event set next_attempt_at = clock_timestamp() + interval '1 hour' where endpoint_id = $1`,
+      `update webhook_queue set due_at = clock_timestamp() + interval '1 hour' where endpoint_id = $1`,
       [later.id],
     );
     for (const { id } of [rests, paused, later]) expect(await claim(id, 1)).toEqual([]);
     const due: string[] = [];
     for (let after: string | null = null, more = true; more; more = after !== null) {
-      const page: { endpoints: string[]; next: string | null } = await dispatches.dueEndpoints(2, after);
-      due.push(...page.endpoints);
+      const page: DuePage = await dispatches.dueEndpoints(2, after);
+      due.push(...page.lanes.map(({ key }) => endpointOfLane(key)));
       after = page.next;
     }
     expect(due).toContain(takes.id);
-    for (const { id } of [rests, paused, later]) expect(due).not.toContain(id);
+    for (const { id } of [paused, later]) expect(due).not.toContain(id);
   });
 
   it.each(['new', 'known to the planner'])(
     'and the search for due endpoints read a few rows of a backlog of any size that is %s',
     async (age) => {
-      await database.execute('truncate webhook_event');
+      await database.execute('truncate webhook_event, webhook_queue');
       const big = await endpoint({ events: BACKLOG });
       const small = await endpoint({ events: 1 });
-      if (age !== 'new') await database.execute('analyze webhook_event, webhook_endpoint');
+      if (age !== 'new') await database.execute('analyze webhook_queue, webhook_event, webhook_endpoint');
       expect(await rowsReadIn(() => claim(big.id, 10))).toBeLessThan(100);
       expect(await rowsReadIn(() => claim(small.id, 10))).toBeLessThan(100);
       const later = await endpoint();
       await database.execute(
-        `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at)
-         select $1, $2, 'message.received', '{}', clock_timestamp(), clock_timestamp() + interval '1 hour'
-         from generate_series(1, $3::integer)`,
+        `insert into webhook_queue (event_id, organization_id, endpoint_id, due_at)
+         select uuid_v7(), $1, $2, clock_timestamp() + interval '1 hour' from generate_series(1, $3::integer)`,
         [later.organizationId, later.id, BACKLOG],
       );
       expect(await rowsReadIn(() => claim(later.id, 10))).toBeLessThan(100);
       const due = async () => {
-        const { endpoints } = await dispatches.dueEndpoints(1_000, null);
-        expect(endpoints).toContain(big.id);
+        const { lanes } = await dispatches.dueEndpoints(1_000, null);
+        expect(lanes.map(({ key }) => key)).toContain(webhookLaneOf(big.id));
       };
       expect(await rowsReadIn(due)).toBeLessThan(200);
       expect(await rowsReadIn(() => new WebhookMaintenanceRepository(database).dropHeld(1_000))).toBeLessThan(1_000);
@@ -219,75 +232,75 @@ describe('beside a transaction that stays open, behind 100,000 delivered events'
   let foreign: pg.Client;
 
   beforeAll(async () => {
-    await database.execute('truncate webhook_event');
+    await database.execute('truncate webhook_event, webhook_queue');
     foreign = new pg.Client({ connectionString: open.url });
     await foreign.connect();
     await foreign.query('begin isolation level repeatable read');
-    await foreign.query('select count(*) from webhook_event');
+    await foreign.query('select count(*) from webhook_queue');
   });
   afterAll(() => foreign.end());
 
   /** Leaves as many removed rows as events leave that were delivered minutes ago. */
   async function deliver({ id, organizationId }: { id: string; organizationId: string }, count: number): Promise<void> {
     await database.execute(
-      `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at)
-       select $1, $2, 'message.received', '{}', clock_timestamp(), clock_timestamp() - interval '3 minutes'
-       from generate_series(1, $3::integer)`,
+      `insert into webhook_queue (event_id, organization_id, endpoint_id, due_at)
+       select uuid_v7(), $1, $2, clock_timestamp() - interval '3 minutes' from generate_series(1, $3::integer)`,
       [organizationId, id, count],
     );
     await database.execute(
-      `update webhook_event set attempt_count = 1, current_attempt_id = gen_random_uuid(),
-         next_attempt_at = clock_timestamp() - interval '2 minutes' where endpoint_id = $1 and status = 'pending'`,
+      `update webhook_queue set attempt_count = 1, attempt_id = gen_random_uuid(),
+         due_at = clock_timestamp() - interval '2 minutes' where endpoint_id = $1`,
       [id],
     );
+    await database.execute('delete from webhook_queue where endpoint_id = $1', [id]);
+    await new LaneRepository(database).ensure(webhookLaneOf(id));
     await database.execute(
-      `update webhook_event set status = 'delivered', current_attempt_id = null, next_attempt_at = null
-       where endpoint_id = $1 and status = 'pending'`,
-      [id],
+      `update lane set low_at = clock_timestamp() - interval '100 seconds', next_slot_at = clock_timestamp() where key = $1`,
+      [webhookLaneOf(id)],
     );
   }
 
   it.each([
-    ['', 'analyze webhook_event'],
-    [', vacuumed since,', 'vacuum webhook_event'],
+    ['', 'analyze webhook_queue'],
+    [', vacuumed since,', 'vacuum webhook_queue'],
   ])('a claim%s, an outcome and the search for due endpoints read a few rows', async (_when, statement) => {
     const target = await endpoint();
     await deliver(target, 100_000);
     await database.execute(statement);
     await write(target.organizationId, 30);
-    // It sees where the events begin; until then all must be read.
+    // Once a minute all are looked at.
+    await dispatches.dueEndpoints.moveMarks();
     const [first] = await claim(target.id, 2);
+    const outcomes = JSON.stringify([outcomeOf(first as ClaimedEvent, {})]);
     const read = [
       await rowsReadIn(() => claim(target.id, 5)),
-      await rowsReadIn(() => database.query(RECORD, [JSON.stringify([outcomeOf(first as ClaimedEvent, {})])])),
+      await rowsReadIn(() => database.byIndex(() => database.query(RECORD, [outcomes]))),
       await rowsReadIn(() => dispatches.dueEndpoints(1_000, null)),
+      await rowsReadIn(() => dispatches.dueEndpoints.moveMarks()),
     ];
-    expect(read.map((rows) => (rows < 1_000 ? 'few' : rows))).toEqual(['few', 'few', 'few']);
+    expect(read.map((rows) => (rows < 1_000 ? 'few' : rows))).toEqual(['few', 'few', 'few', 'few']);
   });
 
-  it('an event whose time is before those that were delivered is found a minute later', async () => {
+  it('an event whose time is before the mark is found by the next check of the marks', async () => {
     const target = await endpoint({ events: 2 });
     expect(await claim(target.id, 1)).toHaveLength(1);
+    await database.execute(`update lane set low_at = clock_timestamp() - interval '20 seconds' where key = $1`, [
+      webhookLaneOf(target.id),
+    ]);
     await database.execute(
-      `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 hour'
-       where endpoint_id = $1 and current_attempt_id is null`,
+      `update webhook_queue set due_at = clock_timestamp() - interval '1 hour' where endpoint_id = $1 and attempt_id is null`,
       [target.id],
     );
     expect(await claim(target.id, 1)).toEqual([]);
-    const now = performance.now();
-    jest.spyOn(performance, 'now').mockImplementation(() => now + 60_001);
-    try {
-      expect(await claim(target.id, 1)).toHaveLength(1);
-    } finally {
-      jest.restoreAllMocks();
-    }
+    await new DispatchRepository(database).dueEndpoints.moveMarks();
+    expect(await claim(target.id, 1)).toHaveLength(1);
   });
 });
 
 describe('an outcome', () => {
   const stateOf = async (id: string) => {
     const [row] = await database.query<{ status: string; tries: number; attempt_count: number }>(
-      'select status, tries, attempt_count from webhook_event where id = $1',
+      `select status, coalesce(tries, 0) as tries, attempt_count from webhook_event_view where id = $1`,
       [id],
     );
     return row;
@@ -300,7 +313,7 @@ describe('an outcome', () => {
     const [first] = await claim(id, 1);
     if (first === undefined) throw new Error('nothing was claimed');
     await database.execute(
-      `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 millisecond' where id = $1`,
+      `update webhook_queue set due_at = clock_timestamp() - interval '1 millisecond' where event_id = $1`,
       [first.eventId],
     );
     return { id, first };
@@ -309,7 +322,7 @@ describe('an outcome', () => {
   it('that comes after its lease, before the next attempt, still counts', async () => {
     const { first } = await reclaimed();
     await dispatches.record(outcomeOf(first, { kind: 'succeeded', httpStatus: 200, delayMs: null }));
-    expect(await stateOf(first.eventId)).toEqual({ status: 'delivered', tries: 0, attempt_count: 1 });
+    expect(await stateOf(first.eventId)).toMatchObject({ status: 'delivered' });
   });
 
   it('of an attempt that was overtaken is logged, and moves nothing', async () => {
@@ -341,46 +354,14 @@ describe('an outcome', () => {
   it('under earlier settings says nothing of the endpoint as it is now', async () => {
     const { first } = await reclaimed();
     await database.execute('update webhook_endpoint set revision = revision + 1 where id = $1', [first.endpointId]);
-    expect(await dispatches.record(outcomeOf(first, { httpStatus: 410 }))).toBeNull();
+    expect(await dispatches.record(outcomeOf(first, { httpStatus: 410 }))).toEqual({
+      disabled: null,
+      isCurrent: false,
+    });
     await database.execute('update webhook_endpoint set revision = revision - 1 where id = $1', [first.endpointId]);
-    expect(await dispatches.record(outcomeOf(first, { httpStatus: 410 }))).toBe('gone');
-  });
-
-  it('lets an endpoint that hangs rest longer and longer, until one succeeds that was claimed after the rest', async () => {
-    const { id } = await endpoint({ events: 9 });
-    const restOf = async () => {
-      const [row] = await database.query<{ rests: number; seconds: number | null }>(
-        `select rests, extract(epoch from rests_until - clock_timestamp())::float8 as seconds
-         from webhook_endpoint where id = $1`,
-        [id],
-      );
-      return row;
-    };
-    // Some time ago: between the clocks of the process and the database lie the moments of a statement.
-    const endRest = () =>
-      database.execute(
-        `update webhook_endpoint set rests_until = clock_timestamp() - interval '10 seconds' where id = $1`,
-        [id],
-      );
-    const [early, hung, alsoHung, hungAgain] = await claim(id, 4);
-    if (early === undefined || hung === undefined || alsoHung === undefined || hungAgain === undefined)
-      throw new Error();
-    await Promise.all([hung, alsoHung].map((one) => dispatches.record(outcomeOf(one, { restMs: 0 }))));
-    expect(await restOf()).toMatchObject({ rests: 1 });
-    expect(await claim(id, 1)).toEqual([]);
-    await dispatches.record(
-      outcomeOf(early, { kind: 'succeeded', delayMs: null, claimedAt: performance.now() - 60_000 }),
-    );
-    expect(await restOf()).toMatchObject({ rests: 1 });
-    await endRest();
-    await dispatches.record(outcomeOf(hungAgain, { restMs: 30_000 }));
-    const second = await restOf();
-    expect(second?.rests).toBe(2);
-    expect(second?.seconds).toBeGreaterThan(20);
-    await endRest();
-    const [late] = await claim(id, 1);
-    if (late === undefined) throw new Error('nothing was claimed');
-    await dispatches.record(outcomeOf(late, { kind: 'succeeded', delayMs: null }));
-    expect(await restOf()).toEqual({ rests: 0, seconds: null });
+    expect(await dispatches.record(outcomeOf(first, { httpStatus: 410 }))).toEqual({
+      disabled: 'gone',
+      isCurrent: true,
+    });
   });
 });

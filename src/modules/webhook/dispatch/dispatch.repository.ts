@@ -1,11 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { FIRST_ID } from '../../../common/ids.js';
-import { Database, hasRow, type Statements } from '../../../infrastructure/database/database.js';
+import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
-import { ALL_EVERY_MS, SweepPlace } from '../../../infrastructure/lanes/sweeps.js';
+import {
+  ASKED_LANES,
+  HOLD_COLUMNS,
+  holdOf,
+  holdsParams,
+  laneHold,
+  type HoldRequest,
+  type HoldRow,
+} from '../../../infrastructure/queue/lane-hold.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
-import type { DisabledReason } from '../webhook.types.js';
-import { healthAfter, MAX_IN_FLIGHT, restAfter, type Health, type Rest } from './endpoint-health.js';
+import { dueTableLanes, type MarkedLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
+import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
+import { WEBHOOK_LANE, type DisabledReason } from '../webhook.types.js';
+import { healthAfter, type Health } from './endpoint-health.js';
 
 /** An event that this process may deliver now, and where to. */
 export interface ClaimedEvent {
@@ -62,108 +71,90 @@ export const LEASE_MS = 20_000;
 /** For so long an outcome is tried to be recorded; after that its event is delivered again. */
 export const RECORD_FOR_MS = 60_000;
 
-// Any number that no other program on the server uses for this purpose.
-const CLAIM_LOCK = 720_411;
+/** The effect of an outcome on its endpoint. */
+export interface Recorded {
+  /** Why it, or one of its batch, ended the endpoint's deliveries just now; else null. */
+  disabled: DisabledReason | null;
+  /** The attempt was made under the endpoint's settings of now. */
+  isCurrent: boolean;
+}
 
-/**
- * The dispatcher's statements: due events, claims, and outcomes of attempts, many in one statement, with their effect
- * on the endpoints.
- */
+/** The hold on a lane (`eventId` null), or a claimed event; see `CLAIM`. */
+type ClaimRow = (HoldRow & { eventId: null; laneKey: string }) | ClaimedEvent;
+
+/** The lane of an endpoint's deliveries. */
+export function webhookLaneOf(endpointId: string): string {
+  return `${WEBHOOK_LANE}${endpointId}`;
+}
+
+export function endpointOfLane(laneKey: string): string {
+  return laneKey.slice(WEBHOOK_LANE.length);
+}
+
+/** The lanes' statements on `webhook_queue`: claims, due endpoints, and outcomes with their effect on the endpoints. */
 @Injectable()
 export class DispatchRepository {
-  private readonly batches: GroupCommit<DeliveryOutcome, DisabledReason | null>;
-  /**
-   * When the last event that was claimed of each endpoint became due: see SweepPlace. Claims go by that time, so no event
-   * waits that became due before.
-   */
-  private readonly places = new Map<string, string>();
-  private placesSince = -Infinity;
+  /** Endpoints with due events that take any. */
+  readonly dueEndpoints: MarkedLanes;
+  private readonly batches: GroupCommit<DeliveryOutcome, Recorded>;
 
   constructor(private readonly database: Database) {
+    this.dueEndpoints = dueTableLanes(database, LANES);
     this.batches = new GroupCommit(database, {
       name: 'webhook_outcome',
       maxBatch: 250,
       // Outcomes are bounded by the deliveries in flight; none may be refused.
       maxWaiting: 100_000,
-      transactional: false,
+      byIndex: true,
       lockedForMs: RECORD_FOR_MS,
       commit: (outcomes, statements) => this.commit(outcomes, statements),
     });
   }
 
-  /** SQL of a condition without which no endpoint has due events. What was claimed a moment ago is seldom the last. */
-  get hasWork(): string {
-    return this.places.size > 0 ? 'true' : HAS_WAITING;
-  }
-
   /**
-   * Looks at up to `limit` endpoints that take events behind the endpoint `after` (null: from the first), and returns
-   * those that have due ones. Never reads a backlog.
-   *
-   * @returns `next`: the last endpoint that was looked at where more may follow, else null.
+   * Claims, in one statement for all lanes, up to `limit` due events of each, the longest due first: each gets an attempt
+   * and a lease. An endpoint that is paused or disabled gives none. The secrets are those of this moment. Returns one
+   * answer a request, in the same order; no lane may be asked for twice.
    */
-  async dueEndpoints(limit: number, after: string | null): Promise<{ endpoints: string[]; next: string | null }> {
-    const places = this.placesOfMinute();
-    const params = [limit, after ?? FIRST_ID, [...places.keys()], [...places.values()]];
-    const rows = await this.database.query<{ id: string; due: boolean }>(DUE, params);
-    const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
-    return { endpoints: rows.flatMap(({ id, due }) => (due ? [id] : [])), next };
-  }
-
-  /**
-   * Claims due events of many endpoints, each one's oldest due first; every event gets an attempt and a lease. An
-   * endpoint that is paused, disabled or at rest gives none, nor one with `mostInFlight` deliveries in flight in all processes, nor
-   * one that another process claims from at this moment. The secrets are those of this moment.
-   *
-   * @param wanted how many events at the most, by endpoint.
-   */
-  async claim(wanted: ReadonlyMap<string, number>, mostInFlight = MAX_IN_FLIGHT): Promise<ClaimedEvent[]> {
-    const capacities = [...wanted.values()];
-    const most = capacities.reduce((sum, capacity) => sum + capacity, 0);
-    const ids = [...wanted.keys()];
-    const known = this.placesOfMinute();
-    const places = ids.map((id) => known.get(id) ?? null);
-    const params = [ids, capacities, most, LEASE_MS / 1_000, mostInFlight, CLAIM_LOCK, places];
+  async claim(requests: readonly HoldRequest[]): Promise<Claim<ClaimedEvent>[]> {
     const claimedAt = performance.now();
-    const claimed = await this.database.query<ClaimedEvent & { place: string }>(CLAIM, params);
-    for (const event of claimed) {
-      event.claimedAt = claimedAt;
-      this.places.set(event.endpointId, event.place);
+    const params = [...holdsParams(requests), LEASE_MS / 1_000];
+    const rows = await this.database.byIndex(() => this.database.query<ClaimRow>(CLAIM, params));
+    const answers = new Map(
+      requests.map(({ laneKey }): [string, Claim<ClaimedEvent>] => [laneKey, { hold: null, items: [] }]),
+    );
+    for (const row of rows) {
+      const answer = answers.get(row.eventId === null ? row.laneKey : webhookLaneOf(row.endpointId));
+      if (answer === undefined) continue;
+      if (row.eventId === null) answer.hold = holdOf([row]);
+      else answer.items.push({ ...row, claimedAt });
     }
-    return claimed;
+    return [...answers.values()];
   }
 
   /**
    * Records an outcome. It moves its event only while no later attempt has begun; the attempt is logged in any case.
    * Recording the same outcome twice does no harm.
-   *
-   * @returns why it, or one of its batch, ended the endpoint's deliveries just now; else null.
    */
-  record(outcome: DeliveryOutcome): Promise<DisabledReason | null> {
+  record(outcome: DeliveryOutcome): Promise<Recorded> {
     return this.batches.submit(outcome);
   }
 
-  /** Once a minute all events are looked at, in case that a place hides some. */
-  private placesOfMinute(): ReadonlyMap<string, string> {
-    const now = performance.now();
-    if (now - this.placesSince > ALL_EVERY_MS) {
-      this.places.clear();
-      this.placesSince = now;
-    }
-    return this.places;
-  }
-
-  private async commit(outcomes: DeliveryOutcome[], statements: Statements): Promise<(DisabledReason | null)[]> {
+  private async commit(outcomes: DeliveryOutcome[], statements: Statements): Promise<Recorded[]> {
     const endpoints = await statements.query<EndpointState>(RECORD, [JSON.stringify(outcomes)]);
-    const changes = healthChanges(outcomes, endpoints);
+    const states = new Map(endpoints.map((state) => [state.id, state]));
+    const changes = healthChanges(outcomes, states);
     if (changes.length > 0) await statements.execute(CHANGE_HEALTH, [JSON.stringify(changes)]);
     const disabled = new Map(changes.map(({ id, disabledReason }) => [id, disabledReason]));
-    return outcomes.map(({ endpointId }) => disabled.get(endpointId) ?? null);
+    return outcomes.map(({ endpointId, revision }) => ({
+      disabled: disabled.get(endpointId) ?? null,
+      isCurrent: states.get(endpointId)?.revision === revision,
+    }));
   }
 }
 
 /** What is known of an endpoint at the recording of outcomes. */
-interface EndpointState extends Health, Rest {
+interface EndpointState extends Health {
   id: string;
   /** Of its settings. */
   revision: number;
@@ -172,131 +163,113 @@ interface EndpointState extends Health, Rest {
 }
 
 /**
- * Which endpoints' health or rest changes by these outcomes, in the order of their ids, with the `failingSince` that was
- * read; what was met under earlier settings counts for nothing.
+ * Which endpoints' health changes by these outcomes, in the order of their ids, with the `failingSince` that was read;
+ * what was met under earlier settings counts for nothing.
  */
-function healthChanges(outcomes: readonly DeliveryOutcome[], endpoints: readonly EndpointState[]) {
-  const monotonicNow = performance.now();
-  const states = new Map(endpoints.map((state) => [state.id, state]));
+function healthChanges(outcomes: readonly DeliveryOutcome[], states: ReadonlyMap<string, EndpointState>) {
   const changes = new Map<string, EndpointState & { knownSince: number | null }>();
-  for (const { endpointId, revision, kind, counted, httpStatus, restMs, claimedAt } of outcomes) {
+  for (const { endpointId, revision, kind, counted, httpStatus } of outcomes) {
     const state = states.get(endpointId);
     if (state === undefined || state.revision !== revision || !counted) continue;
-    const { now } = state;
     const known = changes.get(endpointId) ?? state;
-    const succeeded = kind === 'succeeded';
-    const health = healthAfter(known, { succeeded, httpStatus }, now);
-    const rest = restAfter(known, { succeeded, restMs, claimedAt: now - (monotonicNow - claimedAt) }, now);
-    if (health === known && rest === known) continue;
+    const health = healthAfter(known, { succeeded: kind === 'succeeded', httpStatus }, state.now);
+    if (health === known) continue;
     const { failingSince, lastFailureAt, disabledReason } = health;
-    const settled = { failingSince, lastFailureAt, disabledReason, restsUntil: rest.restsUntil, rests: rest.rests };
-    changes.set(endpointId, { ...state, ...settled, knownSince: state.failingSince });
+    changes.set(endpointId, { ...state, failingSince, lastFailureAt, disabledReason, knownSince: state.failingSince });
   }
   return [...changes.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** SQL: the endpoint `e` is neither paused, disabled, deleted nor at rest. */
-export const TAKES_EVENTS = `e.active and e.disabled_reason is null and e.deleted_at is null
-  and (e.rests_until is null or e.rests_until <= clock_timestamp())`;
+/** SQL: an endpoint is neither paused, disabled nor deleted. */
+export const TAKES_EVENTS = 'active and disabled_reason is null and deleted_at is null';
 
-const HAS_WAITING = hasRow(`from webhook_event where status = 'pending'`, 'endpoint_id, next_attempt_at');
+const LANES: TableLanes = {
+  table: 'webhook_endpoint',
+  prefix: WEBHOOK_LANE,
+  where: TAKES_EVENTS,
+  dueSince: (from) => `(select q.due_at from webhook_queue q
+    where q.endpoint_id = lane_of.id and q.due_at >= ${from} and q.due_at <= statement_timestamp()
+    order by q.endpoint_id, q.due_at limit 1)`,
+};
 
-// $1 limit, $2 the endpoint behind which to look, $3 and $4 the places of endpoints. With a limit, so that each endpoint is
-// looked up by itself: to join them the planner would read all that waits, with what was removed.
-const DUE = `
-select e.id, due.due is not null as due
-from (select e.id from webhook_endpoint e where e.id > $2 and ${TAKES_EVENTS} order by e.id limit $1) as e
-left join unnest($3::uuid[], $4::text[]) as known (id, place) on known.id = e.id
-left join lateral (
-  select true as due from webhook_event v
-  where v.endpoint_id = e.id and v.status = 'pending'
-    and v.next_attempt_at between ${SweepPlace.from('known.place')} and statement_timestamp()
-  order by v.next_attempt_at limit 1) as due on true
-order by e.id`;
-
-// $1 endpoints, $2 how many events of each, $3 how many events in all, $4 lease seconds, $5 most in flight in all
-// processes, $6 class of the locks, by which two claims at once do not both fill an endpoint's places, $7 from where on
-// the events of each are looked at. "numbered" repeats the limit for the planner alone: of one that must be computed it expects a tenth of the backlog, and would
-// read the whole table to update ten rows. statement_timestamp() and not clock_timestamp(), by which no index is
-// searched: the claim would walk on through all events that are not due yet. An event that still has an attempt became
-// due because that attempt's process died: it is recorded as such, in the partition of the attempt's day, which is
-// certain to exist for the least days that the log is kept.
-const CLAIM = `
-with wanted as materialized (
-  select w.endpoint_id, e.url, e.revision, e.headers_ciphertext, w.capacity, ${SweepPlace.from('w.place')} as due_from, (
-    select count(*) from webhook_event f where f.endpoint_id = w.endpoint_id
-      and f.current_attempt_id is not null and f.next_attempt_at > statement_timestamp()) as in_flight
-  from unnest($1::uuid[], $2::integer[], $7::text[]) as w (endpoint_id, capacity, place)
-  join webhook_endpoint e on e.id = w.endpoint_id and ${TAKES_EVENTS}
-  where pg_try_advisory_xact_lock($6, hashtext(w.endpoint_id::text))
-), due as (
-  select found.* from wanted cross join lateral (
-    select v.id, v.current_attempt_id, v.next_attempt_at from webhook_event v
-    where v.endpoint_id = wanted.endpoint_id and v.status = 'pending'
-      and v.next_attempt_at between wanted.due_from and statement_timestamp()
-    order by v.next_attempt_at limit least(wanted.capacity, greatest(0, $5 - wanted.in_flight))
-    for update of v skip locked) as found
-), numbered as (
-  select due.*, uuid_v7() as attempt_id from due limit $3::integer
+// $1 to $6 the holds, $7 lease seconds. Due rows in the order in which they became due, from the lane's low-water mark on:
+// removed rows before it are not read, however many another transaction keeps from being vacuumed. "offset 0" has each
+// event looked up by its id. A row that still has an attempt became due because that attempt's process died: it is
+// recorded as such, in the partition of the attempt's day, which is certain to exist for the least days that the log is
+// kept. Deliveries do no harm twice, so they go on while lanes are held.
+// Each hold is a row of its own, so that it is not sent with every event.
+export const CLAIM = `
+with ${laneHold({ asked: ASKED_LANES, returning: ', l.low_at', evenWhereHeld: true })}, asked as materialized (
+  select hold.slots, hold.low_at, e.id as endpoint_id, e.url, e.revision, e.headers_ciphertext
+  from hold join webhook_endpoint e on e.id = substr(hold.key, ${WEBHOOK_LANE.length + 1})::uuid and ${TAKES_EVENTS}
+  where hold.slots > 0
+), place as materialized (
+  select due.*, uuid_v7() as next_attempt_id from asked cross join lateral (
+    select q.ctid as place, q.due_at, q.attempt_id from webhook_queue q
+    where q.endpoint_id = asked.endpoint_id and q.due_at >= asked.low_at and q.due_at <= statement_timestamp()
+    order by q.endpoint_id, q.due_at limit asked.slots for no key update of q skip locked) as due
 ), claimed as (
-  update webhook_event v set attempt_count = v.attempt_count + 1, current_attempt_id = numbered.attempt_id,
-    next_attempt_at = clock_timestamp() + make_interval(secs => $4)
-  from numbered where v.id = numbered.id
-  returning v.id, v.organization_id, v.endpoint_id, v.type, v.data, v.occurred_at, v.tries, v.attempt_count,
-    v.trace_context, v.transaction_id, v.current_attempt_id, numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as due_at
+  update webhook_queue q set attempt_count = q.attempt_count + 1, attempt_id = place.next_attempt_id,
+    due_at = clock_timestamp() + make_interval(secs => $7)
+  from place where q.ctid = place.place and q.due_at = place.due_at
+  returning q.event_id, q.endpoint_id, q.tries, q.attempt_count, q.attempt_id, place.attempt_id as lost_attempt_id,
+    place.due_at
+), event as (
+  select v.*, claimed.tries, claimed.attempt_count, claimed.attempt_id, claimed.lost_attempt_id, claimed.due_at
+  from claimed cross join lateral (select * from webhook_event where id = claimed.event_id offset 0) as v
 ), interrupted as (
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, error,
     next_attempt_at, created_at)
   select lost_attempt_id, organization_id, endpoint_id, id, type, attempt_count - 1, 'failed', 'interrupted',
-    clock_timestamp(), date_trunc('milliseconds', due_at - make_interval(secs => $4))
-  from claimed where lost_attempt_id is not null and due_at > clock_timestamp() - interval '4 days'
+    clock_timestamp(), date_trunc('milliseconds', due_at - make_interval(secs => $7))
+  from event where lost_attempt_id is not null and due_at > clock_timestamp() - interval '4 days'
   on conflict (id) do nothing
 ), target as materialized (
-  select wanted.endpoint_id, wanted.url, wanted.revision, encode(wanted.headers_ciphertext, 'base64') as headers, (
+  select endpoint_id, url, revision, encode(headers_ciphertext, 'base64') as headers, (
     select json_agg(json_build_object('id', s.id, 'sealed', encode(s.ciphertext, 'base64')) order by s.created_at desc)
     from webhook_secret s
-    where s.endpoint_id = wanted.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
-  from wanted where endpoint_id in (select endpoint_id from claimed)
+    where s.endpoint_id = asked.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
+  from asked where endpoint_id in (select endpoint_id from claimed)
+), answer as (
+  select event.id as "eventId", event.organization_id as "organizationId", endpoint_id as "endpointId",
+    event.type as "eventType", event.data::text as data, event.occurred_at as "occurredAt", event.tries,
+    event.transaction_id::text as transaction, (select identity_of_database()) as identity,
+    event.attempt_count as attempt, event.attempt_id as "attemptId", target.url, target.revision, target.secrets,
+    target.headers, encode(event.trace_context, 'hex') as "traceContext"
+  from event join target using (endpoint_id)
 )
-select claimed.id as "eventId", claimed.organization_id as "organizationId", endpoint_id as "endpointId",
-  claimed.type as "eventType",
-  claimed.data::text as data, claimed.occurred_at as "occurredAt", claimed.tries,
-  claimed.transaction_id::text as transaction, (select identity_of_database()) as identity,
-  claimed.attempt_count as attempt, claimed.current_attempt_id as "attemptId",
-  target.url, target.revision, target.secrets, target.headers, encode(claimed.trace_context, 'hex') as "traceContext",
-  (max(claimed.due_at) over (partition by endpoint_id))::text as place
-from claimed join target using (endpoint_id)`;
+select ${HOLD_COLUMNS}, hold.key as "laneKey", answer.* from hold full join answer on false`;
 
 const milliseconds = (time: string): string => `trunc(extract(epoch from ${time}) * 1000)::double precision`;
 
-// What is checked of an event is checked as it is locked: in the update's own condition it would let the planner read an
-// index of what waits, with all its removed rows, in place of the events by their ids.
 export const RECORD = `
-with outcome as (
-  select * from json_to_recordset($1) as o ("attemptId" uuid, "eventId" uuid, "organizationId" uuid, "endpointId" uuid,
+with outcome as materialized (
+  select *, kind = 'succeeded' or kind = 'failed' and "delayMs" is null as ends
+  from json_to_recordset($1) as o ("attemptId" uuid, "eventId" uuid, "organizationId" uuid, "endpointId" uuid,
     "eventType" text, attempt integer, kind text, counted boolean, "httpStatus" integer, error text,
     "durationMs" double precision, "delayMs" double precision)
-), locked as (
-  select v.id, o."attemptId", v.status = 'pending' and v.current_attempt_id = o."attemptId" as is_last
-  from webhook_event v join outcome o on o."eventId" = v.id order by v.id for update of v
-), moved as (
-  update webhook_event v set
-    status = case when o.kind = 'succeeded' then 'delivered'
-      when o.kind = 'failed' and o."delayMs" is null then 'exhausted' else 'pending' end,
-    tries = v.tries + (o.kind = 'failed' and o.counted)::integer,
-    attempt_count = v.attempt_count - (o.kind = 'released')::integer,
-    current_attempt_id = null,
-    next_attempt_at = case when o.kind <> 'succeeded' then clock_timestamp() + make_interval(secs => o."delayMs" / 1000) end
-  from outcome o join locked on locked."attemptId" = o."attemptId"
-  where v.id = locked.id and locked.is_last
-  returning o."attemptId" as attempt_id, v.next_attempt_at
+), place as materialized (
+  select q.ctid as place, q.attempt_id from webhook_queue q
+  where q.event_id = any(array(select "eventId" from outcome))
+    and q.attempt_id = any(array(select "attemptId" from outcome))
+  order by q.event_id for update of q
+), gone as (
+  delete from webhook_queue q using place p join outcome o on o."attemptId" = p.attempt_id
+  where q.ctid = p.place and q.attempt_id = p.attempt_id and o.ends
+), back as (
+  update webhook_queue q set attempt_id = null, due_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
+    tries = q.tries + (o.kind = 'failed' and o.counted)::integer,
+    attempt_count = q.attempt_count - (o.kind = 'released')::integer
+  from place p join outcome o on o."attemptId" = p.attempt_id
+  where q.ctid = p.place and q.attempt_id = p.attempt_id and not o.ends
+  returning p.attempt_id, q.due_at
 ), logged as (
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, http_status,
     error, duration_ms, next_attempt_at, created_at)
   select o."attemptId", o."organizationId", o."endpointId", o."eventId", o."eventType", o.attempt, o.kind,
-    o."httpStatus", o.error, round(o."durationMs"), moved.next_attempt_at,
+    o."httpStatus", o.error, round(o."durationMs"), back.due_at,
     date_trunc('milliseconds', clock_timestamp() - make_interval(secs => o."durationMs" / 1000))
-  from outcome o left join moved on moved.attempt_id = o."attemptId"
+  from outcome o left join back on back.attempt_id = o."attemptId"
   where o.kind <> 'released'
   on conflict (id) do update set status = excluded.status, http_status = excluded.http_status, error = excluded.error,
     duration_ms = excluded.duration_ms,
@@ -304,7 +277,7 @@ with outcome as (
 )
 select e.id, e.revision, ${milliseconds('e.failing_since')} as "failingSince",
   ${milliseconds('e.last_failure_at')} as "lastFailureAt", e.disabled_reason as "disabledReason",
-  ${milliseconds('e.rests_until')} as "restsUntil", e.rests, ${milliseconds('clock_timestamp()')} as now
+  ${milliseconds('clock_timestamp()')} as now
 from webhook_endpoint e where e.id in (select "endpointId" from outcome) and e.deleted_at is null`;
 
 // Another process may have written its own outcomes meanwhile: what was decided from another beginning is left out,
@@ -312,11 +285,9 @@ from webhook_endpoint e where e.id in (select "endpointId" from outcome) and e.d
 const CHANGE_HEALTH = `
 update webhook_endpoint e set failing_since = to_timestamp(c."failingSince" / 1000),
   last_failure_at = to_timestamp(c."lastFailureAt" / 1000), disabled_reason = c."disabledReason",
-  rests_until = to_timestamp(c."restsUntil" / 1000), rests = c.rests,
   inactive_since = case when c."disabledReason" is null then e.inactive_since
     else coalesce(e.inactive_since, clock_timestamp()) end
 from json_to_recordset($1) as c (id uuid, revision integer, "knownSince" double precision,
-  "failingSince" double precision, "lastFailureAt" double precision, "disabledReason" text,
-  "restsUntil" double precision, rests integer)
+  "failingSince" double precision, "lastFailureAt" double precision, "disabledReason" text)
 where e.id = c.id and e.revision = c.revision and e.disabled_reason is null
   and (e.failing_since is not distinct from to_timestamp(c."knownSince" / 1000) or c."disabledReason" = 'gone')`;

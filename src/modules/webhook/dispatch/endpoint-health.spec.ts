@@ -4,9 +4,7 @@ import {
   FAILING_DISABLES_AFTER_MS,
   healthAfter,
   MAX_IN_FLIGHT,
-  restAfter,
   type Health,
-  type Rest,
 } from './endpoint-health.js';
 import { retryDelayMs } from './delivery-attempts.js';
 
@@ -147,71 +145,32 @@ describe('healthAfter', () => {
   });
 });
 
-describe('restAfter', () => {
-  const NONE: Rest = { restsUntil: null, rests: 0 };
-  const hung = (restMs = 0) => ({ succeeded: false, restMs, claimedAt: START });
-  const succeeded = (claimedAt: number) => ({ succeeded: true, restMs: null, claimedAt });
-
-  it('makes rests in a row 1, 4, 16, then 60 seconds long, and restarts after five minutes without attempts', () => {
-    let rest = NONE;
-    let now = START;
-    const lengths: number[] = [];
-    for (let n = 0; n < 12; n++) {
-      rest = restAfter(rest, hung(), now);
-      lengths.push(((rest.restsUntil ?? 0) - now) / 1_000);
-      now = (rest.restsUntil ?? 0) + 1;
-    }
-    expect(lengths).toEqual([1, 4, 16, ...Array.from({ length: 9 }, () => 60)]);
-    expect(restAfter(rest, hung(), now + 5 * 60_000)).toEqual({ restsUntil: now + 5 * 60_000 + 1_000, rests: 1 });
-  });
-
-  it('is as long as the endpoint asked for, a minute at the most, and counts answers at once as one', () => {
-    const asked = restAfter(NONE, hung(30_000), START);
-    expect(asked).toEqual({ restsUntil: START + 30_000, rests: 1 });
-    for (const after of [0, 10_000, 29_999]) expect(restAfter(asked, hung(60_000), START + after)).toBe(asked);
-    expect(restAfter(NONE, hung(3_600_000), START).restsUntil).toBe(START + 60_000);
-  });
-
-  it('is forgotten after a success that was claimed after it, and after no other attempt', () => {
-    const rest: Rest = { restsUntil: START + 4_000, rests: 2 };
-    for (const claimedAt of [START - 5_000, START + 3_999]) {
-      expect(restAfter(rest, succeeded(claimedAt), START + 9_000)).toBe(rest);
-    }
-    expect(restAfter(rest, { succeeded: false, restMs: null, claimedAt: START + 5_000 }, START + 9_000)).toBe(rest);
-    expect(restAfter(rest, succeeded(START + 4_000), START + 9_000)).toEqual(NONE);
-    expect(restAfter(NONE, succeeded(START), START)).toBe(NONE);
-  });
-});
-
 const QUICK = 20;
 const HUNG = 10_000;
 
 function deliver(windows: DeliveryWindows, succeeded: boolean, durationMs: number, times = 1) {
   return Array.from({ length: times }, () => {
     windows.started('a', 1);
-    const rests = windows.answered('a', succeeded, durationMs);
-    windows.ended('a');
-    return rests;
+    return windows.answered('a', succeeded, durationMs);
   });
 }
 
 describe('DeliveryWindows', () => {
   it('begins with two places and earns 64', () => {
     const windows = new DeliveryWindows();
-    expect(windows.capacity('a')).toBe(2);
+    expect(windows.allowed('a')).toBe(2);
     deliver(windows, true, QUICK, 5);
-    expect(windows.capacity('a')).toBe(7);
+    expect(windows.allowed('a')).toBe(7);
     deliver(windows, true, QUICK, 70);
-    expect(windows.capacity('a')).toBe(MAX_IN_FLIGHT);
+    expect(windows.allowed('a')).toBe(MAX_IN_FLIGHT);
     expect(MAX_IN_FLIGHT).toBe(64);
-    expect(windows.capacity('a', 10)).toBe(10);
-    expect(windows.capacity('b')).toBe(2);
+    expect(windows.allowed('b')).toBe(2);
   });
 
   it('stays within the setting', () => {
     const windows = new DeliveryWindows(5);
     deliver(windows, true, QUICK, 70);
-    expect(windows.capacity('a')).toBe(5);
+    expect(windows.allowed('a')).toBe(5);
   });
 
   // In virtual time: an endpoint that answers after `latencyMs`, with more events than it takes.
@@ -229,10 +188,9 @@ describe('DeliveryWindows', () => {
       while (open[0] !== undefined && open[0] <= now) {
         open.shift();
         windows.answered('a', true, latencyMs);
-        windows.ended('a');
         if (now >= 80_000) answered++;
       }
-      for (let n = windows.capacity('a'); n > 0; n--) {
+      while (open.length < windows.allowed('a')) {
         windows.started('a', 1);
         open.push(now + latencyMs);
       }
@@ -244,65 +202,57 @@ describe('DeliveryWindows', () => {
     const windows = new DeliveryWindows();
     deliver(windows, true, QUICK, 70);
     deliver(windows, true, 3_000, 64);
-    expect(windows.capacity('a')).toBe(2);
+    expect(windows.allowed('a')).toBe(2);
   });
 
   it('leaves an endpoint that hangs one place, and lets it rest after three attempts', () => {
     const windows = new DeliveryWindows();
     deliver(windows, true, QUICK, 20);
     expect(deliver(windows, false, HUNG)).toEqual([false]);
-    expect(windows.capacity('a')).toBe(1);
+    expect(windows.allowed('a')).toBe(1);
     expect(deliver(windows, false, HUNG, 3)).toEqual([false, true, true]);
     expect(deliver(windows, true, QUICK, 2)).toEqual([false, false]);
-    expect(windows.capacity('a')).toBe(3);
+    expect(windows.allowed('a')).toBe(3);
   });
 
   it('never rests an endpoint that fails quickly, and keeps most places of one that fails now and then', () => {
     const windows = new DeliveryWindows();
     expect(deliver(windows, false, QUICK, 50).some((rests) => rests)).toBe(false);
-    expect(windows.capacity('a')).toBe(1);
+    expect(windows.allowed('a')).toBe(1);
     for (let n = 0; n < 100; n++) deliver(windows, n % 3 !== 0, QUICK);
-    expect(windows.capacity('a')).toBeGreaterThanOrEqual(8);
+    expect(windows.allowed('a')).toBeGreaterThanOrEqual(8);
   });
 
   it('gives few places to an endpoint that takes its time', () => {
     const windows = new DeliveryWindows();
     deliver(windows, true, QUICK, 20);
     deliver(windows, true, 5_000, 20);
-    expect(windows.capacity('a')).toBe(2);
+    expect(windows.allowed('a')).toBe(2);
   });
 
   it('forgets what was met under earlier settings, and learns nothing from what we gave up', () => {
     const windows = new DeliveryWindows();
     deliver(windows, false, HUNG, 5);
     windows.started('a', 2);
-    windows.ended('a');
-    expect(windows.capacity('a')).toBe(2);
-    expect(windows.isIdle('a')).toBe(true);
-    windows.started('a', 2);
-    expect(windows.isIdle('a')).toBe(false);
-    expect(windows.capacity('a')).toBe(1);
-    windows.ended('a');
-    expect(windows.capacity('a')).toBe(2);
+    expect(windows.allowed('a')).toBe(2);
   });
 
-  it('never lets more than ten go at once, and always at least one', () => {
+  it('never lets more than 64 go at once, and always at least one', () => {
     const step = fc.record({ succeeded: fc.boolean(), durationMs: fc.constantFrom(QUICK, HUNG), start: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
         const windows = new DeliveryWindows();
         let inFlight = 0;
         for (const { succeeded, durationMs, start } of steps) {
-          if (start && windows.capacity('a') > 0) {
+          if (start && windows.allowed('a') > inFlight) {
             windows.started('a', 1);
             inFlight++;
           } else if (inFlight > 0) {
             windows.answered('a', succeeded, durationMs);
-            windows.ended('a');
             inFlight--;
           }
           expect(inFlight).toBeLessThanOrEqual(MAX_IN_FLIGHT);
-          if (inFlight === 0) expect(windows.capacity('a')).toBeGreaterThanOrEqual(1);
+          expect(windows.allowed('a')).toBeGreaterThanOrEqual(1);
         }
       }),
     );

@@ -14,11 +14,6 @@ export const QUIET_STARTS_ANEW_AFTER_MS = 48 * HOUR;
 /** Health is written down at most this often while an endpoint goes on failing. */
 const WRITE_EVERY_MS = 60_000;
 
-/** Rests further apart than this are not in a row. */
-const RESTS_APART_MS = 5 * 60_000;
-const MAX_REST_MS = 60_000;
-const MAX_RESTS = 10;
-
 /** The endpoint said that it is gone (Standard Webhooks). */
 export const GONE = 410;
 
@@ -53,39 +48,6 @@ export function healthAfter(
   return now - lastFailureAt < WRITE_EVERY_MS ? health : failing(failingSince);
 }
 
-/** A time in which nothing is delivered to an endpoint that hangs, or that asked for it. */
-export interface Rest {
-  /** Milliseconds by the database's clock; null: none that counts any more. */
-  restsUntil: number | null;
-  /** Rests in a row. */
-  rests: number;
-}
-
-/**
- * The endpoint's rest after one more attempt; the same object where nothing changes. Rests in a row grow: 1, 4, 16, then
- * 60 s. One that runs is not prolonged, so that ten answers to ten attempts at once count as one. Only the success of an
- * attempt that was claimed after the rest ends the row; one that was claimed before passed by what the rest is for.
- *
- * @param attempt `restMs`: for so long the endpoint is to rest at least; null: it need not. `claimedAt`: by the
- * database's clock.
- */
-export function restAfter(
-  rest: Rest,
-  attempt: { succeeded: boolean; restMs: number | null; claimedAt: number },
-  now: number,
-): Rest {
-  const { restsUntil } = rest;
-  if (attempt.restMs !== null) {
-    if (restsUntil !== null && restsUntil > now) return rest;
-    const earlier = restsUntil !== null && restsUntil > now - RESTS_APART_MS ? rest.rests : 0;
-    const planned = Math.min(MAX_REST_MS, 1_000 * 4 ** earlier);
-    const restMs = Math.max(planned, Math.min(attempt.restMs, MAX_REST_MS));
-    return { restsUntil: now + restMs, rests: Math.min(earlier + 1, MAX_RESTS) };
-  }
-  const isOver = restsUntil !== null && restsUntil <= attempt.claimedAt;
-  return attempt.succeeded && isOver ? { restsUntil: null, rests: 0 } : rest;
-}
-
 /** Deliveries that one endpoint may have in flight at the most, unless WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT says otherwise. */
 export const MAX_IN_FLIGHT = 64;
 
@@ -100,7 +62,6 @@ interface Window {
   /** The settings' revision under which it was earned. */
   revision: number;
   allowed: number;
-  inFlight: number;
   slowFailures: number;
 }
 
@@ -114,30 +75,15 @@ export class DeliveryWindows {
 
   constructor(private readonly most = MAX_IN_FLIGHT) {}
 
-  /** Deliveries that may start now. @param share that no endpoint may exceed at this moment. */
-  capacity(endpointId: string, share = this.most): number {
-    const { allowed, inFlight } = this.windows.get(endpointId) ?? { allowed: FIRST, inFlight: 0 };
-    return Math.max(0, Math.min(allowed, share, this.most) - inFlight);
-  }
-
-  isIdle(endpointId: string): boolean {
-    return (this.windows.get(endpointId)?.inFlight ?? 0) === 0;
+  /** Deliveries that may be in flight. */
+  allowed(endpointId: string): number {
+    return Math.min(this.windows.get(endpointId)?.allowed ?? FIRST, this.most);
   }
 
   /** @param revision of the endpoint's settings; what it did under earlier ones is forgotten. */
   started(endpointId: string, revision: number): void {
     const window = this.windowOf(endpointId);
-    if (window.revision !== revision) {
-      window.revision = revision;
-      window.allowed = FIRST;
-      window.slowFailures = 0;
-    }
-    window.inFlight++;
-  }
-
-  /** A delivery's place is free again; with or without an answer, and after it was written down. */
-  ended(endpointId: string): void {
-    this.windowOf(endpointId).inFlight--;
+    if (window.revision !== revision) Object.assign(window, { revision, allowed: FIRST, slowFailures: 0 });
   }
 
   /** Learns from an answer, or from the lack of one; true where the endpoint hangs and should rest for a while. */
@@ -157,14 +103,11 @@ export class DeliveryWindows {
   private windowOf(endpointId: string): Window {
     let window = this.windows.get(endpointId);
     if (window === undefined) {
-      if (this.windows.size >= MAX_ENDPOINTS) this.makeRoom();
-      window = { revision: 0, allowed: FIRST, inFlight: 0, slowFailures: 0 };
+      const [oldest] = this.windows.size >= MAX_ENDPOINTS ? this.windows.keys() : [];
+      if (oldest !== undefined) this.windows.delete(oldest);
+      window = { revision: 0, allowed: FIRST, slowFailures: 0 };
       this.windows.set(endpointId, window);
     }
     return window;
-  }
-
-  private makeRoom(): void {
-    for (const [endpointId, window] of this.windows) if (window.inFlight === 0) this.windows.delete(endpointId);
   }
 }

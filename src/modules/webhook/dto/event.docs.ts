@@ -57,6 +57,14 @@ const sequence = (example: number): Described =>
     'Counts the events of this message: deliveries may overtake each other, so keep the highest.',
   );
 
+const PRICING = object({
+  billable: is(nullable(flag), true),
+  category: is(nullable(text), 'utility'),
+  type: is(nullable(text), 'regular', '`regular` is charged; what begins with `free_` is not.'),
+  subtype: is(nullable(text), null),
+  model: is(nullable(text), 'PMP'),
+});
+
 const STATUS = object({
   message_id: is(uuid, EXAMPLE_MESSAGE_ID),
   client_message_id: is(nullable(text), 'order-4711'),
@@ -77,6 +85,7 @@ const STATUS = object({
     null,
     'Why it failed, in the words of the platform.',
   ),
+  pricing: is(nullable(PRICING.schema), PRICING.example, 'What WhatsApp charges; null until it says so.'),
   sequence: sequence(3),
 });
 
@@ -188,12 +197,15 @@ const ATTRIBUTES = {
   verified_name: is(nullable(text), 'Lighthouse Coffee'),
   status: is(oneOf(['connected', 'pending', 'disconnected', 'restricted']), 'connected'),
   status_reason: is(
-    nullable(oneOf(['token_refused', 'disconnected_by_operator', 'platform', 'account_removed', null])),
+    nullable(
+      oneOf(['token_refused', 'disconnected_by_operator', 'platform', 'account_removed', 'payment_missing', null]),
+    ),
     null,
   ),
   quality_rating: is(nullable(text), 'YELLOW'),
   messaging_limit: is(nullable(text), 'TIER_2K'),
   throughput_per_second: is({ type: 'integer' }, 80),
+  service_charged_since: is(nullable(time), null, 'When the free service messages of a month were used up last.'),
   timezone: is(nullable(text), 'Europe/Berlin'),
 };
 

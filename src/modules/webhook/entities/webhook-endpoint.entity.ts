@@ -1,7 +1,7 @@
 import { Column, Entity, JoinColumn, ManyToOne, OneToMany, PrimaryColumn, type Relation } from 'typeorm';
 import type { DisabledReason, WebhookEvent } from '../webhook.types.js';
 
-/** Where a workspace's events go. What deliveries learn of it (health, rests) belongs to the statements of dispatch. */
+/** Where a workspace's events go. What deliveries learn of its health belongs to the statements of dispatch. */
 @Entity('webhook_endpoint')
 export class WebhookEndpointEntity {
   @PrimaryColumn('uuid')
@@ -49,12 +49,6 @@ export class WebhookEndpointEntity {
 
   @Column({ type: 'timestamptz', name: 'last_failure_at', nullable: true, select: false })
   lastFailureAt!: Date | null;
-
-  @Column({ type: 'timestamptz', name: 'rests_until', nullable: true, select: false })
-  restsUntil!: Date | null;
-
-  @Column('integer', { default: 0, select: false })
-  rests!: number;
 
   @Column({ type: 'timestamptz', name: 'deleted_at', nullable: true, insert: false })
   deletedAt!: Date | null;

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
+import { firstAttemptOf, queueAgain } from '../deliveries.repository.js';
 import { TAKES_EVENTS } from '../dispatch/dispatch.repository.js';
-import { DELIVERY_STATUSES, type EventType } from '../webhook.types.js';
+import { DELIVERY_STATUSES, WEBHOOK_LANE, type EventType } from '../webhook.types.js';
 import type { ReplayData } from './replays.dto.js';
 
 /** Of one replay. */
@@ -16,6 +17,10 @@ const MAX_AHEAD = 20;
 
 /** SQL, of an endpoint `e`: one collection of its events at a time. */
 export const REPLAY_LOCK = `pg_try_advisory_xact_lock(hashtextextended('webhook_replay ' || e.id, 0))`;
+
+/** SQL: an attempt to deliver the event succeeded. */
+const wasDelivered = (eventId: string): string => `exists (select from webhook_delivery d where d.event_id = ${eventId}
+      and d.status = 'succeeded' and d.id >= ${firstAttemptOf(eventId)})`;
 
 /** A replay is a row that counts, and the list of its events that are not in line yet. */
 @Injectable()
@@ -33,7 +38,7 @@ export class ReplaysRepository {
     choice: { since: Date; until: Date; types: readonly EventType[]; onlyFailed: boolean },
   ): Promise<{ id: string | null; tooMany: boolean } | null> {
     const { since, until, types, onlyFailed } = choice;
-    return this.database.transaction(async () => {
+    return this.database.byIndex(async () => {
       // Of partitions without statistics the planner expects a handful of attempts, and would read and sort all of them.
       await this.database.execute('set local enable_sort = off');
       return this.database.find(START, [
@@ -56,13 +61,13 @@ export class ReplaysRepository {
   }
 
   /**
-   * Puts the next events of all replays in line, as many as their endpoints have room for. An endpoint that is paused,
-   * disabled or at rest gets none.
+   * Puts the next events of all replays in line, as many as their endpoints have room for. An endpoint that is paused
+   * or disabled gets none.
    *
    * @returns the endpoints that got some, and how many each.
    */
   feed(): Promise<{ endpointId: string; events: number }[]> {
-    return this.database.query(FEED, [REPLAYS_AT_ONCE, MAX_AHEAD]);
+    return this.database.byIndex(() => this.database.query(FEED, [REPLAYS_AT_ONCE, MAX_AHEAD]));
   }
 
   /** Removes those that ended long ago, and those that have waited for so long for an endpoint that takes nothing. */
@@ -100,9 +105,9 @@ with recursive endpoint as materialized (
 ), found as materialized (
   select v.id from (select event_id from chosen where not (select too_many from size)) as chosen
   cross join lateral (
-    select id, organization_id, endpoint_id, status from webhook_event where id = chosen.event_id offset 0) as v
+    select id, organization_id, endpoint_id from webhook_event where id = chosen.event_id offset 0) as v
   where v.organization_id = $1 and v.endpoint_id in (select id from endpoint)
-    and not ($7::boolean and v.status = 'delivered')
+    and not ($7::boolean and ${wasDelivered('v.id')})
 ), counted as materialized (
   select (select count(*)::integer from found) as events, too_many from size
 ), made as (
@@ -131,9 +136,11 @@ const FEED = `
 with room as materialized (
   select r.id, r.organization_id, r.endpoint_id, r.only_failed, $2::bigint - due.events as places
   from webhook_replay r join webhook_endpoint e on e.id = r.endpoint_id and ${TAKES_EVENTS}
+  left join lane l on l.key = '${WEBHOOK_LANE}' || e.id
   cross join lateral (
-    select count(*) as events from (select from webhook_event v where v.endpoint_id = r.endpoint_id
-      and v.status = 'pending' and v.next_attempt_at <= statement_timestamp() limit $2) as first_ones) as due
+    select count(*) as events from (select from webhook_queue q where q.endpoint_id = r.endpoint_id
+      and q.due_at >= coalesce(l.low_at, '-infinity') and q.due_at <= statement_timestamp()
+      order by q.endpoint_id, q.due_at limit $2) as first_ones) as due
   where r.finished_at is null and due.events < $2 order by r.id limit $1 for update of r skip locked
 ), next as materialized (
   select room.id as replay_id, room.organization_id, room.endpoint_id, room.only_failed, listed.event_id
@@ -142,9 +149,10 @@ with room as materialized (
 ), taken as (
   delete from webhook_replay_event x using next where x.replay_id = next.replay_id and x.event_id = next.event_id
 ), queued as (
-  update webhook_event v set status = 'pending', tries = 0, current_attempt_id = null, next_attempt_at = clock_timestamp()
-  from next where v.id = next.event_id and v.organization_id = next.organization_id and v.endpoint_id = next.endpoint_id
-    and (v.status <> 'pending' or v.current_attempt_id is null) and not (next.only_failed and v.status = 'delivered')
+  ${queueAgain(`(
+    select v.* from next cross join lateral (select * from webhook_event where id = next.event_id offset 0) as v
+    where v.organization_id = next.organization_id and v.endpoint_id = next.endpoint_id
+      and not (next.only_failed and ${wasDelivered('v.id')}))`)}
 ), fed as (
   select replay_id, endpoint_id, count(*)::integer as events from next group by 1, 2
 ), counted as (

@@ -5,8 +5,9 @@ import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { newId } from '../../../common/ids.js';
 import { ratesErrors } from '../../../infrastructure/rates/rates.errors.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
-import { WebhookDispatcher } from '../dispatch/webhook-dispatcher.js';
+import { Sweeps } from '../../../infrastructure/queue/sweeps.js';
+import { webhookLaneOf } from '../dispatch/dispatch.repository.js';
+import { WebhookProcessor } from '../dispatch/webhook.processor.js';
 import { HELD_DAYS } from '../webhook-maintenance.repository.js';
 import { webhookErrors } from '../webhook.errors.js';
 import { EVENT_TYPES } from '../webhook.types.js';
@@ -36,7 +37,7 @@ export class ReplaysService implements OnModuleInit {
 
   constructor(
     private readonly replays: ReplaysRepository,
-    private readonly dispatcher: WebhookDispatcher,
+    private readonly processor: WebhookProcessor,
     private readonly sweeps: Sweeps,
     private readonly config: Config,
   ) {}
@@ -99,7 +100,7 @@ export class ReplaysService implements OnModuleInit {
       if (endpoints.length === 0) break;
       for (const { endpointId, events } of endpoints) {
         fed += events;
-        this.dispatcher.wake(endpointId);
+        this.processor.wake(webhookLaneOf(endpointId));
       }
       await pause(FEED_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -316,7 +316,7 @@ export async function inBatches(
 // A look begins this far before the last one: rows of then may have been locked, or not committed yet.
 const AGAIN_SECONDS = 30;
 /** Also what a place hides wrongly, after a step of the clock, is found after so long. */
-export const ALL_EVERY_MS = 60_000;
+const ALL_EVERY_MS = 60_000;
 
 /**
  * From where on a sweep looks for times that have passed: where its last complete look ended. Removed rows precede the

@@ -1,8 +1,6 @@
 import pg from 'pg';
-import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { TransactionTimes, VACUUM_HORIZON, type Holder, VacuumWatch } from './vacuum-watch.js';
-import type { GaugeSource, Metrics } from '../operations/metrics/metrics.js';
-import type { Sweep, Sweeps } from './sweeps.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { oldestXmin, TransactionTimes, VACUUM_HORIZON, type Holder } from './vacuum-horizon.js';
 
 let test: OpenTestDatabase;
 beforeAll(async () => {
@@ -35,16 +33,6 @@ it('sees a transaction that may still read rows, and none that only began', asyn
   });
 });
 
-it('measures once a round, and a process that measures no more shows nothing', async () => {
-  const { sweep, gauge } = watch();
-  expect(await gauge.collect()).toEqual([]);
-  await sweep.run(new AbortController().signal);
-  expect((await gauge.collect()).map(({ labels }) => labels?.holder)).toEqual(['session', 'prepared', 'slot']);
-  const later = import.meta.jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
-  expect(await gauge.collect()).toEqual([]);
-  later.mockRestore();
-});
-
 it('knows how long ago a transaction was the newest, to the minute, and a day back', () => {
   const times = new TransactionTimes();
   for (let minute = 0; minute < 2_000; minute++) times.note(minute * 60_000, minute * 10);
@@ -56,23 +44,6 @@ it('knows how long ago a transaction was the newest, to the minute, and a day ba
 });
 
 async function measure(): Promise<Record<string, number>> {
-  const { sweep, gauge } = watch();
-  await sweep.run(new AbortController().signal);
-  return Object.fromEntries((await gauge.collect()).map(({ labels, value }) => [labels?.holder ?? '', value]));
-}
-
-function watch(): { sweep: Sweep; gauge: GaugeSource } {
-  const sweeps: Sweep[] = [];
-  const gauges: GaugeSource[] = [];
-  const takes = <T>(all: T[]) => ({ add: (each: T) => all.push(each) });
-  const watched = new VacuumWatch(
-    test.database,
-    takes(sweeps) as unknown as Sweeps,
-    takes(gauges) as unknown as Metrics,
-  );
-  watched.onModuleInit();
-  const [sweep] = sweeps;
-  const [gauge] = gauges;
-  if (sweep === undefined || gauge === undefined) throw new Error('nothing was added');
-  return { sweep, gauge };
+  const samples = await oldestXmin(test.database).collect();
+  return Object.fromEntries(samples.map(({ labels, value }) => [labels?.holder ?? '', value]));
 }

@@ -12,7 +12,13 @@ import {
 import pg from 'pg';
 import { Config } from '../config/config.js';
 import { QueueConnection } from './queue-connection.js';
+import { ClockSteps } from './clock-steps.js';
+import { LaneRepository } from './lane.repository.js';
+import { QueueParts } from './queue-processor.js';
 import { QueueWorkers } from './queue-workers.js';
+import { Restoration } from './restoration.js';
+import { Retention } from './retention.js';
+import { Sweeps } from './sweeps.js';
 
 /**
  * From now on each new queue and worker works on the backend of its connection. One process may hold both kinds, as
@@ -30,7 +36,8 @@ export function chooseBackendByConnection(): void {
 chooseBackendByConnection();
 
 /**
- * BullMQ for every queue: features say `workQueue(name)` and nothing of connections.
+ * What every module needs that works later: BullMQ for its queue (features say `workQueue(name)` and nothing of
+ * connections), lanes, sweeps, retention.
  *
  * Stands before all features in AppModule: modules are shut down in the opposite order, and the connection must
  * outlive queues and workers.
@@ -49,8 +56,14 @@ chooseBackendByConnection();
   providers: [
     { provide: QueueConnection, inject: [Config], useFactory: (config: Config) => QueueConnection.open(config) },
     QueueWorkers,
+    QueueParts,
+    LaneRepository,
+    Sweeps,
+    Retention,
+    Restoration,
+    ClockSteps,
   ],
-  exports: [QueueConnection, QueueWorkers],
+  exports: [QueueConnection, QueueWorkers, QueueParts, LaneRepository, Sweeps, Retention, Restoration],
 })
 export class QueueModule {}
 

@@ -1,0 +1,88 @@
+import { InjectQueue, Processor } from '@nestjs/bullmq';
+import { Injectable, Logger } from '@nestjs/common';
+import type { Queue } from 'bullmq';
+import { describeError } from '../../common/describe-error.js';
+import type { HoldRequest, LanePace } from '../../infrastructure/queue/lane-hold.js';
+import type { DrainJob } from '../../infrastructure/queue/drain-jobs.js';
+import { claimEach, type Claim, type QueueKind } from '../../infrastructure/queue/queue-loop.js';
+import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../infrastructure/queue/queue-processor.js';
+import { InboundRepository, type DueNotification } from './inbound.repository.js';
+import { InboundService } from './inbound.service.js';
+
+export const INBOUND_QUEUE = 'inbound';
+
+/** Notifications that are applied at once: so many that they make large batches, as those that come in do. */
+const MAX_IN_FLIGHT = 500;
+/** Their bodies together. */
+const MAX_BYTES = 8 * 1_024 * 1_024;
+/** The database is the bound. */
+const PACE: LanePace = { ratePerSecond: 10_000, burstSeconds: 1 };
+
+/** Applies stored notifications, each by itself: one that hangs keeps no other waiting. */
+@Injectable()
+export class StoredNotifications implements QueueKind<DueNotification> {
+  readonly name = INBOUND_QUEUE;
+  readonly maxPerLane = MAX_IN_FLIGHT;
+  private readonly logger = new Logger(StoredNotifications.name);
+  private bytesInFlight = 0;
+
+  constructor(
+    private readonly notifications: InboundRepository,
+    private readonly service: InboundService,
+  ) {}
+
+  stop(): void {
+    // What is claimed is under way already, and what is not applied in time is due again.
+  }
+
+  pace(): Promise<LanePace> {
+    return Promise.resolve(PACE);
+  }
+
+  claim(requests: readonly HoldRequest[]): Promise<(Claim<DueNotification> | Error)[]> {
+    return claimEach(requests, (request) => this.notifications.claim(request, MAX_BYTES - this.bytesInFlight));
+  }
+
+  async work(notification: DueNotification): Promise<number | null> {
+    const { id, body, againMs } = notification;
+    this.bytesInFlight += body.length;
+    try {
+      return (await this.service.takeAgain(notification)) ? null : againMs;
+    } catch (error) {
+      this.logger.warn(`notification ${id}: the outcome of a try could not be stored: ${describeError(error)}`);
+      return againMs;
+    } finally {
+      this.bytesInFlight -= body.length;
+    }
+  }
+}
+
+/**
+ * What happens to a notification that could not be applied at once, because the database was slow, a process died, or what
+ * it belongs to is not known yet:
+ *
+ * 1. It is stored, `stored`, and acknowledged; a trigger puts it into `notification_queue`, due in five seconds.
+ * 2. A worker claims it, which moves it on to its next try, and applies it as if it came now.
+ * 3. Once it is applied or given up its state says so, which removes it from the queue.
+ */
+@Processor(INBOUND_QUEUE, QUEUE_WORKER_OPTIONS)
+export class InboundProcessor extends QueueProcessor<DueNotification> {
+  constructor(
+    notifications: InboundRepository,
+    kind: StoredNotifications,
+    @InjectQueue(INBOUND_QUEUE) queue: Queue<DrainJob>,
+    parts: QueueParts,
+  ) {
+    super(
+      {
+        kind,
+        maxInFlight: MAX_IN_FLIGHT,
+        queue,
+        dueLanes: notifications.dueLanes,
+        waitsFor: [{ table: 'notification_queue', column: 'due_at' }],
+        leftAtStop: (count) => `${count} notifications were being applied when Herald stopped; they are tried again`,
+      },
+      parts,
+    );
+  }
+}
