@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { OptOutsService } from '../../src/modules/opt-outs/opt-outs.service.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { changeOf, entries, envelope, notify, secondsNow } from '../inbound/fixture.js';
@@ -247,9 +247,9 @@ describe('a person who opted out', () => {
     const both = await api.post('/messages/batch', {
       messages: others.map((message) => ({ ...message, idempotency_key: newId() })),
     });
-    expect((both.body.error?.errors as { code: string }[]).map(({ code }) => code)).toEqual([
-      'RECIPIENT_OPTED_OUT',
-      'TEMPLATE_NOT_FOUND',
+    expect(both.body.error?.errors).toEqual([
+      expect.objectContaining({ code: 'RECIPIENT_OPTED_OUT' }),
+      expect.objectContaining({ code: 'TEMPLATE_NOT_FOUND' }),
     ]);
     const permissive = await api.post('/messages/batch', { messages, validation: 'permissive' });
     expect(permissive.status).toBe(202);
@@ -269,14 +269,18 @@ describe('a person who opted out', () => {
       `update message_schedule set scheduled_for = clock_timestamp(), release_at = clock_timestamp() where message_id = $1`,
       [id],
     );
-    await test.app.get(Sweeps, { strict: false }).runNow('send_schedule');
+    await test.app.get(Sweeps, { strict: false }).runNow('schedule_due');
     expect(await workspace.reaches(id, 'failed')).toMatchObject({
       failure_category: 'opted_out',
       error: { code: 'RECIPIENT_OPTED_OUT' },
     });
     expect(test.simulator.messages.list({ to })).toEqual([]);
-    const timeline = (await api.get(`/messages/${id}/timeline`)).body as unknown as { data: { summary: string }[] };
+    const timeline = (await api.get(`/messages/${id}/timeline`)).body as unknown as {
+      data: { summary: string }[];
+      explanation: object;
+    };
     expect(timeline.data.at(-1)?.summary).toMatch(/opted out at .* as this workspace recorded/);
+    expect(timeline.explanation).toMatchObject({ responsible: 'recipient', retry: { advised: false } });
     expect(codeOf(await api.post(`/messages/${id}/retry`, {}))).toEqual([409, 'RECIPIENT_OPTED_OUT']);
   });
 });

@@ -1,12 +1,12 @@
 import { Body, Controller, Delete, Get, HttpCode, Put, Query } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { invalidField } from '../../common/common.errors.js';
+import { EXAMPLE_OPT_OUT_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import {
-  EXAMPLE_OPT_OUT_ID,
   ListOptOutsQuery,
   optOutFilterOf,
   OptOutListResponse,

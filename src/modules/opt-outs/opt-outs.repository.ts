@@ -282,10 +282,12 @@ const CONTACTS = ['c.phone = any($3::text[])', 'c.wa_id = any($3::text[])', 'c.u
   .map(contacts)
   .join('\nunion');
 
-const ANNOUNCE = insertWebhookEvents(`(
+const ANNOUNCE = `
+with ${insertWebhookEvents(`(
   select o.organization_id, 'contact.opt_out.updated'::text as event_type, $5::timestamptz as occurred_at,
     case when o.connection_id is not null then array[o.connection_id] end as connection_ids, null::bytea as trace_context,
     jsonb_build_object('opt_out_id', o.id, 'connection_id', o.connection_id,
       'contact', jsonb_build_object('phone', $3::text, 'user_id', $4::text), 'source', o.source, 'category', o.category,
       'opted_out', o.active, 'reason', o.reason, 'occurred_at', ${isoTime('$5::timestamptz')}) as event_data
-  from opt_out o where o.organization_id = $1 and o.id = $2)`);
+  from opt_out o where o.organization_id = $1 and o.id = $2)`)}
+select 1`;

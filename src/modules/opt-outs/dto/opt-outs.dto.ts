@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
+import { EXAMPLE_OPT_OUT_ID } from '../../../common/example-ids.js';
 import { cursorOf, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { USER_ID } from '../../conversations/contacts/recipient.js';
@@ -13,7 +14,6 @@ import {
   type OptOutSource,
 } from '../opt-outs.types.js';
 
-export const EXAMPLE_OPT_OUT_ID = '01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f';
 const TIME = '2026-11-21T08:00:00.125Z';
 /** As POST /messages takes it. */
 const PHONE = /^\+?(?:[1-9][0-9]|0[1-9])[0-9]{6,14}$/;

@@ -3,6 +3,7 @@ import {
   EXAMPLE_CONVERSATION_ID,
   EXAMPLE_MEDIA_ID,
   EXAMPLE_MESSAGE_ID,
+  EXAMPLE_OPT_OUT_ID,
 } from '../../../common/example-ids.js';
 import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
 import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
@@ -223,7 +224,7 @@ const CONNECTION = object({
 });
 
 const OPT_OUT = object({
-  opt_out_id: is(uuid, '01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f', 'Of GET /opt-outs.'),
+  opt_out_id: is(uuid, EXAMPLE_OPT_OUT_ID, 'Of GET /opt-outs.'),
   connection_id: is(
     nullable(uuid),
     EXAMPLE_CONNECTION_ID,
