@@ -233,7 +233,13 @@ describe('GET /events', () => {
     const { text } = await test.factories.apiKey({ organizationId, scopes: ['webhooks:read'] });
     const other = test.api.as(text);
     expect((await rest(other, start)).events).toEqual([]);
-    const about = ['message.received', 'message.status.updated', 'media.ready', 'media.failed'];
+    const about = [
+      'message.received',
+      'message.status.updated',
+      'media.ready',
+      'media.failed',
+      'contact.opt_out.updated',
+    ];
     expect((await page(other, { after: start })).omitted).toEqual(about);
     const some = await page(other, { after: start, types: 'message.received,template.status.updated' });
     expect([some.data, some.omitted]).toEqual([[], ['message.received']]);
@@ -253,11 +259,17 @@ describe('GET /events', () => {
     expect((await rest(api, start)).events).toHaveLength(4);
     expect(await readBy(['webhooks:read'])).toEqual({
       types: ['template.status.updated'],
-      omitted: ['message.received', 'message.status.updated', 'media.ready', 'media.failed'],
+      omitted: [
+        'message.received',
+        'message.status.updated',
+        'media.ready',
+        'media.failed',
+        'contact.opt_out.updated',
+      ],
     });
     expect(await readBy(['webhooks:read', 'media:read'])).toEqual({
       types: ['media.ready', 'media.failed', 'template.status.updated'],
-      omitted: ['message.received', 'message.status.updated'],
+      omitted: ['message.received', 'message.status.updated', 'contact.opt_out.updated'],
     });
     expect(await readBy(['webhooks:read', 'messages:read'])).toEqual({
       types: ['media.ready', 'media.failed', 'message.received', 'template.status.updated'],
