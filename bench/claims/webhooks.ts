@@ -92,7 +92,10 @@ async function queueEvents(stage: Stage, workspaces: readonly SeededWorkspace[],
       jsonb_build_object('message_id', o.id, 'status', 'sent', 'sequence', n) as event_data,
       clock_timestamp() as occurred_at, null::uuid[] as connection_ids, null::bytea as trace_context
     from unnest($1::uuid[]) as o (id), generate_series(1, $2::integer) as n)`;
-  await stage.database.pool.query(insertWebhookEvents(source), [workspaces.map((one) => one.organizationId), each]);
+  await stage.database.pool.query(`with ${insertWebhookEvents(source)} select 1`, [
+    workspaces.map((one) => one.organizationId),
+    each,
+  ]);
 }
 
 /** The customers' web server: below /hang no answer ever comes. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { runningSimulator } from '../bootstrap/demo-file.js';
 import type { Config } from '../infrastructure/config/config.js';
+import { endOfGraphVersion, GRAPH_VERSION, WARN_DAYS } from '../infrastructure/config/graph-version.js';
 import { platformUrl } from '../infrastructure/whatsapp/connect-options.js';
 import { isUnused } from '../infrastructure/whatsapp/webhook-names.js';
 import { fail, hasTable, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
@@ -20,6 +21,20 @@ export async function checkPlatform(config: Config): Promise<Result> {
     if (apiUrl === null) return warn(`the simulator does not run (it starts with npm start): ${reason}`);
     return fail(`${url} can't be reached: ${reason}`);
   }
+}
+
+/** The version of the platform's API that is set; what it answers after its end is another version's. */
+export function checkGraphVersion({ whatsapp }: Config, now = new Date()): Result {
+  const { apiVersion } = whatsapp;
+  const end = endOfGraphVersion(apiVersion, now);
+  const other =
+    apiVersion === GRAPH_VERSION
+      ? 'look for a newer Herald'
+      : `set WHATSAPP_API_VERSION=${GRAPH_VERSION}, which this Herald is made for`;
+  if (end === null) return ok(`${apiVersion}, whose end is not known here`);
+  if (end.daysLeft <= 0) return warn(`${apiVersion} has ended on ${end.date}: ${other}`);
+  if (end.daysLeft > WARN_DAYS) return ok(`${apiVersion}, served until ${end.date} or longer`);
+  return warn(`${apiVersion} ends on ${end.date}, in ${end.daysLeft} days: ${other}`);
 }
 
 /** Most numbers that one line names. */

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { openTestDatabase, type OpenTestDatabase } from '../../test/support/test-database.js';
 import { loadConfig } from '../infrastructure/config/load-config.js';
 import { checkDatabase } from './doctor.js';
+import { checkGraphVersion } from './doctor-platform.js';
 import type { Finding } from './doctor-findings.js';
 
 let test: OpenTestDatabase;
@@ -72,5 +73,30 @@ describe('doctor, of the workers', () => {
     } finally {
       await listener.end();
     }
+  });
+});
+
+describe('doctor, of the Graph version', () => {
+  const NOW = new Date('2026-12-01T00:00:00Z');
+  it.each([
+    ['v26.0', 'ok', 'v26.0, served until 2028-11-25 or longer'],
+    ['v22.0', 'ok', 'v22.0, served until 2027-05-20 or longer'],
+    [
+      'v21.0',
+      'warn',
+      'v21.0 ends on 2027-01-21, in 51 days: set WHATSAPP_API_VERSION=v26.0, which this Herald is made for',
+    ],
+    ['v30.0', 'ok', 'v30.0, whose end is not known here'],
+  ])('%s: %s', (version, status, detail) => {
+    const env = { NODE_ENV: 'test', DATABASE_URL: test.url, WHATSAPP_API_VERSION: version };
+    expect(checkGraphVersion(loadConfig({ env, persistSecrets: false }), NOW)).toEqual({ status, detail });
+  });
+
+  it('that has ended is warned of', () => {
+    const env = { NODE_ENV: 'test', DATABASE_URL: test.url };
+    const config = loadConfig({ env, persistSecrets: false });
+    expect(checkGraphVersion(config, new Date('2028-12-01')).detail).toBe(
+      'v26.0 has ended on 2028-11-25: look for a newer Herald',
+    );
   });
 });

@@ -19,7 +19,7 @@ import { compareSchema } from '../infrastructure/database/data-source.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/operations/metrics/vacuum-horizon.js';
 import { HELD_ADVICE, LANES_HELD } from '../infrastructure/queue/lane-hold.js';
 import { QueueConnection } from '../infrastructure/queue/queue-connection.js';
-import { checkNotifications, checkNumbers, checkPayment, checkPlatform } from './doctor-platform.js';
+import { checkGraphVersion, checkNotifications, checkNumbers, checkPayment, checkPlatform } from './doctor-platform.js';
 import { fail, type Finding, hasTable, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
 import { openDatabase } from './session.js';
 
@@ -69,6 +69,7 @@ export async function examine(): Promise<Finding[]> {
     await find('encryption keys', () => checkEncryptionKeys(config)),
     await find('billing', () => checkBilling(config)),
     await find('address', () => checkPublicUrl(config)),
+    await find('Graph version', () => checkGraphVersion(config)),
   ];
   const platform = () => find('WhatsApp', () => checkPlatform(config));
   let session;

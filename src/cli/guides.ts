@@ -229,16 +229,20 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   },
   'webhook listen': {
     examples: [
-      ['herald webhook listen --secret -', 'until Ctrl-C'],
-      ['herald webhook listen --secret - --json | jq .data', 'for another program'],
+      ['herald webhook listen', 'print them, until Ctrl-C'],
+      ['herald webhook listen --forward-to http://localhost:8080/webhook', 'try a receiver on this machine'],
+      ['herald webhook listen --json | jq .data', 'for another program'],
     ],
     notes: [
-      'Herald delivers to public https addresses only: put a tunnel or a proxy with a certificate in front, and set its',
-      'address with "herald webhook set". The demo workspace of a Herald on this machine takes the address that this',
-      'prints, while it listens on 127.0.0.1; others do with WEBHOOK_ALLOW_PRIVATE_TARGETS=true. A delivery whose',
-      'signature is wrong is answered 400 and counted.',
+      'Needs a key with webhooks:read, and no address that Herald can reach: events are read from GET /events. With',
+      '--forward-to each is signed with a secret that is made for this run and printed first, and posted once; the answer',
+      'stands behind the event.',
+      'With --secret it receives the deliveries themselves, and verifies each: a wrong signature is answered 400. Herald',
+      'delivers to public https addresses only: put a tunnel or a proxy with a certificate in front, and set its address',
+      'with "herald webhook set". The demo workspace of a Herald on this machine takes the address that this prints,',
+      'while it listens on 127.0.0.1; others do with WEBHOOK_ALLOW_PRIVATE_TARGETS=true.',
     ].join('\n'),
-    failure: 'the port is taken; Ctrl-C ends it with 0',
+    failure: 'the key is refused, or with --secret the port is taken; Ctrl-C ends it with 0',
   },
   'events list': {
     examples: [
@@ -262,7 +266,14 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     failure: 'the service does not answer, or refuses the key or the cursor; Ctrl-C ends it with 0',
   },
   'simulate inbound': {
-    examples: ['herald simulate inbound --from +4915112345678 --text "Is my table ready?"'],
+    examples: [
+      'herald simulate inbound --from +4915112345678 --text "Is my table ready?"',
+      ['herald simulate inbound --button yes', 'press the reply button with the id yes'],
+      ['herald simulate inbound --list row-2', 'choose a row of a list'],
+      ['herald simulate inbound --image table.jpg --text "This one"', 'send a picture'],
+      ['herald simulate inbound --reaction 👍', 'react to what was sent last'],
+      ['herald simulate inbound --new-number', 'from a customer who has never written'],
+    ],
     notes: 'The answer is what the simulator posted as a notification. docs/simulator.md has every kind of message.',
     failure: 'no simulator answers, or it does not know the number',
   },

@@ -135,7 +135,8 @@ export function liveApiAction<O extends object>(
   );
 }
 
-function withTarget(command: Command): Command {
+/** The options for where to call, and as whom. */
+export function withTarget(command: Command): Command {
   return command
     .option('--url <url>', 'the service; default HERALD_URL, the demo, or this machine')
     .option('--key <key>', 'API key, or - for standard input; default HERALD_API_KEY, or the demo’s');

@@ -28,9 +28,9 @@ export interface ErrorDetail {
 }
 
 /** More violations than these help no caller, and a hostile body has thousands. */
-export const MOST_DETAILS = 20;
+export const MAX_DETAILS = 20;
 /** Characters of a path that an answer repeats: its keys are the caller's, of any length. */
-export const LONGEST_FIELD = 200;
+export const MAX_FIELD_LENGTH = 200;
 
 /** The path of a field, or of an item of a list. */
 export function fieldPath(parent: string, key: string | number): string {

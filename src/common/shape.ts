@@ -1,4 +1,4 @@
-import { LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from './app-error.js';
+import { MAX_FIELD_LENGTH, MAX_DETAILS, type ErrorDetail } from './app-error.js';
 import { clip } from './clip.js';
 import { UUID_PATTERN } from './ids.js';
 import { isObject } from './json.js';
@@ -140,7 +140,7 @@ export function object(rules: ObjectRules): Shape & { readonly keys: ReadonlySet
       for (const key of Object.keys(value)) {
         if (keys.has(key)) continue;
         violations.push(unknownField(prefix + key, keys));
-        if (++unknown >= MOST_DETAILS) return;
+        if (++unknown >= MAX_DETAILS) return;
       }
     },
     schema: defined({
@@ -185,7 +185,7 @@ export function array(items: Shape, rules: { min?: number; max?: number; descrip
       const before = violations.length;
       for (const [index, item] of value.entries()) {
         items.check(item, `${field}[${index}]`, violations);
-        if (violations.length - before >= MOST_DETAILS) return;
+        if (violations.length - before >= MAX_DETAILS) return;
       }
     },
     schema: defined({
@@ -227,7 +227,7 @@ export function violation(field: string, rule: string, message: string): ErrorDe
 }
 
 export function unknownField(path: string, known: ReadonlySet<string>): ErrorDetail {
-  const field = clip(path, LONGEST_FIELD);
+  const field = clip(path, MAX_FIELD_LENGTH);
   const allowed = known.size === 0 ? 'none is allowed' : `allowed: ${[...known].join(', ')}`;
   return violation(field, 'unknown_field', `${field} is not known here; ${allowed}.`);
 }

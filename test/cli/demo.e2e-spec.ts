@@ -1,8 +1,13 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import * as sample from '../media/samples.js';
+import type { DemoFile } from '../../src/bootstrap/demo-file.js';
 import { freePort } from '../support/rig/free-port.js';
 import { HeraldProcess, runHerald, temporaryDataDir } from '../support/herald-process.js';
 import { ROOT } from '../support/project-files.js';
@@ -149,6 +154,45 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect(reported).toMatchObject({ code: 0, stderr: '' });
   }, 180_000);
 
+  it.each([
+    { given: ['--button', 'yes'], type: 'interactive', holds: '"button_reply"' },
+    { given: ['--list', 'row-2'], type: 'interactive', holds: '"list_reply"' },
+    { given: ['--reaction', '👍'], type: 'reaction', holds: '👍' },
+    { given: ['--new-number', '--text', 'Hello'], type: 'text', holds: 'Hello' },
+  ])(
+    'simulate inbound $given is a $type in the journal',
+    async ({ given, type, holds }) => {
+      const { code, stdout } = await runHerald(['simulate', 'inbound', ...given, '--json'], env);
+      expect(code).toBe(0);
+      const { id } = JSON.parse(stdout) as { id: string };
+      const stored = await waitFor(async () => {
+        const { base_url: url, api_key: key } = JSON.parse(
+          readFileSync(join(dataDir.path, 'demo.json'), 'utf8'),
+        ) as DemoFile;
+        const journal = await fetch(`${url}/api/v1/messages?direction=inbound&limit=20`, {
+          headers: { authorization: `Bearer ${key}` },
+        });
+        const { data } = (await journal.json()) as { data: { meta_message_id: string; type: string }[] };
+        return data.find((message) => message.meta_message_id === id);
+      });
+      expect(stored.type).toBe(type);
+      expect(stdout).toContain(holds);
+    },
+    180_000,
+  );
+
+  it('simulate inbound sends a picture, and refuses what is none', async () => {
+    const picture = join(dataDir.path, 'table.png');
+    writeFileSync(picture, sample.png());
+    const sent = await runHerald(['simulate', 'inbound', '--image', picture, '--text', 'This one', '--json'], env);
+    expect(sent.code).toBe(0);
+    expect(JSON.parse(sent.stdout)).toMatchObject({
+      message: { type: 'image', image: { caption: 'This one', mime_type: 'image/png' } },
+    });
+    expect((await runHerald(['simulate', 'inbound', '--image', 'notes.txt'], env)).code).toBe(2);
+    expect((await runHerald(['simulate', 'inbound', '--button', 'a', '--list', 'b'], env)).code).toBe(2);
+  }, 180_000);
+
   it('simulate inbound opens the window of a number that never wrote', async () => {
     const from = '+4915112345678';
     const { code } = await runHerald(['simulate', 'inbound', '--from', from, '--text', 'Is it ready?'], env);
@@ -185,6 +229,56 @@ describe('herald, as a new user calls it beside the running demo', () => {
     }
     await ended;
     expect(child.exitCode).toBe(0);
+  }, 180_000);
+
+  it('webhook listen without a secret prints what happens, and with --forward-to signs and posts it', async () => {
+    const got: { body: string; headers: IncomingHttpHeaders }[] = [];
+    const program = createServer((request, response) => {
+      void text(request).then((body) => {
+        got.push({ body, headers: request.headers });
+        response.writeHead(204).end();
+      });
+    });
+    program.listen(0, '127.0.0.1');
+    await once(program, 'listening');
+    const to = `http://127.0.0.1:${(program.address() as AddressInfo).port}/hook`;
+    const child = spawn(
+      process.execPath,
+      [join(ROOT, 'dist/src/cli/main.js'), 'webhook', 'listen', '--forward-to', to],
+      {
+        cwd: dataDir.path,
+        env: { PATH: process.env.PATH, ...env },
+      },
+    );
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += String(chunk)));
+    child.stderr.on('data', (chunk) => (output += String(chunk)));
+    const ended = once(child, 'close');
+    try {
+      await waitFor(() => output.includes('following'));
+      await runHerald(['message', 'send', '--to', '15550001234', '--text', 'Hi'], env);
+      await waitFor(() => got.some(({ body }) => body.includes('message.status.updated')));
+      await waitFor(() => output.includes('-> 204'));
+      const secret = /signing secret: (whsec_\S+)/.exec(output)?.[1] ?? '';
+      const [{ body, headers } = { body: '', headers: {} as IncomingHttpHeaders }] = got;
+      const signed = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
+        .update(`${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`)
+        .digest('base64');
+      expect(headers['webhook-signature']).toBe(`v1,${signed}`);
+      expect(JSON.parse(body)).toMatchObject({
+        id: headers['webhook-id'],
+        type: 'message.status.updated',
+        cursor: expect.any(String),
+      });
+    } finally {
+      child.kill('SIGINT');
+      program.closeAllConnections();
+      program.close();
+    }
+    await ended;
+    expect(child.exitCode).toBe(0);
+    const both = await runHerald(['webhook', 'listen', '--secret', 'whsec_x', '--forward-to', to], env);
+    expect(both.code).toBe(2);
   }, 180_000);
 
   it('events list and tail: each event once, in order, and on from a cursor', async () => {

@@ -91,6 +91,17 @@ describe('GET /connections', () => {
     expect(await connection(second.id)).toMatchObject({ quality_rating: 'GREEN', throughput_per_second: 80 });
   });
 
+  it('sends 20 a second from a number that is in the WhatsApp Business app too', async () => {
+    const change = (on_biz_app: string) =>
+      control(`numbers/${first.phoneNumberId}`, { on_biz_app, throughput: 'HIGH' });
+    await change('YES');
+    await refresh(first.id);
+    expect(await connection()).toMatchObject({ throughput_per_second: 20 });
+    await change('NO');
+    await refresh(first.id);
+    expect(await connection()).toMatchObject({ throughput_per_second: 1_000 });
+  });
+
   it('hears of a new limit by notification, at once', async () => {
     await control(`numbers/${second.phoneNumberId}`, { messaging_limit: 'TIER_100K' });
     await waitFor(

@@ -146,7 +146,7 @@ describe('the media library, and what other modules ask of it', () => {
         'content-disposition': `attachment; filename="_bung _1_.pdf"; filename*=UTF-8''%C3%9Cbung%20%221%22.pdf`,
         'x-content-type-options': 'nosniff',
         'content-security-policy': "default-src 'none'; sandbox",
-        'cross-origin-resource-policy': 'same-site',
+        'cross-origin-resource-policy': 'cross-origin',
         'cache-control': 'private, no-store',
         'accept-ranges': 'bytes',
       });
@@ -160,6 +160,27 @@ describe('the media library, and what other modules ask of it', () => {
         `attachment; filename="a.html.png"; filename*=UTF-8''a.html.png`,
       );
       await response.arrayBuffer();
+    });
+
+    it.each([
+      { name: 'a picture', bytes: sample.png(), contentType: 'image/png', shown: true },
+      { name: 'a PDF', bytes: sample.pdf(), contentType: 'application/pdf', shown: true },
+      {
+        name: 'a text, which a browser may take for a page,',
+        bytes: Buffer.from('hello'),
+        contentType: 'text/plain',
+        shown: false,
+      },
+    ])('shows $name by a link that is made for it: $shown', async ({ bytes, contentType, shown }) => {
+      const { id } = await uploaded(test, sender, { file: bytes, filename: 'a', contentType });
+      const { body } = await sender.api.get(`/media/${id}/url?disposition=inline`);
+      const response = await fetch(body.data.url as string);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-disposition')).toMatch(shown ? /^inline; filename="a\./ : /^attachment; /);
+      expect(response.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+      expect(response.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+      await response.arrayBuffer();
+      expect((await sender.api.get(`/media/${id}/url?disposition=page`)).status).toBe(400);
     });
 
     it('answers HEAD', async () => {

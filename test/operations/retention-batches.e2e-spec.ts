@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { Audit } from '../../src/modules/audit/audit.service.js';
+import { AuditRepository } from '../../src/modules/audit/audit.repository.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { MessagesMaintenanceRepository as MessagesMaintenance } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
 import { InboundRepository } from '../../src/modules/inbound/inbound.repository.js';
@@ -77,7 +77,7 @@ const KINDS: Record<string, Kind> = {
     table: 'audit_event',
     insert: `insert into audit_event (occurred_at, organization_id, action, actor_kind)
       select ${at}, $1::uuid, 'key.created', 'service' ${series}`,
-    clear: ({ app }) => app.get(Audit).remove(new Date(Date.now() - 60 * 86_400_000), LIMIT),
+    clear: ({ app }) => app.get(AuditRepository).remove(new Date(Date.now() - 60 * 86_400_000), LIMIT),
   },
 };
 

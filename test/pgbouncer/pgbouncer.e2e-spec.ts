@@ -215,8 +215,9 @@ withPgBouncer.each(WAYS)('a service behind a pooler in $mode mode, its queue on 
     const made = await Promise.all([days.makeAhead(table), days.makeAhead(table), days.makeAhead(table)]);
     expect(made.toSorted((a, b) => a - b)).toEqual([0, 0, 1]);
     expect((await days.list(table)).map(({ name }) => name)).toEqual(before.map(({ name }) => name));
-    const locks = await test.database.query(`select 1 from pg_locks where locktype = 'advisory'`);
-    expect(locks).toEqual([]);
+    // The queue takes some for the time of a statement; what stays is ours.
+    const locks = `select 1 from pg_locks where locktype = 'advisory'`;
+    await waitFor(async () => (await test.database.query(locks)).length === 0, { what: 'no lock to be left' });
   });
 
   it('goes on by itself after the pooler was killed', async () => {

@@ -215,17 +215,19 @@ describe('herald', () => {
     const findings = await json<{ check: string; status: string }[]>('doctor');
     expect(findings.filter((finding) => finding.status === 'fail')).toEqual([]);
     expect(findings.map((finding) => finding.check).join()).toBe(
-      'settings,data folder,disk,encryption keys,billing,address,database,migrations,connections,durability,clock,transactions,stored tokens,numbers,payment,notifications,workers,lanes,queue,WhatsApp',
+      'settings,data folder,disk,encryption keys,billing,address,Graph version,database,migrations,connections,durability,clock,transactions,stored tokens,numbers,payment,notifications,workers,lanes,queue,WhatsApp',
     );
     const broken = {
       ...env,
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
       WHATSAPP_API_URL: 'http://127.0.0.1:1',
+      WHATSAPP_API_VERSION: 'v99.0',
       BILLING: 'off',
     };
     const { code, stdout } = await runHerald(['doctor'], broken);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^ok +billing +off: no workspace needs a subscription/m);
+    expect(stdout).toMatch(/^ok +Graph version +v99\.0, whose end is not known here/m);
     expect(stdout).toMatch(/^FAIL database +can't be reached/m);
     expect(stdout).toMatch(/^FAIL WhatsApp +http:\/\/127\.0\.0\.1:1 can't be reached/m);
   });

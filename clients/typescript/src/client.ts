@@ -158,7 +158,8 @@ export function createHeraldClient(options: HeraldClientOptions) {
           answerOf(await api.GET('/api/v1/media', { params: { query: { ...filter, ...place } } })),
         ),
       get: async (id: string) => dataOf(await api.GET('/api/v1/media/{id}', { params: { path: { id } } })),
-      link: async (id: string) => dataOf(await api.GET('/api/v1/media/{id}/url', { params: { path: { id } } })),
+      link: async (id: string, query: R.MediaLinkOptions = {}) =>
+        dataOf(await api.GET('/api/v1/media/{id}/url', { params: { path: { id }, query } })),
       remove: async (id: string) => check(await api.DELETE('/api/v1/media/{id}', { params: { path: { id } } })),
     },
     webhook: {

@@ -49,6 +49,7 @@ export type VerifyOtp = Body<'otp_verify'>;
 export type MessageFilter = Omit<Query<'messages_list'>, 'before_id'>;
 export type ConversationFilter = Omit<Query<'conversations_list'>, 'before_id'>;
 export type OptOutFilter = Omit<Query<'optOuts_list'>, 'before_id'>;
+export type MediaLinkOptions = Query<'media_link'>;
 export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;
 export type DeliveryFilter = Omit<Query<'webhook_deliveries'>, 'before_id'>;
 /** Where to begin: behind `after`, a cursor that you have stored, or `now`; without it at the oldest that is kept. */

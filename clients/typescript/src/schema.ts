@@ -324,8 +324,8 @@ export interface paths {
         };
         /**
          * Get a temporary link to a file
-         * @description The link works without a key for 15 minutes, for every client that has it. It answers with the bytes as an
-         *     attachment, to GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (409) until Herald has
+         * @description The link works without a key for 15 minutes, for every client that has it. It answers with the bytes, to GET and
+         *     HEAD, and to a `Range` of bytes: as an attachment, or with `disposition=inline` as what a browser shows. A file that a customer sent has none (409) until Herald has
          *     fetched it, mostly seconds after the message, and never (404) where it could not be fetched.
          *
          *     Needs a key with the scope `media:read`.
@@ -10055,7 +10055,13 @@ export interface operations {
     };
     media_link: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description `attachment`: a browser saves the file. `inline`: it shows an image, audio, video or PDF, also in a page of another origin;
+                 *     other files stay attachments.
+                 */
+                disposition?: "attachment" | "inline";
+            };
             header?: never;
             path: {
                 /** @description Media ID, from POST /media or GET /media. */

@@ -46,7 +46,7 @@ export function numberRoutes(platform: Platform): Route[] {
       search_visibility: () => 'NON_VISIBLE',
       is_official_business_account: () => false,
       is_pin_enabled: ({ state }) => state.pin !== undefined,
-      is_on_biz_app: () => false,
+      is_on_biz_app: ({ facts }) => facts.onBizApp === 'YES',
       is_preverified_number: () => false,
       last_onboarded_time: () => '2026-01-05T09:30:00+0000',
       whatsapp_business_manager_messaging_limit: ({ facts }) => facts.messagingLimit,

@@ -15,6 +15,7 @@ const VALUES = {
   messagingLimit: ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'],
   codeVerification: ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'],
   payment: ['VALID', 'MISSING'],
+  onBizApp: ['NO', 'YES'],
 } as const;
 
 export type NumberFacts = { [Name in keyof typeof VALUES]: (typeof VALUES)[Name][number] } & {
@@ -30,6 +31,7 @@ export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFa
   ['messaging_limit', 'messagingLimit', VALUES.messagingLimit],
   ['code_verification_status', 'codeVerification', VALUES.codeVerification],
   ['payment', 'payment', VALUES.payment],
+  ['on_biz_app', 'onBizApp', VALUES.onBizApp],
 ];
 
 /** What calls of the platform's own API have set for a number. */
@@ -58,6 +60,7 @@ const FIRST_FACTS: Readonly<NumberFacts> = {
   verifiedName: null,
   codeVerification: 'VERIFIED',
   payment: 'VALID',
+  onBizApp: 'NO',
 };
 
 /** Service messages that a number delivers without a charge in a calendar month. */

@@ -177,7 +177,7 @@ const CHAPTERS: readonly Chapter[] = [
       const tooEarly = await stage.refusal(() => stage.sendText(`+${customer}`, 'Hello?'));
       stage.expect(tooEarly === 'SERVICE_WINDOW_CLOSED', `a message to +${customer} is refused: SERVICE_WINDOW_CLOSED`);
       await stage.breathe();
-      await stage.simulator.inbound(stage.demo.phone_number_id, customer, 'A table for two?');
+      await stage.simulator.inbound(stage.demo.phone_number_id, customer, { message: 'A table for two?' });
       const question = await stage.waitFor('the customer’s message', async () => {
         const { data } = await stage.api.get<JournalResponse>('/messages', { status: 'received', limit: '20' });
         return data.find((message) => message.from === customer);

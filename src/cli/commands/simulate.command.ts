@@ -1,9 +1,12 @@
+import { randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { Argument, type Command } from 'commander';
-import type { SingleMessageResponse } from '../../modules/messages/dto/message.response.js';
+import type { JournalResponse, SingleMessageResponse } from '../../modules/messages/dto/message.response.js';
 import { request, type Target } from '../api/client.js';
 import { decimalId, phoneDigits, wholeNumber } from '../arguments.js';
 import { facts, paintStatus } from '../output.js';
-import { apiAction } from '../runner.js';
+import { apiAction, UsageError } from '../runner.js';
 
 interface SimulatorOptions {
   phoneNumberId?: string;
@@ -21,15 +24,24 @@ export function addSimulateCommands(program: Command): void {
     .command('inbound')
     .description('a customer writes to your number, which opens the 24-hour window')
     .option('--from <number>', "the customer's number; default the demo's first recipient", phoneDigits)
-    .option('--text <text>', 'what they write', 'Where is my order?')
+    .option('--new-number', 'a customer who has never written')
+    .option('--text <text>', 'what they write; with --image: below the picture; default Where is my order?')
+    .option('--button <id>', 'they press this reply button')
+    .option('--list <id>', 'they choose this row of a list')
+    .option('--image <file>', 'they send this picture: .jpg or .png')
+    .option('--reaction <emoji>', 'they react to a message, the last one that you sent them or that of --to')
+    .option('--to <id>', 'the message that they answer or react to')
     .option(...NUMBER_OPTION)
     .option(...SIMULATOR_OPTION);
-  apiAction<SimulatorOptions & { from?: string; text: string }>(inbound, async (target, options) => {
-    const from = options.from ?? target.demo.recipients?.[0]?.to;
-    if (from === undefined) throw new Error('name the customer with --from');
+  apiAction<SimulatorOptions & InboundOptions>(inbound, async (target, options) => {
+    const from = senderOf(target, options);
     const { control, phoneNumberId } = simulatorOf(target, options);
-    const data = await control.inbound(phoneNumberId, from, options.text);
-    return { data, text: facts({ From: `+${from.replace('+', '')}`, To: phoneNumberId, 'Platform id': data.id }) };
+    const data = await control.inbound(phoneNumberId, from, await inboundOf(target, from, options));
+    const { type } = data.message;
+    return {
+      data,
+      text: facts({ From: `+${from.replace('+', '')}`, To: phoneNumberId, Type: type, 'Platform id': data.id }),
+    };
   });
 
   const report = simulate
@@ -61,6 +73,69 @@ export function addSimulateCommands(program: Command): void {
   });
 }
 
+interface InboundOptions {
+  from?: string;
+  newNumber?: true;
+  text?: string;
+  button?: string;
+  list?: string;
+  image?: string;
+  reaction?: string;
+  to?: string;
+}
+
+const KINDS = ['button', 'list', 'image', 'reaction'] as const;
+const PICTURES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.png': 'image/png' };
+
+function senderOf({ demo }: Target, { from, newNumber }: InboundOptions): string {
+  if (newNumber !== undefined && from !== undefined) throw new UsageError('--from and --new-number: give one');
+  // A number that is reserved for fiction, so that it is nobody's.
+  if (newNumber !== undefined) return `1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+  const known = from ?? demo.recipients?.[0]?.to;
+  if (known === undefined) throw new Error('name the customer with --from');
+  return known;
+}
+
+/** The simulator's request but for who writes to whom. */
+async function inboundOf(target: Target, from: string, options: InboundOptions): Promise<object> {
+  const given = KINDS.filter((kind) => options[kind] !== undefined);
+  if (given.length > 1) throw new UsageError(`${given.map((kind) => `--${kind}`).join(' and ')}: give one`);
+  const { text = 'Where is my order?', button, list, image, reaction, to } = options;
+  const answered = to === undefined ? undefined : await platformIdOf(target, to);
+  const context = answered === undefined ? {} : { context: { id: answered } };
+  if (button !== undefined) return { message: { ...context, ...reply('button_reply', button) } };
+  if (list !== undefined) return { message: { ...context, ...reply('list_reply', list) } };
+  if (image !== undefined) {
+    const mimeType = PICTURES[extname(image).toLowerCase()];
+    if (mimeType === undefined) throw new UsageError('--image takes a .jpg or .png file');
+    const file = { base64: (await readFile(image)).toString('base64'), mime_type: mimeType };
+    return { message: { ...context, type: 'image', image: { caption: options.text } }, file };
+  }
+  if (reaction !== undefined) {
+    const id = answered ?? (await lastSentTo(target, from));
+    return { message: { type: 'reaction', reaction: { message_id: id, emoji: reaction } } };
+  }
+  return { message: { ...context, type: 'text', text: { body: text } } };
+}
+
+function reply(type: 'button_reply' | 'list_reply', id: string): object {
+  return { type: 'interactive', interactive: { type, [type]: { id, title: id } } };
+}
+
+async function platformIdOf({ api }: Target, id: string): Promise<string> {
+  const { data: message } = await api.get<SingleMessageResponse>(`/messages/${encodeURIComponent(id)}`);
+  if (message.meta_message_id === null) throw new Error(`${id} is ${message.status}: it has no platform id yet`);
+  return message.meta_message_id;
+}
+
+async function lastSentTo({ api }: Target, from: string): Promise<string> {
+  const page = await api.get<JournalResponse>('/messages', { to: from, direction: 'outbound', limit: 10 });
+  const sent = page.data.find((message) => message.meta_message_id !== null);
+  const id = sent?.meta_message_id ?? null;
+  if (id === null) throw new Error(`nothing was sent to ${from} yet: name a message with --to`);
+  return id;
+}
+
 function simulatorOf({ demo }: Target, { simulator, phoneNumberId }: SimulatorOptions) {
   const url = simulator ?? demo.simulator_url;
   if (!url)
@@ -70,6 +145,12 @@ function simulatorOf({ demo }: Target, { simulator, phoneNumberId }: SimulatorOp
   return { control: new SimulatorControl(url.replace(/\/+$/, '')), phoneNumberId: decimalId(number) };
 }
 
+interface InboundAnswer {
+  /** The platform's. */
+  id: string;
+  message: { type: string };
+}
+
 /** The simulator's control calls, see docs/simulator.md. */
 export class SimulatorControl {
   constructor(
@@ -77,10 +158,9 @@ export class SimulatorControl {
     private readonly signal?: AbortSignal,
   ) {}
 
-  /** A customer writes to a number. */
-  async inbound(phoneNumberId: string, from: string, text: string): Promise<{ id: string }> {
-    const message = { type: 'text', text: { body: text } };
-    return (await this.call('/inbound', { phone_number_id: phoneNumberId, from, message })) as { id: string };
+  /** A customer writes to a number: `sent` has the `message`, and the `file` of a picture. */
+  async inbound(phoneNumberId: string, from: string, sent: object): Promise<InboundAnswer> {
+    return (await this.call('/inbound', { phone_number_id: phoneNumberId, from, ...sent })) as InboundAnswer;
   }
 
   /** Posts the `value` of a notification about messages. */

@@ -1,18 +1,19 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
 import { announceReceiver } from '../../bootstrap/demo-file.js';
+import { describeError } from '../../common/describe-error.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
 import type { WebhookSettingsWithSecret, WebhookWithSecretResponse } from '../../modules/webhook/dto/webhook.dto.js';
 import type { EventsResponse } from '../../modules/webhook/events/events.dto.js';
 import type { ReplayData, ReplayResponse } from '../../modules/webhook/replay/replays.dto.js';
 import { EVENT_TYPES, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
-import type { ApiClient, Wire } from '../api/client.js';
+import { type ApiClient, type TargetOptions, targetOf, type Wire } from '../api/client.js';
 import { collected, pastTime, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
-import { apiAction, liveAction, liveApiAction, UsageError } from '../runner.js';
+import { apiAction, type Live, liveAction, liveApiAction, UsageError, withTarget } from '../runner.js';
 
 /** Between two looks at a replay. */
 const REPLAY_LOOK_MS = 500;
@@ -100,28 +101,100 @@ export function progressOf(
     : `${line}: there is no event of that time`;
 }
 
+interface ListenOptions {
+  secret?: string;
+  port: number;
+  host: string;
+  forwardTo?: string;
+  types?: string[];
+}
+
 function addListen(webhook: Command): void {
   const command = webhook
     .command('listen')
-    .description('receive deliveries on this machine, verify each, and print the events as they come')
-    .requiredOption('--secret <secret>', 'the signing secret whsec_..., or - for standard input')
-    .option('--port <n>', 'port to listen on', wholeNumber(1, 65_535), 4_000)
-    .option('--host <address>', 'address to listen on', '127.0.0.1');
-  liveAction<{ secret: string; port: number; host: string }>(command, async (live, { secret, port, host }) => {
-    const receiver = await WebhookReceiver.listen({
-      port,
-      host,
-      secret: await secretArgument(secret),
-      onEvent: (event) => live.say(lineOf(event), event),
-      onForged: () => live.print(paint.bad('a delivery with a wrong signature was refused (400)')),
+    .description('print the events of the workspace as they come, and pass each on to a program on this machine')
+    .option('--forward-to <url>', 'sign each event and post it there, such as http://localhost:8080/webhook')
+    .option(...TYPES_OPTION)
+    .option(
+      '--secret <secret>',
+      'receive deliveries here instead: the signing secret whsec_..., or - for standard input',
+    )
+    .option('--port <n>', 'with --secret: port to listen on', wholeNumber(1, 65_535), 4_000)
+    .option('--host <address>', 'with --secret: address to listen on', '127.0.0.1');
+  liveAction<ListenOptions & TargetOptions>(withTarget(command), async (live, options) => {
+    const { secret, forwardTo, types, url, key } = options;
+    if (secret !== undefined) {
+      if (forwardTo !== undefined)
+        throw new UsageError('--secret receives deliveries, --forward-to makes them: give one');
+      return receiveDeliveries(live, { ...options, secret: await secretArgument(secret) });
+    }
+    const target = forwardTo === undefined ? null : new ForwardTarget(forwardTo, live.signal);
+    const { api } = await targetOf({ url, key }, live.signal);
+    return live.untilEnded(async () => {
+      if (target !== null) live.print(`signing secret: ${paint.name(target.secret)}`);
+      for await (const event of eventsOf(api, live, { types })) {
+        const answer = target === null ? null : await target.post(event);
+        const shown = lineOf(event, new Date(event.created_at));
+        live.say(answer === null ? shown : `${shown}  ${paint.faint(`-> ${answer}`)}`, event);
+      }
     });
-    const withdraw = announceReceiver(loadClientConfig().dataDir, receiver.url);
-    live.print(paint.faint(`listening on ${receiver.url}; Ctrl-C ends it`));
-    await new Promise((resolve) => live.signal.addEventListener('abort', resolve, { once: true }));
-    await receiver.close();
-    withdraw();
-    return null;
   });
+}
+
+async function receiveDeliveries(
+  live: Live,
+  { secret, port, host }: ListenOptions & { secret: string },
+): Promise<null> {
+  const receiver = await WebhookReceiver.listen({
+    port,
+    host,
+    secret,
+    onEvent: (event) => live.say(lineOf(event), event),
+    onForged: () => live.print(paint.bad('a delivery with a wrong signature was refused (400)')),
+  });
+  const withdraw = announceReceiver(loadClientConfig().dataDir, receiver.url);
+  live.print(paint.faint(`listening on ${receiver.url}; Ctrl-C ends it`));
+  await new Promise((resolve) => live.signal.addEventListener('abort', resolve, { once: true }));
+  await receiver.close();
+  withdraw();
+  return null;
+}
+
+const FORWARD_TIMEOUT_MS = 15_000;
+
+/** A program under development that gets events as Herald would deliver them, from whatever network this machine is in. */
+class ForwardTarget {
+  /** Made for this run; the deliveries of the workspace's webhook are signed with another one. */
+  readonly secret = `whsec_${randomBytes(32).toString('base64')}`;
+
+  /** @throws UsageError for what is no address of http or https. */
+  constructor(
+    private readonly url: string,
+    private readonly signal: AbortSignal,
+  ) {
+    if (!/^https?:\/\/./.test(url) || !URL.canParse(url))
+      throw new UsageError('--forward-to takes an address of http or https');
+  }
+
+  /** Posts the event once. @returns what became of it, for people: the status, or why there was no answer. */
+  async post(event: EventOfList): Promise<string> {
+    const body = JSON.stringify(event);
+    const timestamp = Math.floor(Date.now() / 1_000);
+    try {
+      const response = await fetch(this.url, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...signedHeaders(this.secret, event.id, timestamp, body) },
+        redirect: 'manual',
+        signal: AbortSignal.any([this.signal, AbortSignal.timeout(FORWARD_TIMEOUT_MS)]),
+      });
+      await response.body?.cancel();
+      return String(response.status);
+    } catch (error) {
+      if (this.signal.aborted) throw error;
+      return `not delivered: ${describeError(error)}`;
+    }
+  }
 }
 
 /** @throws UsageError for a line that is none. */
@@ -162,6 +235,9 @@ export function lineOf({ type, data }: Pick<ReceivedEvent, 'type' | 'data'>, at 
 }
 
 const MAX_EVENTS = 250;
+const POLL_MS = 1_000;
+type EventOfList = Wire<EventsResponse>['data'][number];
+
 const TYPES_OPTION = [
   '--types <list>',
   `only these, separated by commas: ${EVENT_TYPES.join(', ')}`,
@@ -191,19 +267,36 @@ export function addEventsCommands(program: Command): void {
     .description('print events as they come, each once, in order')
     .option('--after <cursor>', 'first what follows this one; default: only what comes from now on', 'now')
     .option(...TYPES_OPTION)
-    .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), 1_000);
-  liveApiAction<{ after: string; types?: string[]; interval: number }>(tail, async (live, { api }, options) =>
+    .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), POLL_MS);
+  liveApiAction<FollowOptions>(tail, async (live, { api }, options) =>
     live.untilEnded(async () => {
-      const { types, interval } = options;
-      for (let after = options.after; ;) {
-        const page = await pageOf(api, after, types, MAX_EVENTS);
-        if (after === 'now') live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
-        for (const event of page.data) live.say(lineOf(event, new Date(event.created_at)), event);
-        if (page.done || page.next === after) await live.pause(interval);
-        after = page.next;
-      }
+      for await (const event of eventsOf(api, live, options))
+        live.say(lineOf(event, new Date(event.created_at)), event);
     }),
   );
+}
+
+interface FollowOptions {
+  /** Default: only what comes from now on. */
+  after?: string;
+  types?: string[];
+  /** Milliseconds. */
+  interval?: number;
+}
+
+/** The events of the workspace as they come, each once, in order; without end. */
+async function* eventsOf(
+  api: ApiClient,
+  live: Live,
+  { after = 'now', types, interval = POLL_MS }: FollowOptions,
+): AsyncGenerator<EventOfList> {
+  for (let cursor = after; ;) {
+    const page = await pageOf(api, cursor, types, MAX_EVENTS);
+    if (cursor === 'now') live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
+    yield* page.data;
+    if (page.done || page.next === cursor) await live.pause(interval);
+    cursor = page.next;
+  }
 }
 
 function pageOf(api: ApiClient, after: string | undefined, types: string[] | undefined, limit: number) {
@@ -292,13 +385,20 @@ function isGenuine(secret: string | null, headers: IncomingMessage['headers'], b
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
   if (typeof signatures !== 'string' || Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE_SECONDS)
     return false;
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const expected = createHmac('sha256', key)
-    .update(`${String(id)}.${String(timestamp)}.`)
-    .update(body)
-    .digest();
+  const expected = signatureOf(secret, String(id), String(timestamp), body);
   return signatures.split(' ').some((signature) => {
     const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
+}
+
+/** Standard Webhooks, v1. */
+function signatureOf(secret: string, id: string, timestamp: string, body: string | Buffer): Buffer {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+}
+
+function signedHeaders(secret: string, id: string, timestamp: number, body: string): Record<string, string> {
+  const signature = signatureOf(secret, id, String(timestamp), body).toString('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` };
 }

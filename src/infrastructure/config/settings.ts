@@ -1,4 +1,5 @@
 import { encryptionKeys } from './encryption-keys.js';
+import { GRAPH_VERSION } from './graph-version.js';
 import {
   address,
   flag,
@@ -117,7 +118,7 @@ export const SETTINGS = {
     apiUrl: setting('WHATSAPP_API_URL', address, { required: 'always' }).means(
       'Base address of the Cloud API: https://graph.facebook.com; in production https:// only. Default: the simulator.',
     ),
-    apiVersion: text('WHATSAPP_API_VERSION', { default: 'v26.0' }).means('Graph API version.'),
+    apiVersion: text('WHATSAPP_API_VERSION', { default: GRAPH_VERSION }).means('Graph API version.'),
     /** Any of these may have signed a notification; the simulator signs with the first. */
     appSecrets: setting('WHATSAPP_APP_SECRET', words, { secret: true, required: 'api', leastLength: 16 }).means(
       'Secret of the Meta app, which signs notifications; several separated by commas while one is being replaced. In production at least 16 characters each. Default: generated in DATA_DIR.',

@@ -12,12 +12,11 @@ import { PreparedStatements, type Prepared } from './prepared.js';
 export type Statements = Pick<Database, 'query' | 'execute'>;
 
 /**
- * Within a transaction. A setting of the session does not outlast the transaction behind every pooler. Of a bitmap the
- * rows come without the order of the index, so that all are read and sorted to find the first. Before PostgreSQL 18 a
- * table without an index counts as so expensive that the statement would be compiled, which takes seconds.
+ * Settings of a transaction. Those of the session do not outlast a transaction behind every pooler. Of a bitmap the rows
+ * come without the order of the index, so that all are read and sorted to find the first. Before PostgreSQL 18 a table
+ * without an index counts as so expensive that the statement would be compiled, which takes seconds.
  */
-export const BY_INDEX = `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-  set_config('jit', 'off', true)`;
+export const BY_INDEX = 'set local enable_seqscan = off; set local enable_bitmapscan = off; set local jit = off';
 
 /** Connections that only batches get, once all others are lent. Two batches of a kind are under way at once. */
 export const RESERVED_CONNECTIONS = 2;
@@ -115,12 +114,17 @@ export class Database implements OnApplicationShutdown {
    * Runs `work` in one transaction; joins the ambient one where there is one. Deadlocks and serialization failures
    * roll the whole work back and run it again, three times at the most, so `work` must have no effect outside
    * the database.
+   *
+   * @param settings statements without parameters that go with the begin, in one round trip.
    */
-  async transaction<T>(work: () => Promise<T>): Promise<T> {
-    if (this.inTransaction) return work();
+  async transaction<T>(work: () => Promise<T>, settings?: string): Promise<T> {
+    if (this.inTransaction) {
+      if (settings !== undefined) await this.execute(settings);
+      return work();
+    }
     for (let tries = 1; ; tries++) {
       try {
-        return await this.once(work);
+        return await this.once(work, settings);
       } catch (error) {
         if (tries >= 3 || !isTransientConflict(error)) throw error;
       }
@@ -133,10 +137,7 @@ export class Database implements OnApplicationShutdown {
    * grows.
    */
   byIndex<T>(work: () => Promise<T>): Promise<T> {
-    return this.transaction(async () => {
-      await this.execute(BY_INDEX);
-      return work();
-    });
+    return this.transaction(work, BY_INDEX);
   }
 
   /**
@@ -175,12 +176,17 @@ export class Database implements OnApplicationShutdown {
     }
   }
 
-  private async once<T>(work: () => Promise<T>): Promise<T> {
+  private async once<T>(work: () => Promise<T>, settings?: string): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     let client: PoolClient | null = null;
     try {
       client = (await runner.connect()) as PoolClient;
-      await runner.startTransaction();
+      if (settings === undefined) await runner.startTransaction();
+      else {
+        // As it does itself; it commits, or rolls back what failed half-way.
+        Object.assign(runner, { isTransactionActive: true });
+        await client.query(`start transaction; ${settings}`);
+      }
       const result = await this.ambient.run({ manager: runner.manager, client }, work);
       await runner.commitTransaction();
       return result;

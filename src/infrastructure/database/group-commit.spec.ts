@@ -29,12 +29,8 @@ function runnerWith(
   const database = {
     inTransaction: false,
     detached: <T>(work: () => Promise<T>) => work(),
-    transaction: <T>(work: () => Promise<T>) => carefully.run({ careful: false }, work),
-    execute: () => {
-      const transaction = carefully.getStore();
-      if (transaction !== undefined) transaction.careful = true;
-      return Promise.resolve(0);
-    },
+    transaction: <T>(work: () => Promise<T>, settings?: string) =>
+      carefully.run({ careful: settings?.includes('lock_timeout') === true }, work),
   };
   return new GroupCommit<number, number>(database as unknown as Database, {
     name: 'spec',

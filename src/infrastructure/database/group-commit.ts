@@ -333,14 +333,12 @@ export class GroupCommit<I, O> {
 
   private write(items: I[], careful: boolean): Promise<O[]> {
     const { database, settings } = this;
+    const local = [...(settings.byIndex === true ? [BY_INDEX] : []), ...(careful ? [CAREFUL] : [])];
+    const commit = (): Promise<O[]> => settings.commit(items, database);
     return database.detached(() =>
       settings.transactional === false && !careful
-        ? settings.commit(items, database)
-        : database.transaction(async () => {
-            if (settings.byIndex === true) await database.execute(BY_INDEX);
-            if (careful) await database.execute(CAREFUL);
-            return settings.commit(items, database);
-          }),
+        ? commit()
+        : database.transaction(commit, local.length === 0 ? undefined : local.join('; ')),
     );
   }
 }

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger, HttpException } from '@nestjs/common';
 import type { Response } from 'express';
-import { AppError, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
+import { AppError, MAX_FIELD_LENGTH, MAX_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { API_VERSION, API_VERSION_HEADER } from './api-version.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
@@ -111,10 +111,10 @@ export interface ErrorBody {
   error: { code: string; message: string; request_id: string; doc_url: string } & Record<string, unknown>;
 }
 
-const LONGEST_MESSAGE = 400;
-const LONGEST_TEXT = 1_000;
-const MOST_ITEMS = 50;
-const LONGEST_ITEM = 200;
+const MAX_MESSAGE_LENGTH = 400;
+const MAX_TEXT_LENGTH = 1_000;
+const MAX_ITEMS = 50;
+const MAX_ITEM_LENGTH = 200;
 /** Six bytes each in JSON, and no text for a reader. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/gu;
 
@@ -130,7 +130,7 @@ export type ErrorFields = { code: string; message: string; doc_url: string } & R
 export function errorFields(error: AppError, publicUrl: string): ErrorFields {
   return {
     code: error.code,
-    message: clip(error.message, LONGEST_TEXT),
+    message: clip(error.message, MAX_TEXT_LENGTH),
     ...boundedExtra(error.extra),
     doc_url: docUrl(publicUrl, error.code),
   };
@@ -147,10 +147,10 @@ function boundedExtra({ details, errors, ...others }: Record<string, unknown>): 
 }
 
 function boundedDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
-  return details.slice(0, MOST_DETAILS).map(({ field, rule, message }) => ({
-    field: printable(field, LONGEST_FIELD),
-    rule: printable(rule, LONGEST_FIELD),
-    message: printable(message, LONGEST_MESSAGE),
+  return details.slice(0, MAX_DETAILS).map(({ field, rule, message }) => ({
+    field: printable(field, MAX_FIELD_LENGTH),
+    rule: printable(rule, MAX_FIELD_LENGTH),
+    message: printable(message, MAX_MESSAGE_LENGTH),
   }));
 }
 
@@ -158,9 +158,9 @@ function printable(text: string, max: number): string {
   return clip(text, max).replace(UNPRINTABLE, '\uFFFD');
 }
 
-function boundedValue(value: unknown, longest = LONGEST_TEXT): unknown {
+function boundedValue(value: unknown, longest = MAX_TEXT_LENGTH): unknown {
   if (typeof value === 'string') return clip(value, longest);
-  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((item) => boundedValue(item, LONGEST_ITEM));
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => boundedValue(item, MAX_ITEM_LENGTH));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, boundedValue(item, longest)]));
 }

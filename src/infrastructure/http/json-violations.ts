@@ -1,4 +1,4 @@
-import { fieldPath, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
+import { fieldPath, MAX_FIELD_LENGTH, MAX_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
 import { isStorable, storableText } from '../../common/json.js';
 
@@ -63,14 +63,14 @@ class Walk {
   }
 
   private add(path: string, key: string | number, rule: string, message: string): void {
-    const field = clip(fieldPath(path, key), LONGEST_FIELD);
+    const field = clip(fieldPath(path, key), MAX_FIELD_LENGTH);
     this.violations.push({ field, rule, message: `${field} ${message}` });
-    if (this.violations.length >= MOST_DETAILS) this.stopped = true;
+    if (this.violations.length >= MAX_DETAILS) this.stopped = true;
   }
 
   private stop(field: string, rule: string, message: string): void {
     this.stopped = true;
-    this.violations.push({ field: clip(field, LONGEST_FIELD), rule, message });
+    this.violations.push({ field: clip(field, MAX_FIELD_LENGTH), rule, message });
   }
 }
 

@@ -13,7 +13,7 @@ const LOOK_MS = 50;
 const RESOLUTION_MS = 10;
 const NANOSECONDS_PER_MS = 1e6;
 /** Callers come back spread over this time, not all at once. */
-const LONGEST_WAIT_SECONDS = 3;
+const MAX_WAIT_SECONDS = 3;
 
 /** Never refused: who watches must see, above all now. */
 const WATCHERS = /^\/(health|metrics)(\/|\?|$)/;
@@ -70,7 +70,7 @@ export class Overload implements NestMiddleware<HeraldRequest, Response>, OnModu
     const kind = kindOf(method, url);
     if (kind === null || this.shedding < SHEDDING[kind]) return null;
     this.counters.increment(`requests_shed_${kind}`);
-    const retryAfterSeconds = 1 + Math.floor(Math.random() * LONGEST_WAIT_SECONDS);
+    const retryAfterSeconds = 1 + Math.floor(Math.random() * MAX_WAIT_SECONDS);
     return commonErrors.SERVICE_UNAVAILABLE({ retryAfterSeconds });
   }
 

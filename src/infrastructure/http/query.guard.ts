@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { MOST_DETAILS } from '../../common/app-error.js';
+import { MAX_DETAILS } from '../../common/app-error.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { unknownField } from '../../common/shape.js';
 import { routePolicyOf } from './route-policy.js';
@@ -25,7 +25,7 @@ export class QueryGuard implements CanActivate {
       throw invalidField('', 'query', 'The query is not correctly percent-encoded; encode its values as UTF-8.');
     }
     if (takes('query', context.getClass(), context.getHandler().name)) return true;
-    const names = Object.keys(req.query).slice(0, MOST_DETAILS);
+    const names = Object.keys(req.query).slice(0, MAX_DETAILS);
     if (names.length === 0) return true;
     throw commonErrors.INVALID_REQUEST({ details: names.map((name) => unknownField(name, NONE)) });
   }

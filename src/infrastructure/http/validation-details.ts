@@ -1,14 +1,14 @@
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
-import { fieldPath, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
+import { fieldPath, MAX_FIELD_LENGTH, MAX_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
 
 /** One detail for each invalid field, 20 at most, with its whole path and a sentence that says what to do. */
 export function detailsOf(errors: readonly ValidationError[], parent = '', details: ErrorDetail[] = []): ErrorDetail[] {
   for (const error of errors) {
-    if (details.length >= MOST_DETAILS) break;
+    if (details.length >= MAX_DETAILS) break;
     const key = Array.isArray(error.target) ? Number(error.property) : error.property;
-    const field = clip(fieldPath(parent, key), LONGEST_FIELD);
+    const field = clip(fieldPath(parent, key), MAX_FIELD_LENGTH);
     // What is inside a value of the wrong kind is not looked at.
     if (error.constraints !== undefined) details.push(describe(error, field));
     else detailsOf(error.children ?? [], field, details);

@@ -6,7 +6,7 @@ import {
   ValidationPipe,
 } from '@nestjs/common';
 import { ValidateIf } from 'class-validator';
-import { type ErrorDetail, MOST_DETAILS } from '../../common/app-error.js';
+import { type ErrorDetail, MAX_DETAILS } from '../../common/app-error.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { unknownField, violation } from '../../common/shape.js';
 import { refusalOf } from './body-schema.js';
@@ -68,7 +68,7 @@ function typed(query: Query, dto: Type<object>): Record<string, unknown> {
     else if (given.includes('\u0000')) details.push(violation(name, 'text', `${name} must not contain U+0000.`));
     else values[name] = coerced(given, typeOf(dto, defaults, name));
   }
-  if (details.length > 0) throw commonErrors.INVALID_REQUEST({ details: details.slice(0, MOST_DETAILS) });
+  if (details.length > 0) throw commonErrors.INVALID_REQUEST({ details: details.slice(0, MAX_DETAILS) });
   return values;
 }
 

@@ -4,7 +4,7 @@ import { NO_MARK } from './lane.repository.js';
 import { Sweeps, type AwaitedTime } from './sweeps.js';
 
 /** Less is waited for. */
-const LEAST_STEP_SECONDS = 2;
+const MIN_STEP_SECONDS = 2;
 const BATCH = 20_000;
 
 /**
@@ -35,7 +35,7 @@ export class ClockSteps implements OnModuleInit {
 
   private async follow(signal: AbortSignal): Promise<number> {
     const { now, seconds } = await this.database.row<{ now: string; seconds: number }>(LOOK);
-    if (seconds < LEAST_STEP_SECONDS) return 0;
+    if (seconds < MIN_STEP_SECONDS) return 0;
     this.logger.warn(
       `the database's clock stepped back by ${Math.round(seconds)} s: what waits for a time waits so much less`,
     );
@@ -79,7 +79,7 @@ export class ClockSteps implements OnModuleInit {
 }
 
 const STEPPED = `exists (select 1 from heartbeat
-  where name = 'clock' and beat_at > now() + interval '${LEAST_STEP_SECONDS} seconds')`;
+  where name = 'clock' and beat_at > now() + interval '${MIN_STEP_SECONDS} seconds')`;
 
 // By the clock that counts now; `seconds` is how far it is behind the latest time that was seen.
 const LOOK = `

@@ -3,14 +3,9 @@ import type { Database } from '../database/database.js';
 import { isHeld } from './lane-hold.js';
 import type { AwaitedTime, Sweep } from './sweeps.js';
 
-export interface DueLane {
-  key: string;
-  /** Milliseconds since its oldest due row became due. */
-  dueForMs: number;
-}
-
 export interface DuePage {
-  lanes: DueLane[];
+  /** Their keys. */
+  lanes: string[];
   /** The last lane that was looked at where more may follow, else null. */
   next: string | null;
 }
@@ -77,10 +72,9 @@ export function dueSweep(
     async run() {
       const { lanes, next } = await dueLanes(PAGE, after);
       after = next;
-      const keys = lanes.map((lane) => lane.key);
-      if (keys.length === 0) return 0;
-      const busy = new Set((await database.query<{ key: string }>(BUSY, [keys])).map(({ key }) => key));
-      const free = keys.filter((key) => !busy.has(key));
+      if (lanes.length === 0) return 0;
+      const busy = new Set((await database.query<{ key: string }>(BUSY, [lanes])).map(({ key }) => key));
+      const free = lanes.filter((key) => !busy.has(key));
       for (const key of free) swept.wakeAny(key);
       return free.length;
     },
@@ -91,18 +85,27 @@ export function dueSweep(
 const BUSY = `
 select key from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`;
 
-/** The one lane of a kind. */
-export function dueLane(database: Database, key: string, dueSince: DueSince): MarkedLanes {
-  const hasWork = (): string =>
-    `${dueSince(`coalesce((select low_at from lane where key = '${key}'), '-infinity')`)} is not null`;
+/**
+ * The one lane of a kind.
+ *
+ * @param hasWork SQL of a cheap condition: it has due rows.
+ */
+export function oneLane(database: Database, key: string, hasWork: () => string): DueLanes {
   const page = async (): Promise<DuePage> => {
     const [row] = await database.byIndex(() => database.query<{ due: boolean }>(`select ${hasWork()} as due`));
-    return { lanes: row?.due === true ? [{ key, dueForMs: 0 }] : [], next: null };
+    return { lanes: row?.due === true ? [key] : [], next: null };
   };
-  return Object.assign(page, {
-    hasWork,
-    moveMarks: marksOf(database, `select l.key, l.low_at from lane l where l.key = '${key}'`, dueSince),
-  });
+  return Object.assign(page, { hasWork });
+}
+
+/** The one lane of a kind, with a mark. */
+export function markedLane(database: Database, key: string, dueSince: DueSince): MarkedLanes {
+  const mark = `coalesce((select low_at from lane where key = '${key}'), '-infinity')`;
+  const inUse = `select l.key, l.low_at from lane l where l.key = '${key}'`;
+  return Object.assign(
+    oneLane(database, key, () => `${dueSince(mark)} is not null`),
+    { moveMarks: marksOf(database, inUse, dueSince) },
+  );
 }
 
 /** Lanes of the rows of a table, as of connections; what waits for them is in a table of its own. */
@@ -125,14 +128,11 @@ export function dueTableLanes(database: Database, lanes: TableLanes): MarkedLane
   const page = async (limit: number, after: string | null): Promise<DuePage> => {
     const params = [limit, after === null ? FIRST_ID : after.slice(prefix.length)];
     const rows = await database.byIndex(() =>
-      database.query<{ id: string; due_for_ms: number | null; is_last: boolean }>(sql, params),
+      database.query<{ key: string; is_due: boolean; is_last: boolean }>(sql, params),
     );
-    const last = rows.find((row) => row.is_last);
     return {
-      lanes: rows.flatMap(({ id, due_for_ms: dueForMs }) =>
-        dueForMs === null ? [] : [{ key: `${prefix}${id}`, dueForMs }],
-      ),
-      next: last === undefined ? null : `${prefix}${last.id}`,
+      lanes: rows.filter((row) => row.is_due).map(({ key }) => key),
+      next: rows.find((row) => row.is_last)?.key ?? null,
     };
   };
   const hasWork = (limit: number): string =>
@@ -148,7 +148,7 @@ with lane_of as materialized (
   from (select id from ${table} where id > ${after} and ${where} order by id limit ${limit}) as c
   left join lane l on l.key = '${prefix}' || c.id
 )
-select id, (extract(epoch from clock_timestamp() - since) * 1000)::double precision as due_for_ms, n = ${limit} as is_last
+select '${prefix}' || id as key, since is not null as is_due, n = ${limit} as is_last
 from lane_of cross join lateral (select ${dueSince('lane_of.low_at')} as since) as due
 where since is not null or n = ${limit}
 order by id`;

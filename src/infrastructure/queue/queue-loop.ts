@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
-import type { Hold, HoldRequest, LanePace } from './lane-hold.js';
+import { holdOf, type Hold, type HoldRequest, type HoldRow, type LanePace } from './lane-hold.js';
 import type { LaneRepository } from './lane.repository.js';
 
 /** What a claim brought of one lane. */
@@ -34,6 +34,13 @@ export interface QueueKind<T> {
   work(item: T): Promise<number | null>;
   /** From now on claimed rows that are not on the wire yet go back. */
   stop(): void;
+}
+
+/** A row of a claim on one lane: `HOLD_COLUMNS`, and what was claimed; `id` is null where that is nothing. */
+export type ClaimRow<T extends { id: string }> = HoldRow & (T | { id: null });
+
+export function claimOf<T extends { id: string }>(rows: readonly ClaimRow<T>[]): Claim<T> {
+  return { hold: holdOf(rows), items: rows.filter((row): row is HoldRow & T => row.id !== null) };
 }
 
 /** For a kind whose statement claims for one lane: a lane whose claim fails does not keep back the rows of the others. */

@@ -9,7 +9,7 @@ import { Readiness, type ReadinessPart } from '../operations/readiness.js';
 import { QueueConnection } from './queue-connection.js';
 
 // Fewer would let one slow statement hold up all wakes of the process.
-const LEAST_STATEMENT_CONNECTIONS = 2;
+const MIN_STATEMENT_CONNECTIONS = 2;
 
 const REPORT_EVERY_MS = 10_000;
 const READY_WITHIN_MS = 3_000;
@@ -49,8 +49,8 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
   async start(): Promise<void> {
     const hosts = (this.hosts = this.instances().filter((instance) => instance instanceof WorkerHost));
     const free = this.connection.statementConnections(hosts.length);
-    if (free < LEAST_STATEMENT_CONNECTIONS) {
-      const needed = hosts.length + LEAST_STATEMENT_CONNECTIONS;
+    if (free < MIN_STATEMENT_CONNECTIONS) {
+      const needed = hosts.length + MIN_STATEMENT_CONNECTIONS;
       throw new Error(`QUEUE_POOL_SIZE must be at least ${needed}: each of ${hosts.length} workers listens on one`);
     }
     this.moduleRef.get(BullRegistrar, { strict: false }).register();

@@ -22,7 +22,7 @@ const EVERY_MS = 60_000;
 /** Small, so that no transaction waits long for their locks. */
 const BATCH = 1_000;
 /** Of one kind and round: 300,000 rows a minute, more than a fast installation makes. A round also ends by its time. */
-const MOST_BATCHES = 300;
+const MAX_BATCHES = 300;
 const DAY_MS = 86_400_000;
 
 /**
@@ -90,7 +90,7 @@ async function clear(
   const errors: string[] = [];
   let cleared = 0;
   let open = kinds;
-  for (let batch = 0; batch < MOST_BATCHES && open.length > 0; batch++) {
+  for (let batch = 0; batch < MAX_BATCHES && open.length > 0; batch++) {
     const more: Kept[] = [];
     for (const kept of open) {
       if (signal.aborted) return { cleared, errors };

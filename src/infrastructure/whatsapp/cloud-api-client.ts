@@ -1,7 +1,7 @@
 import { storableText } from '../../common/json.js';
 import { KeyedSlots } from '../../common/keyed-slots.js';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { ownObject, ownText } from './json-access.js';
+import { own, ownObject, ownText } from './json-access.js';
 import { apiRootOf } from './connect-options.js';
 import { presentable } from './graph-error.js';
 import { HttpExchanger, type Exchange, type HttpExchangerOptions } from './http-exchanger.js';
@@ -199,6 +199,8 @@ const FIELDS = {
   status: 'status',
   /** `TIER_250` to `TIER_UNLIMITED`: people reached outside a service window in 24 hours. */
   messagingLimit: 'whatsapp_business_manager_messaging_limit',
+  /** `CLOUD_API` of a number that can send by it. */
+  platformType: 'platform_type',
 } as const;
 
 /** A business phone number as the platform describes it; null for what it left out. */
@@ -206,10 +208,12 @@ export interface PlatformPhoneNumber extends Readonly<Record<keyof typeof FIELDS
   readonly id: string;
   /** `STANDARD` (80 messages a second) or `HIGH` (1,000). */
   readonly throughputLevel: string | null;
+  /** The number is used in the WhatsApp Business app too. */
+  readonly isOnBizApp: boolean;
 }
 
 /** For the `fields` parameter: the platform leaves out what is not asked for. */
-export const PHONE_NUMBER_FIELDS = ['id', ...Object.values(FIELDS), 'throughput'].join(',');
+export const PHONE_NUMBER_FIELDS = ['id', ...Object.values(FIELDS), 'throughput', 'is_on_biz_app'].join(',');
 
 /** Reads one number of the platform's; null when it has no id. */
 export function readPhoneNumber(body: unknown): PlatformPhoneNumber | null {
@@ -223,5 +227,6 @@ export function readPhoneNumber(body: unknown): PlatformPhoneNumber | null {
     id: storableText(id),
     ...(Object.fromEntries(texts) as Record<keyof typeof FIELDS, string | null>),
     throughputLevel: ownText(ownObject(body, 'throughput'), 'level'),
+    isOnBizApp: own(body, 'is_on_biz_app') === true,
   };
 }

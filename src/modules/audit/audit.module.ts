@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../../infrastructure/config/config.js';
 import { Retention } from '../../infrastructure/queue/retention.js';
 import { AuditTrail } from '../../infrastructure/operations/audit-trail.js';
+import { AuditRepository } from './audit.repository.js';
 import { Audit } from './audit.service.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 
@@ -10,15 +11,15 @@ import { AuditEventEntity } from './entities/audit-event.entity.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity])],
-  providers: [Audit, { provide: AuditTrail, useExisting: Audit }],
+  providers: [AuditRepository, Audit, { provide: AuditTrail, useExisting: Audit }],
   exports: [Audit, AuditTrail],
 })
 export class AuditModule {
-  constructor(audit: Audit, retention: Retention, config: Config) {
+  constructor(events: AuditRepository, retention: Retention, config: Config) {
     retention.add({
       name: 'audit events',
       days: config.retention.auditDays,
-      clear: (before, limit) => audit.remove(before, limit),
+      clear: (before, limit) => events.remove(before, limit),
     });
   }
 }

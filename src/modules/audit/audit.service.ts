@@ -1,22 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../infrastructure/config/config.js';
-import { BatchPlace } from '../../infrastructure/database/batch-place.js';
-import { Database } from '../../infrastructure/database/database.js';
 import type { AuditTrail } from '../../infrastructure/operations/audit-trail.js';
 import { requestContext } from '../../infrastructure/operations/logger.js';
+import { type AuditEvent, type AuditFilter, AuditRepository } from './audit.repository.js';
 import type { AuditAction } from './audit.types.js';
-import { AuditEventEntity } from './entities/audit-event.entity.js';
 
-export type { AuditAction };
-export type AuditEvent = AuditEventEntity;
-
-export interface AuditFilter {
-  organizationId?: string;
-  action?: string;
-  since?: Date;
-  until?: Date;
-  limit: number;
-}
+export type { AuditAction, AuditEvent, AuditFilter };
 
 export interface AuditEntry {
   action: AuditAction;
@@ -36,11 +25,10 @@ type Actor = Pick<AuditEvent, 'actorKind' | 'actor' | 'address'>;
  */
 @Injectable()
 export class Audit implements AuditTrail {
-  private readonly old = new BatchPlace('-infinity');
   private operator: Actor = { actorKind: 'service', actor: null, address: null };
 
   constructor(
-    private readonly database: Database,
+    private readonly events: AuditRepository,
     private readonly config: Config,
   ) {}
 
@@ -51,69 +39,36 @@ export class Audit implements AuditTrail {
 
   /** Writes the change down, in the ambient transaction. @throws Error outside one. */
   async record({ action, organizationId, target = null, details }: AuditEntry): Promise<void> {
-    if (!this.database.inTransaction)
-      throw new Error(`${action}: an audit event belongs into the change's transaction`);
     const { actorKind, actor, address } = this.actor();
-    await this.table.insert({
+    await this.events.insert({
       action,
       organizationId,
       target,
       actorKind,
       actor,
       address: this.config.process.logsAddress ? address : null,
-      details: (details ?? null) as never,
+      details: details ?? null,
     });
   }
 
-  /**
-   * Seconds until the workspace may make one more of these changes, 0: now. `perHour` of them are free at once, then one
-   * comes back each time that this part of an hour is over. Ask in the change's transaction, once it holds its locks.
-   */
-  async secondsUntilNext(organizationId: string, actions: readonly AuditAction[], perHour: number): Promise<number> {
-    const { seconds } = await this.database.row<{ seconds: number }>(
-      `select case when count(*) < $3::integer then 0 else greatest(0, ceil(extract(epoch from
-           max(occurred_at) + interval '1 hour' / $3::integer - clock_timestamp()))) end::integer as seconds
-       from (select occurred_at from audit_event
-         where organization_id = $1 and action = any($2::text[]) and occurred_at > statement_timestamp() - interval '1 hour'
-         order by occurred_at desc limit $3::integer) as recent`,
-      [organizationId, actions, perHour],
-    );
-    return seconds;
+  /** As `AuditRepository.secondsUntilNext`. */
+  secondsUntilNext(organizationId: string, actions: readonly AuditAction[], perHour: number): Promise<number> {
+    return this.events.secondsUntilNext(organizationId, actions, perHour);
   }
 
   /** Newest first. */
-  list({ organizationId, action, since, until, limit }: AuditFilter): Promise<AuditEvent[]> {
-    const query = this.table.createQueryBuilder('event').where('true');
-    if (organizationId !== undefined) query.andWhere('event.organization_id = :organizationId', { organizationId });
-    if (action !== undefined) query.andWhere('event.action = :action', { action });
-    if (since !== undefined) query.andWhere('event.occurred_at >= :since', { since });
-    if (until !== undefined) query.andWhere('event.occurred_at < :until', { until });
-    return query.orderBy('event.occurredAt', 'DESC').addOrderBy('event.id', 'DESC').limit(limit).getMany();
+  list(filter: AuditFilter): Promise<AuditEvent[]> {
+    return this.events.list(filter);
   }
 
-  /**
-   * Of a workspace that was deleted in this transaction: addresses and details go, the rest stays. The database refuses
-   * it for any other.
-   */
-  async forget(organizationId: string): Promise<void> {
-    await this.table.update({ organizationId }, { address: null, details: null });
-  }
-
-  /** Removes what is older than `before`, at most `limit` rows; returns how many. */
-  remove(before: Date, limit: number): Promise<number> {
-    const remove = `delete from audit_event where id = any(array(
-        select id from audit_event where occurred_at >= $1 and occurred_at < $3 order by occurred_at, id limit $2))
-      returning occurred_at as place`;
-    return this.old.run(this.database, remove, limit, [before]);
+  /** As `AuditRepository.forget`. */
+  forget(organizationId: string): Promise<void> {
+    return this.events.forget(organizationId);
   }
 
   private actor(): Actor {
     const request = requestContext.getStore();
     if (request?.apiKeyId === undefined) return this.operator;
     return { actorKind: 'key', actor: request.apiKeyId, address: request.ip ?? null };
-  }
-
-  private get table() {
-    return this.database.repository(AuditEventEntity);
   }
 }

@@ -48,6 +48,17 @@ describe('throughputPerSecond', () => {
   ])('of %s is %s messages a second', (level, expected) => {
     expect(number({ throughput: { level } }).throughputPerSecond).toBe(expected);
   });
+
+  it.each([
+    [true, 'CLOUD_API', 20],
+    [true, undefined, 20],
+    [true, 'NOT_APPLICABLE', 1_000],
+    [false, 'CLOUD_API', 1_000],
+    ['true', 'CLOUD_API', 1_000],
+  ])('where the number is in the app too (%j) on %s is %s', (is_on_biz_app, platform_type, expected) => {
+    const fields = { is_on_biz_app, platform_type, throughput: { level: 'HIGH' } };
+    expect(number(fields).throughputPerSecond).toBe(expected);
+  });
 });
 
 const said = (field: string, value: Record<string, unknown>) =>

@@ -9,6 +9,9 @@ const THROUGHPUT: ReadonlyMap<string | null, number> = new Map([
   ['HIGH', 1_000],
 ]);
 
+/** The same of a number that is used in the WhatsApp Business app too, whatever its level says. */
+const COEXISTENCE_THROUGHPUT = 20;
+
 /**
  * The platform's word for a number's state, and ours. FLAGGED is a warning about quality: such a number sends as
  * before. A word that is not listed changes nothing.
@@ -30,12 +33,13 @@ const STATUS: ReadonlyMap<string | null, ConnectionStatus> = new Map([
 
 /** What of the platform's answer a connection keeps. */
 export function factsOf(number: PlatformPhoneNumber): ConnectionFacts {
-  const { verifiedName, qualityRating, messagingLimit, throughputLevel, status } = number;
+  const { verifiedName, qualityRating, messagingLimit, throughputLevel, status, isOnBizApp, platformType } = number;
+  const isShared = isOnBizApp && (platformType === null || platformType === 'CLOUD_API');
   return {
     verifiedName,
     qualityRating: qualityRating === 'NA' ? 'UNKNOWN' : qualityRating,
     messagingLimit: limitOf(messagingLimit),
-    throughputPerSecond: THROUGHPUT.get(throughputLevel) ?? null,
+    throughputPerSecond: isShared ? COEXISTENCE_THROUGHPUT : (THROUGHPUT.get(throughputLevel) ?? null),
     status: STATUS.get(status) ?? null,
   };
 }

@@ -7,15 +7,13 @@ import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../workspaces/erasu
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
-  holdOf,
   holdParams,
   laneHold,
   type HoldRequest,
-  type HoldRow,
 } from '../../infrastructure/queue/lane-hold.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
-import { dueLane, type DueSince, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
-import type { Claim } from '../../infrastructure/queue/queue-loop.js';
+import { markedLane, type DueSince, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
+import { claimOf, type Claim, type ClaimRow } from '../../infrastructure/queue/queue-loop.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
 
@@ -62,7 +60,7 @@ export class InboundRepository {
   readonly dueLanes: MarkedLanes;
 
   constructor(private readonly database: Database) {
-    this.dueLanes = dueLane(database, INBOUND_LANE, dueSince);
+    this.dueLanes = markedLane(database, INBOUND_LANE, dueSince);
     this.storing = new GroupCommit(database, {
       name: 'notification',
       transactional: false,
@@ -112,8 +110,7 @@ export class InboundRepository {
    */
   async claim(request: HoldRequest, maxBytes: number): Promise<Claim<DueNotification>> {
     const params = [...holdParams(request), maxBytes, FIRST_GAP_SECONDS, MAX_GAP_SECONDS];
-    const rows = await this.database.byIndex(() => this.database.query<ClaimRow>(CLAIM, params));
-    return { hold: holdOf(rows), items: rows.flatMap((row) => (row.id === null ? [] : [row])) };
+    return claimOf(await this.database.byIndex(() => this.database.query<ClaimRow<DueNotification>>(CLAIM, params)));
   }
 
   /** What is stored and not applied yet. */
@@ -160,8 +157,6 @@ on conflict (id) do update set state = excluded.state, unread = excluded.unread 
 
 const dueSince: DueSince = (from) => `(select q.due_at from notification_queue q
     where q.due_at >= ${from} and q.due_at <= statement_timestamp() order by q.due_at limit 1)`;
-
-type ClaimRow = HoldRow & (DueNotification | { id: null });
 
 // $1 to $6 the hold, $7 bytes, $8 and $9 the first and the longest gap. Bodies are read of what is claimed alone.
 const CLAIM = `

@@ -12,6 +12,7 @@ import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import type { Caller } from './caller.decorator.js';
 import { OrganizationEntity } from '../workspaces/entities/workspace.entity.js';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
+import { WorkspacesRepository } from '../workspaces/workspaces.repository.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 
 let test: TestDatabase;
@@ -47,7 +48,7 @@ beforeAll(async () => {
   await source.initialize();
   database = new Database(source);
   const { invalidation, config } = processOf();
-  workspaces = new WorkspacesService(database, invalidation, config, NO_AUDIT);
+  workspaces = new WorkspacesService(new WorkspacesRepository(database), database, invalidation, config, NO_AUDIT);
   organizationId = (await workspaces.create('Lighthouse Coffee')).id;
 });
 

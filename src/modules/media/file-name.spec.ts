@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.js';
 import { anyText } from '../../../test/support/any-text.js';
-import { attachment, cleanFileName, servedName, uploadName } from './file-name.js';
+import { cleanFileName, contentDisposition, servedName, uploadName } from './file-name.js';
 
 describe('cleanFileName', () => {
   it.each([
@@ -83,12 +83,12 @@ describe('attachment', () => {
     ['a.pdf', `attachment; filename="a.pdf"; filename*=UTF-8''a.pdf`],
     ['Übung 1.pdf', `attachment; filename="_bung 1.pdf"; filename*=UTF-8''%C3%9Cbung%201.pdf`],
     [`a"b;c'd.pdf`, `attachment; filename="a_b_c'd.pdf"; filename*=UTF-8''a%22b%3Bc%27d.pdf`],
-  ])('%s', (name, header) => expect(attachment(name)).toBe(header));
+  ])('%s', (name, header) => expect(contentDisposition('attachment', name)).toBe(header));
 
   it('is a safe header whatever the name, and loses nothing of it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 240 }), (name) => {
-        const header = attachment(name);
+        const header = contentDisposition('attachment', name);
         expect(header).toMatch(/^attachment; filename="[^"\\\r\n]*"; filename\*=UTF-8''[A-Za-z0-9%._~-]+$/);
         expect(decodeURIComponent(header.split("UTF-8''")[1] ?? '')).toBe(name);
       }),

@@ -1,3 +1,4 @@
+import type { LinkDisposition } from './media.types.js';
 import { extensionOf, FORMATS, isKnownMimeType, plainType } from './sniff/formats.js';
 
 /** As long as the platform shows (specification: media filename, 240 characters). */
@@ -68,12 +69,12 @@ export function servedName(filename: string | null, id: string, mimeType: string
 }
 
 /**
- * Makes a browser save a file instead of showing it, under this name: in UTF-8 for clients that know RFC 8187, and in
- * ASCII for the others.
+ * Makes a browser save a file under this name, or show it and save it under this name: in UTF-8 for clients that know RFC 8187,
+ * and in ASCII for the others.
  */
-export function attachment(filename: string): string {
+export function contentDisposition(disposition: LinkDisposition, filename: string): string {
   const ascii = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%;]/g, '_');
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded(filename)}`;
+  return `${disposition}; filename="${ascii}"; filename*=UTF-8''${encoded(filename)}`;
 }
 
 /** RFC 8187: what is no attr-char is percent-encoded; encodeURIComponent leaves five characters too many. */

@@ -16,7 +16,7 @@ import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { filterOf, ListMediaQuery, UploadMediaDocs, UploadMediaRequest } from './dto/media.request.js';
+import { filterOf, ListMediaQuery, MediaLinkQuery, UploadMediaDocs, UploadMediaRequest } from './dto/media.request.js';
 import { MediaLinkResponse, MediaListResponse, MediaResponse, SingleMediaResponse } from './dto/media.response.js';
 import { ContentService } from './link/content.service.js';
 import { MediaService } from './media.service.js';
@@ -92,16 +92,20 @@ export class MediaController {
   /**
    * Get a temporary link to a file
    *
-   * @remarks The link works without a key for 15 minutes, for every client that has it. It answers with the bytes as an
-   * attachment, to GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (409) until Herald has
+   * @remarks The link works without a key for 15 minutes, for every client that has it. It answers with the bytes, to GET and
+   * HEAD, and to a `Range` of bytes: as an attachment, or with `disposition=inline` as what a browser shows. A file that a customer sent has none (409) until Herald has
    * fetched it, mostly seconds after the message, and never (404) where it could not be fetched.
    */
   @Get(':id/url')
   @RequireScope('media:read')
   @ApiOkResponse({ type: MediaLinkResponse, description: 'The link.' })
   @ApiErrors('MEDIA_NOT_FOUND', 'MEDIA_PENDING')
-  async link(@CurrentCaller() caller: Caller, @MediaId() id: string): Promise<MediaLinkResponse> {
-    const { url, expiresAt } = await this.media.link(caller.organizationId, id);
+  async link(
+    @CurrentCaller() caller: Caller,
+    @MediaId() id: string,
+    @Query() { disposition }: MediaLinkQuery,
+  ): Promise<MediaLinkResponse> {
+    const { url, expiresAt } = await this.media.link(caller.organizationId, id, disposition);
     return { data: { url, expires_at: expiresAt.toISOString() } };
   }
 

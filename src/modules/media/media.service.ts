@@ -6,7 +6,7 @@ import { MediaLinks } from './link/content.service.js';
 import { mediaErrors } from './media.errors.js';
 import { MediaMaintenance } from './media.maintenance.js';
 import { MediaRepository } from './media.repository.js';
-import type { FileForSending, ListedMedia, MediaFilter, MediaLink, MediaPage } from './media.types.js';
+import type { FileForSending, LinkDisposition, ListedMedia, MediaFilter, MediaLink, MediaPage } from './media.types.js';
 import type { MediaType, PendingMedia } from './media.types.js';
 import { hexDigest, mimeTypeOf } from './sniff/formats.js';
 
@@ -47,11 +47,11 @@ export class MediaService {
    *
    * @throws MEDIA_NOT_FOUND (404), MEDIA_PENDING (409) while a customer's file is not fetched yet.
    */
-  async link(organizationId: string, id: string): Promise<MediaLink> {
+  async link(organizationId: string, id: string, disposition?: LinkDisposition): Promise<MediaLink> {
     const media = await this.get(organizationId, id);
     if (media.status === 'pending') throw mediaErrors.MEDIA_PENDING({ retryAfterSeconds: FETCH_SECONDS });
     if (media.status === 'failed') throw mediaErrors.MEDIA_NOT_FOUND({ reason: 'not_fetched' });
-    return this.links.make(media);
+    return this.links.make(media, { disposition });
   }
 
   /**

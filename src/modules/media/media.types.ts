@@ -59,6 +59,10 @@ export interface MediaPage {
   next: MediaObject | null;
 }
 
+export const LINK_DISPOSITIONS = ['attachment', 'inline'] as const;
+/** What a browser does with a file: save it, or show it. */
+export type LinkDisposition = (typeof LINK_DISPOSITIONS)[number];
+
 export interface MediaLink {
   url: string;
   expiresAt: Date;

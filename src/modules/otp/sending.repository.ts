@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database, hasRow } from '../../infrastructure/database/database.js';
-import type { Claim } from '../../infrastructure/queue/queue-loop.js';
+import { claimOf, type Claim, type ClaimRow } from '../../infrastructure/queue/queue-loop.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
-  holdOf,
   holdParams,
   laneHold,
-  type HoldRow,
   type HoldRequest,
 } from '../../infrastructure/queue/lane-hold.js';
 import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
@@ -38,9 +36,6 @@ export type CodeOutcome =
 /** After this long without an outcome a claimed code is `outcome_unknown`. */
 export const LEASE_MS = 20_000;
 
-/** A row without an id says that there was nothing to claim. */
-type ClaimRow = ClaimedCode & HoldRow;
-
 /** A report, with the category of its failure. */
 export type CodeReport = Omit<OtpStatusReport, 'error'> & { category: string };
 
@@ -62,8 +57,8 @@ export class SendingRepository {
   async claim(request: HoldRequest, after: string | null): Promise<Claim<ClaimedCode>> {
     const attemptIds = Array.from({ length: request.limit }, () => newId());
     const params = [...holdParams(request), LEASE_MS / 1_000, after, attemptIds];
-    const rows = await this.database.query<ClaimRow>(CLAIM, params).catch(LostClaimError.of(attemptIds));
-    return { hold: holdOf(rows), items: rows.filter((row) => row.id !== null) };
+    const claimed = this.database.query<ClaimRow<ClaimedCode>>(CLAIM, params);
+    return claimOf(await claimed.catch(LostClaimError.of(attemptIds)));
   }
 
   /** Those of the given attempts that exist and are the last of their codes. */

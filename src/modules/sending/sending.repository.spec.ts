@@ -60,7 +60,7 @@ async function dueKeys(pageSize: number): Promise<string[]> {
   const keys: string[] = [];
   for (let after: string | null | undefined; after !== null;) {
     const page = await sends.dueConnections(pageSize, after ?? null);
-    keys.push(...page.lanes.map(({ key }) => key));
+    keys.push(...page.lanes);
     after = page.next;
   }
   return keys;

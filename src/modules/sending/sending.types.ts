@@ -14,11 +14,11 @@ export const WAITING_REASONS = [
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 
 /** Messages of the number that a count reads at the most; `ahead` is at most this. */
-export const MOST_AHEAD = 10_000;
+export const MAX_AHEAD = 10_000;
 
 /** Where a message stands in its number's queue. */
 export interface QueueEstimate {
-  /** Messages of the number that leave before it, as far as is known now; `MOST_AHEAD` stands for that many or more. */
+  /** Messages of the number that leave before it, as far as is known now; `MAX_AHEAD` stands for that many or more. */
   ahead: number;
   /** Null where it can't be known: nothing can be sent now, or more messages wait than are counted. */
   estimatedSendAt: Date | null;

@@ -21,7 +21,7 @@ const SCOPES: ReadonlySet<RoutePolicy> = new Set<Scope>([
   'webhooks:write',
 ]);
 
-const MOST_WAITING = 200;
+const MAX_WAITING = 200;
 const WAIT_MS = 5_000;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -38,7 +38,7 @@ export class WorkspaceReads implements NestInterceptor {
     private readonly counters: Counters,
   ) {
     const slots = Math.max(1, Math.floor(config.database.poolSize / 3));
-    this.slots = new KeyedSlots({ slots, mostWaiting: MOST_WAITING, waitMs: WAIT_MS });
+    this.slots = new KeyedSlots({ slots, mostWaiting: MAX_WAITING, waitMs: WAIT_MS });
   }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {

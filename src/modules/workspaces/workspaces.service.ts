@@ -4,9 +4,9 @@ import { Audit, type AuditAction } from '../audit/audit.service.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
-import { OrganizationEntity } from './entities/workspace.entity.js';
+import { type Workspace, WorkspacesRepository } from './workspaces.repository.js';
 
-export type Workspace = OrganizationEntity;
+export type { Workspace };
 
 /** What a workspace uses, and the limits that hold for it. */
 export interface WorkspaceUse {
@@ -29,6 +29,7 @@ export const WORKSPACE_CHANGED = 'workspace';
 @Injectable()
 export class WorkspacesService {
   constructor(
+    private readonly workspaces: WorkspacesRepository,
     private readonly database: Database,
     private readonly invalidation: PgNotifier,
     private readonly config: Config,
@@ -39,7 +40,7 @@ export class WorkspacesService {
   async create(name: string): Promise<Workspace> {
     const id = newId();
     return this.database.transaction(async () => {
-      await this.table.insert({ id, name });
+      await this.workspaces.insert(id, name);
       await this.audit.record({ action: 'workspace.created', organizationId: id, target: id, details: { name } });
       return this.getById(id);
     });
@@ -47,11 +48,11 @@ export class WorkspacesService {
 
   /** Every workspace, oldest first. */
   list(): Promise<Workspace[]> {
-    return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });
+    return this.workspaces.list();
   }
 
   async findById(id: string): Promise<Workspace | null> {
-    return isUuid(id) ? this.table.findOneBy({ id }) : null;
+    return isUuid(id) ? this.workspaces.findById(id) : null;
   }
 
   /** @throws Error where there is no such workspace. */
@@ -90,12 +91,12 @@ export class WorkspacesService {
 
   /** A workspace with what it uses. @throws Error where there is no such workspace. */
   async use(id: string): Promise<Workspace & WorkspaceUse> {
-    return this.withUse(await this.getById(id), await this.storedBytes());
+    return this.withUse(await this.getById(id), await this.workspaces.storedBytes());
   }
 
   /** Every workspace with what it uses, oldest first. */
   async listUse(): Promise<(Workspace & WorkspaceUse)[]> {
-    const [workspaces, stored] = await Promise.all([this.list(), this.storedBytes()]);
+    const [workspaces, stored] = await Promise.all([this.list(), this.workspaces.storedBytes()]);
     return workspaces.map((workspace) => this.withUse(workspace, stored));
   }
 
@@ -122,23 +123,11 @@ export class WorkspacesService {
     return this.database.transaction(async () => {
       await this.getById(id);
       if (Object.keys(change).length > 0) {
-        await this.table.update({ id }, change);
+        await this.workspaces.update(id, change);
         await this.audit.record({ action, organizationId: id, target: id, details });
       }
       await this.invalidation.publish(WORKSPACE_CHANGED, id);
       return this.getById(id);
     });
-  }
-
-  /** Bytes of stored files of each workspace that ever had one. */
-  private async storedBytes(): Promise<Map<string, number>> {
-    const rows = await this.database.query<{ organization_id: string; used_bytes: number }>(
-      'select organization_id, used_bytes::float8 as used_bytes from media_usage',
-    );
-    return new Map(rows.map((row) => [row.organization_id, row.used_bytes]));
-  }
-
-  private get table() {
-    return this.database.repository(OrganizationEntity);
   }
 }

@@ -1,6 +1,7 @@
 import { heraldVersion } from '../../../common/version.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
+import { endOfGraphVersion } from '../../config/graph-version.js';
 import { Database } from '../../database/database.js';
 import { Backlogs } from '../backlogs.js';
 import { Readiness } from '../readiness.js';
@@ -25,6 +26,16 @@ export class InfrastructureGauges implements OnModuleInit {
       help: 'Version and roles of this process; always 1.',
       labelNames: ['version', 'node', 'roles'],
       collect: async () => [{ labels: build, value: 1 }],
+    });
+    this.metrics.add({
+      name: 'graph_version_days_left',
+      help: "Days until the version of WhatsApp's API that is set ends; none where its end is not known.",
+      labelNames: ['version'],
+      collect: async () => {
+        const { apiVersion: version } = this.config.whatsapp;
+        const end = endOfGraphVersion(version, new Date());
+        return end === null ? [] : [{ labels: { version }, value: end.daysLeft }];
+      },
     });
     this.metrics.add({
       name: 'ready',

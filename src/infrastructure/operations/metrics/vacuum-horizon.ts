@@ -67,7 +67,7 @@ interface Seen {
   xid: number;
 }
 
-const MOST_SEEN = 1_500;
+const MAX_SEEN = 1_500;
 const SEEN_EVERY_MS = 60_000;
 
 /**
@@ -81,7 +81,7 @@ export class TransactionTimes {
     const last = this.seen.at(-1);
     if (last !== undefined && at - last.at < SEEN_EVERY_MS) return;
     this.seen.push({ at, xid });
-    if (this.seen.length > MOST_SEEN) this.seen.shift();
+    if (this.seen.length > MAX_SEEN) this.seen.shift();
   }
 
   /** For how long at least a later transaction than this one has been under way; 0 where that is not known. */

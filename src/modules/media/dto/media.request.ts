@@ -7,6 +7,8 @@ import { cursorOf, isUuidText, PageQuery } from '../../../infrastructure/http/pa
 import { RequestValidationPipe } from '../../../infrastructure/http/validation.pipe.js';
 import { propertiesOf } from '../../../infrastructure/http/validation-details.js';
 import {
+  LINK_DISPOSITIONS,
+  type LinkDisposition,
   MEDIA_DIRECTIONS,
   MEDIA_TYPES,
   type MediaDirection,
@@ -117,6 +119,17 @@ export class ListMediaQuery extends PageQuery {
   @IsOptional()
   @IsIn(MEDIA_DIRECTIONS)
   direction?: MediaDirection;
+}
+
+export class MediaLinkQuery {
+  /**
+   * `attachment`: a browser saves the file. `inline`: it shows an image, audio, video or PDF, also in a page of another origin;
+   * other files stay attachments.
+   */
+  @ApiPropertyOptional({ enum: LINK_DISPOSITIONS, default: 'attachment' })
+  @IsOptional()
+  @IsIn(LINK_DISPOSITIONS)
+  disposition?: LinkDisposition;
 }
 
 export function filterOf(query: ListMediaQuery): MediaFilter {

@@ -18,7 +18,7 @@ describe('MediaLinks', () => {
   const links = linksWith(one);
   const media = { organizationId: newId(), id: newId() };
   const now = 1_795_248_000_000;
-  const made = links.make(media, now);
+  const made = links.make(media, { now });
   const search = made.url.slice(made.url.indexOf('?') + 1);
 
   const codeOf = (id: string, query: string, at = now): string => {
@@ -37,8 +37,20 @@ describe('MediaLinks', () => {
       ),
     );
     expect(made.expiresAt.getTime()).toBe(now + 15 * MINUTE);
-    expect(links.verify(media.id, search, now)).toEqual(media);
-    expect(links.verify(media.id, search, now + 15 * MINUTE - 1)).toEqual(media);
+    expect(links.verify(media.id, search, now)).toEqual({ ...media, disposition: 'attachment' });
+    expect(links.verify(media.id, search, now + 15 * MINUTE - 1)).toMatchObject(media);
+  });
+
+  it('are shown in a browser only where they were made for it', () => {
+    const shown = new URL(links.make(media, { disposition: 'inline', now }).url).search.slice(1);
+    expect(links.verify(media.id, shown, now)).toEqual({ ...media, disposition: 'inline' });
+    for (const changed of [
+      `disposition=inline&${search}`,
+      shown.replace('disposition=inline&', ''),
+      `${shown}&disposition=inline`,
+    ]) {
+      expect(codeOf(media.id, changed)).toBe('MEDIA_LINK_INVALID');
+    }
   });
 
   it('end to the second', () => {
@@ -93,7 +105,7 @@ describe('MediaLinks', () => {
   it('outlive a new key as long as the old one is named', () => {
     const two = key(2);
     expect(linksWith(two, one).verify(media.id, search, now)).toEqual(media);
-    expect(linksWith(one, two).make(media, now).url).toContain('&key=2&');
+    expect(linksWith(one, two).make(media, { now }).url).toContain('&key=2&');
     expect(() => linksWith(two).verify(media.id, search, now)).toThrow();
     expect(() => linksWith(key(1)).verify(media.id, search, now)).toThrow();
   });

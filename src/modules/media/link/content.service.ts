@@ -16,18 +16,26 @@ import {
   StorageUnavailableError,
 } from '../../../infrastructure/storage/file-storage.js';
 import type { MediaObjectEntity } from '../entities/media-object.entity.js';
-import { attachment, servedName } from '../file-name.js';
+import { contentDisposition, servedName } from '../file-name.js';
 import { mediaErrors } from '../media.errors.js';
-import type { MediaLink, MediaObject } from '../media.types.js';
+import type { LinkDisposition, MediaLink, MediaObject } from '../media.types.js';
 import { MediaRepository } from '../media.repository.js';
-import { isKnownMimeType } from '../sniff/formats.js';
+import { isKnownMimeType, isShown } from '../sniff/formats.js';
 
 const LIFETIME_MS = 15 * 60_000;
 
-/** What a link may open. */
+/** What a link may open, and whether a browser may show it. */
 export interface LinkTarget {
   organizationId: string;
   id: string;
+  disposition: LinkDisposition;
+}
+
+export interface LinkOptions {
+  /** Default: attachment. */
+  disposition?: LinkDisposition;
+  /** Milliseconds since 1970. */
+  now?: number;
 }
 
 /**
@@ -52,16 +60,18 @@ export class MediaLinks {
     this.newest = sealingVersion(config.security);
   }
 
-  make(media: Pick<MediaObject, 'organizationId' | 'id'>, now = Date.now()): MediaLink {
+  make({ organizationId, id }: Pick<MediaObject, 'organizationId' | 'id'>, options: LinkOptions = {}): MediaLink {
+    const { disposition = 'attachment', now = Date.now() } = options;
     // Whole seconds, as the link has them.
     const expires = Math.floor((now + LIFETIME_MS) / 1_000);
     const query = new URLSearchParams({
-      organization: media.organizationId,
+      ...(disposition === 'inline' && { disposition }),
+      organization: organizationId,
       expires: String(expires),
       key: String(this.newest),
-      signature: this.sign(media, expires, this.newest).toString('base64url'),
+      signature: this.sign({ organizationId, id, disposition }, expires, this.newest).toString('base64url'),
     });
-    const url = `${this.publicUrl.value}/media/${media.id}/content?${query.toString()}`;
+    const url = `${this.publicUrl.value}/media/${id}/content?${query.toString()}`;
     return { url, expiresAt: new Date(expires * 1_000) };
   }
 
@@ -72,9 +82,10 @@ export class MediaLinks {
    * @throws MEDIA_LINK_INVALID (403), MEDIA_LINK_EXPIRED (403) where only the time has passed.
    */
   verify(id: string, search: string, now = Date.now()): LinkTarget {
-    const [, expires, key, organization = '', signature = ''] =
+    const [, inline, expires, key, organization = '', signature = ''] =
       PARAMETERS.exec(search.split('&').sort().join('&')) ?? [];
-    const target = { organizationId: organization, id };
+    const disposition: LinkDisposition = inline === undefined ? 'attachment' : 'inline';
+    const target = { organizationId: organization, id, disposition };
     const given = Buffer.from(signature, 'base64url');
     const version = Number(key);
     if (!isUuid(id) || !isUuid(organization) || !this.keys.has(version)) throw mediaErrors.MEDIA_LINK_INVALID();
@@ -87,7 +98,7 @@ export class MediaLinks {
   private sign(target: LinkTarget, expires: number, version: number): Buffer {
     const key = this.keys.get(version);
     if (key === undefined) throw new Error(`there is no key of version ${version}`);
-    const text = ['GET', target.organizationId, target.id, 'attachment', expires, version].join('\n');
+    const text = ['GET', target.organizationId, target.id, target.disposition, expires, version].join('\n');
     return createHmac('sha256', key).update(text).digest();
   }
 }
@@ -97,7 +108,7 @@ export class MediaLinks {
  * signature's 43 characters carries two bits that mean nothing; only zeroes are its own spelling.
  */
 const PARAMETERS =
-  /^expires=([1-9]\d{0,11})&key=(0|[1-9]\d{0,5})&organization=([0-9a-f-]{36})&signature=([\w-]{42}[AEIMQUYcgkosw048])$/;
+  /^(disposition=inline&)?expires=([1-9]\d{0,11})&key=(0|[1-9]\d{0,5})&organization=([0-9a-f-]{36})&signature=([\w-]{42}[AEIMQUYcgkosw048])$/;
 
 /** Hands out the bytes that a temporary link names. */
 @Injectable()
@@ -123,7 +134,7 @@ export class ContentService {
     const sizeBytes = media.sizeBytes ?? 0;
     const etag = `"${media.sha256}"`;
     if (names(req.headers['if-none-match'], etag)) {
-      setHeaders(res, media);
+      setHeaders(res, media, target.disposition);
       res.setHeader('ETag', etag);
       res.status(304).end();
       return;
@@ -133,7 +144,7 @@ export class ContentService {
     const isHead = req.method === 'HEAD';
     const bytes = range === 'unsatisfiable' || isHead ? null : await this.open(media, range ?? undefined);
 
-    setHeaders(res, media);
+    setHeaders(res, media, target.disposition);
     res.setHeader('ETag', etag);
     if (range === 'unsatisfiable') {
       res.setHeader('Content-Range', `bytes */${sizeBytes}`);
@@ -172,12 +183,17 @@ export class ContentService {
   }
 }
 
-/** Files are untrusted: a browser must not show, run, sniff or cache them. */
-function setHeaders(res: Response, media: MediaObjectEntity): void {
+/**
+ * Files are untrusted: a browser must not run, sniff or cache them, and shows one only where the link says so. The link itself
+ * is the permission, so that a page of any origin may show what it names.
+ */
+function setHeaders(res: Response, media: MediaObjectEntity, wanted: LinkDisposition): void {
+  const disposition = isShown(media.mimeType) ? wanted : 'attachment';
+  const name = servedName(media.filename, media.id, media.mimeType);
   res.setHeader('Content-Type', isKnownMimeType(media.mimeType) ? media.mimeType : 'application/octet-stream');
-  res.setHeader('Content-Disposition', attachment(servedName(media.filename, media.id, media.mimeType)));
+  res.setHeader('Content-Disposition', contentDisposition(disposition, name));
   res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
-  res.setHeader('Cross-Origin-Resource-Policy', 'same-site');
+  res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   res.setHeader('Cache-Control', 'private, no-store');
   res.setHeader('Accept-Ranges', 'bytes');
 }

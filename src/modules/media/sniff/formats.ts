@@ -53,6 +53,12 @@ export function mimeTypesOf(type: MediaType | null): string[] {
   return [...new Set(ALL.filter((format) => type === null || format.type === type).map((format) => format.mimeType))];
 }
 
+/** Whether a browser shows files of this MIME type without running anything of them: images, audio, video and PDF. */
+export function isShown(mimeType: string): boolean {
+  const known = ALL.find((format) => format.mimeType === mimeType);
+  return known !== undefined && (known.type !== 'document' || known === FORMATS.pdf);
+}
+
 /** Extension of a MIME type that we serve, without a dot; `bin` for others. */
 export function extensionOf(mimeType: string): string {
   return ALL.find((format) => format.mimeType === mimeType)?.extension ?? 'bin';

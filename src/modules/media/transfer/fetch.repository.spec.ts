@@ -207,15 +207,14 @@ describe('the sweeps', () => {
     await pending(both, -30);
     const { lanes: lanesDue, next } = await fetches.dueLanes(1_000, null);
     expect(next).toBeNull();
-    expect(lanesDue.map((lane) => lane.key).sort()).toEqual([due, both].map(({ id }) => fetchLaneOf(id)).sort());
-    expect(lanesDue[0]?.dueForMs).toBeGreaterThan(29_000);
+    expect([...lanesDue].sort()).toEqual([due, both].map(({ id }) => fetchLaneOf(id)).sort());
     const paged: string[] = [];
     for (let after: string | null | undefined; after !== null;) {
       const page = await fetches.dueLanes(1, after ?? null);
-      paged.push(...page.lanes.map(({ key }) => key));
+      paged.push(...page.lanes);
       after = page.next;
     }
-    expect(paged).toEqual(lanesDue.map(({ key }) => key));
+    expect(paged).toEqual(lanesDue);
   });
 
   it('read no backlog to know it', async () => {

@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
 import { dueTableLanes, type DueSince, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
-import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
+import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
-  holdOf,
   holdParams,
   laneHold,
-  type HoldRow,
   type HoldRequest,
 } from '../../../infrastructure/queue/lane-hold.js';
 import { FETCH_LANE, withMediaEvents } from '../media.repository.js';
@@ -25,8 +23,7 @@ export interface ClaimedFile extends Pick<
   owner: string;
 }
 
-/** `id` is null where there was nothing to claim. */
-type ClaimRow = HoldRow & Omit<ClaimedFile, 'id' | 'owner'> & { id: string | null };
+type FileRow = ClaimRow<Omit<ClaimedFile, 'owner'>>;
 
 /** After this long without a renewal a claimed file is fetched again. */
 export const FETCH_LEASE_MS = 60_000;
@@ -62,13 +59,10 @@ export class FetchRepository {
 
   /** Claims up to `limit` due files of the lane, the longest due first. */
   async claim(request: HoldRequest): Promise<Claim<ClaimedFile>> {
-    const rows = await this.database.query<ClaimRow>(CLAIM, [
-      ...holdParams(request),
-      connectionOfLane(request.laneKey),
-      FETCH_LEASE_MS / 1_000,
-    ]);
-    const items = rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id, owner: request.owner }]));
-    return { hold: holdOf(rows), items };
+    const { laneKey, owner } = request;
+    const params = [...holdParams(request), connectionOfLane(laneKey), FETCH_LEASE_MS / 1_000];
+    const { hold, items } = claimOf(await this.database.query<FileRow>(CLAIM, params));
+    return { hold, items: items.map((file) => ({ ...file, owner })) };
   }
 
   /** Prolongs a lease; false where the file was deleted or claimed again. */

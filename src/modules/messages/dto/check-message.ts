@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
 import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
-import { MOST_AHEAD } from '../../sending/sending.types.js';
+import { MAX_AHEAD } from '../../sending/sending.types.js';
 
 /** What does not keep Herald from taking a message, but may keep it from arriving. */
 const WARNING_CODES = [
@@ -92,7 +92,7 @@ export class CheckedWindow {
 
 export class CheckedQueue {
   /** Messages of the number that leave first, counted up to 10,000. */
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: MOST_AHEAD, example: 0 })
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: MAX_AHEAD, example: 0 })
   ahead!: number;
 
   /** Null where it cannot be known: the number cannot send, or more than 10,000 messages wait. */

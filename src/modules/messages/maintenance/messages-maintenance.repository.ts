@@ -10,6 +10,7 @@ import { queueTakes, scheduleTakes } from '../message/message-state.js';
 import type { LaneStatus } from '../messages.types.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../message/message-event-sql.js';
 import { BY_RECIPIENT } from '../message/message-row.js';
+import { SCHEDULE_LANE } from '../schedule/schedule.repository.js';
 
 /** One contact's messages on one page of the workspace's journal. */
 export interface MessagePage {
@@ -374,7 +375,7 @@ left join lateral (
 left join lateral (
   select t.release_at from message_schedule t
   where t.connection_id = c.id
-    and t.release_at >= coalesce((select low_at from lane where key = 'schedule:' || c.id), '-infinity')
+    and t.release_at >= coalesce((select low_at from lane where key = '${SCHEDULE_LANE}' || c.id), '-infinity')
   order by t.connection_id, t.release_at limit 1) as scheduled on true`;
 
 const UNKNOWN = `

@@ -4,15 +4,13 @@ import { Database } from '../../../infrastructure/database/database.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
-  holdOf,
   holdParams,
   laneHold,
   LANES_HELD,
   type HoldRequest,
-  type HoldRow,
 } from '../../../infrastructure/queue/lane-hold.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
-import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
+import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
 import { laneRecipient } from '../../conversations/conversations.repository.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
 import { queueTakes, scheduleTakes } from '../message/message-state.js';
@@ -41,11 +39,11 @@ export interface Released {
 
 /** Messages of a number that are released together. */
 export const RELEASE_BATCH = 100;
-const LANE = 'schedule:';
+export const SCHEDULE_LANE = 'schedule:';
 
 /** The lane of a number's scheduled messages; its queue's lane is named by the connection's id alone. */
 export function scheduleLaneOf(connectionId: string): string {
-  return `${LANE}${connectionId}`;
+  return `${SCHEDULE_LANE}${connectionId}`;
 }
 
 /** `message_schedule`: messages that are to go later, their release, and taking back what has not been sent. */
@@ -63,10 +61,11 @@ export class ScheduleRepository {
    * them: nothing is sent by a release, so one that is done twice, or not at all, does no harm.
    */
   async claim(request: HoldRequest, ttlHours: number): Promise<Claim<DueMessage[]>> {
-    const params = [...holdParams(request), request.laneKey.slice(LANE.length), RELEASE_BATCH, ttlHours];
+    const params = [...holdParams(request), request.laneKey.slice(SCHEDULE_LANE.length), RELEASE_BATCH, ttlHours];
     const rows = await this.database.byIndex(() => this.database.query<DueRow>(CLAIM, params));
-    const due = rows.flatMap((row) => (row.id === null ? [] : [{ message: messageOf(row), isExpired: row.isExpired }]));
-    return { hold: holdOf(rows), items: due.length === 0 ? [] : [due] };
+    const { hold, items } = claimOf(rows);
+    const due = items.map((row) => ({ message: messageOf(row), isExpired: row.isExpired }));
+    return { hold, items: due.length === 0 ? [] : [due] };
   }
 
   /** Queues what is due, or fails it, in the order of its time. What was taken back meanwhile is left out. */
@@ -98,7 +97,7 @@ export class ScheduleRepository {
 
 const LANES: TableLanes = {
   table: 'connection',
-  prefix: LANE,
+  prefix: SCHEDULE_LANE,
   // Those that cannot send as well: their messages fail.
   where: 'true',
   dueSince: (from) => `(select t.release_at from message_schedule t
@@ -109,7 +108,7 @@ const LANES: TableLanes = {
 /** $1 limit, $2 behind which connection. */
 export const DUE = dueSql(LANES, '$1', '$2');
 
-type DueRow = HoldRow & ((MessageRow & { isExpired: boolean }) | { id: null });
+type DueRow = ClaimRow<MessageRow & { isExpired: boolean }>;
 
 // $1 to $6 the hold, $7 connection, $8 messages, $9 ttl hours.
 export const CLAIM = `

@@ -11,7 +11,7 @@ import { inBatches } from '../../../infrastructure/queue/sweeps.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
-import type { DuePage } from '../../../infrastructure/queue/due-lanes.js';
+import { oneLane } from '../../../infrastructure/queue/due-lanes.js';
 import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { SecretBox } from '../../../infrastructure/secrets/secret-box.js';
@@ -216,7 +216,7 @@ export class OtpProcessor extends QueueProcessor<CodeTask> {
         maxInFlight: PLACES,
         lookEveryMs: LOOK_EVERY_MS,
         queue,
-        dueLanes: Object.assign(() => this.dueLanes(), { hasWork: () => HAS_WAITING }),
+        dueLanes: oneLane(parts.database, OTP_LANE, () => HAS_WAITING),
         // A queued code is due at once; a number's next code is not, nor its next guesses.
         waitsFor: [
           { table: 'otp_recipient', column: 'last_sent_at' },
@@ -242,11 +242,6 @@ export class OtpProcessor extends QueueProcessor<CodeTask> {
       },
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.endOverdue(limit)),
     });
-  }
-
-  private async dueLanes(): Promise<DuePage> {
-    const dueForMs = await this.sending.dueForMs();
-    return { lanes: dueForMs === null ? [] : [{ key: OTP_LANE, dueForMs }], next: null };
   }
 
   private endOverdue(limit: number): Promise<number> {

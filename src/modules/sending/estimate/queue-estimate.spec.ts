@@ -6,7 +6,7 @@ import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { MOST_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
+import { MAX_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
 import { QueueEstimates } from './queue-estimate.js';
 import { putBack } from '../outcome/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from '../outcome/outcome.repository.js';
@@ -158,17 +158,17 @@ describe('the place in the queue', () => {
   });
 
   it('is counted up to ten thousand, and reads no more than that of a longer queue', async () => {
-    const ids = await queue(Array.from({ length: 3 * MOST_AHEAD }, (_, n) => String(100_000 + n)));
+    const ids = await queue(Array.from({ length: 3 * MAX_AHEAD }, (_, n) => String(100_000 + n)));
     await opened.database.execute('vacuum analyze message_queue');
-    expect(await waitingOf(ids[MOST_AHEAD - 1] ?? '')).toMatchObject({ ahead: MOST_AHEAD - 1 });
+    expect(await waitingOf(ids[MAX_AHEAD - 1] ?? '')).toMatchObject({ ahead: MAX_AHEAD - 1 });
     const last = ids.at(-1) ?? '';
-    expect(await waitingOf(last)).toMatchObject({ reason: 'number_pace', ahead: MOST_AHEAD, estimatedSendAt: null });
+    expect(await waitingOf(last)).toMatchObject({ reason: 'number_pace', ahead: MAX_AHEAD, estimatedSendAt: null });
     const read = await rowsRead(opened.database, 'message_queue', () => waitingOf(last));
-    expect(read).toBeLessThan(2.5 * MOST_AHEAD);
+    expect(read).toBeLessThan(2.5 * MAX_AHEAD);
   });
 
   it('passes over what is not due, however much it is', async () => {
-    const ids = await queue(Array.from({ length: 2 * MOST_AHEAD }, (_, n) => String(100_000 + n)));
+    const ids = await queue(Array.from({ length: 2 * MAX_AHEAD }, (_, n) => String(100_000 + n)));
     const last = ids.at(-1) ?? '';
     await opened.database.execute(
       `update message_queue set due_at = clock_timestamp() + interval '1 day'

@@ -5,7 +5,7 @@ import { LANES_HELD, isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { laneRecipient } from '../../conversations/conversations.repository.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 import type { ClaimedMessage } from '../claim/claim-sql.js';
-import { MOST_AHEAD, type NewInQueue, type QueueEstimate, type Waiting } from '../sending.types.js';
+import { MAX_AHEAD, type NewInQueue, type QueueEstimate, type Waiting } from '../sending.types.js';
 
 /** The platform's limit of messages from one number to one recipient. */
 const PAIR_LIMIT = 131056;
@@ -84,10 +84,10 @@ const future = (time: Date | null, now: Date): Date | null => (time !== null && 
 
 function estimateOf(row: LaneRow): QueueEstimate {
   const { now } = row;
-  const ahead = Math.min(MOST_AHEAD, row.earlier + row.others);
+  const ahead = Math.min(MAX_AHEAD, row.earlier + row.others);
   const dueSince = later(row.queuedAt, row.dueAt);
   const isStalled = !row.isDrained && row.pausedUntil === null && now.getTime() - dueSince.getTime() > NOT_DRAINED_MS;
-  if (!row.canSend || row.allHeld || ahead === MOST_AHEAD || isStalled) {
+  if (!row.canSend || row.allHeld || ahead === MAX_AHEAD || isStalled) {
     return { ahead, estimatedSendAt: null };
   }
   const from = later(later(now, row.pausedUntil), row.nextSlotAt);
@@ -115,7 +115,7 @@ function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick
 }
 
 /** Messages on the wire, of all numbers, behind which others of their recipients wait. */
-const MOST_ON_WIRE = 1_000;
+const MAX_ON_WIRE = 1_000;
 
 // Every part reads a bounded number of rows. Recipients take turns in the order in which their first messages became due,
 // so before the message leave of each recipient that is due earlier one more than stand before it to its own recipient,
@@ -132,7 +132,7 @@ with subject as materialized (${subject}), lane_now as materialized (
   select e.* from subject s cross join lateral (
     select q.attempt_id, q.due_at from message_queue q
     where q.connection_id = s.connection_id and q.recipient = s.recipient and (q.attempt_id is not null or q.seq < s.seq)
-    order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit ${MOST_AHEAD}) as e
+    order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit ${MAX_AHEAD}) as e
 ), turn as materialized (
   select s.connection_id, s.recipient, l.low_at, (select count(*) from earlier) as earlier,
     coalesce((select e.due_at from earlier e limit 1),
@@ -143,12 +143,12 @@ with subject as materialized (${subject}), lane_now as materialized (
   from turn t cross join lateral (
     (select q.recipient, true as is_due, q.due_at from message_queue q
      where q.connection_id = t.connection_id and q.due_at >= t.low_at and q.due_at <= statement_timestamp()
-     order by q.connection_id, q.due_at limit ${MOST_AHEAD})
+     order by q.connection_id, q.due_at limit ${MAX_AHEAD})
     union all
     select w.recipient, false, 'infinity' from (
       select q.connection_id, q.recipient from message_queue q
       where q.lease_until is not null and q.lease_until > statement_timestamp()
-      order by q.lease_until limit ${MOST_ON_WIRE}) as w
+      order by q.lease_until limit ${MAX_ON_WIRE}) as w
     where w.connection_id = t.connection_id) as found
   where found.recipient <> t.recipient
 ), passed as materialized (
@@ -159,7 +159,7 @@ with subject as materialized (${subject}), lane_now as materialized (
      where q.connection_id = t.connection_id and q.recipient = o.recipient and (q.attempt_id is null)
        and not (o.is_due and o.most = 1)
      order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit o.most)) as gone
-  limit ${MOST_AHEAD}
+  limit ${MAX_AHEAD}
 )
 select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_second as "ratePerSecond",
   l.paused_until as "pausedUntil", l.pause_reason as "pauseReason", l.next_slot_at as "nextSlotAt", l.is_drained as "isDrained",

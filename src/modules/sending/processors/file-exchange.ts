@@ -23,7 +23,7 @@ export type Exchanged =
 const CODES_ABOUT_FILES: ReadonlySet<number> = new Set([100, 131009, 131052, 131053]);
 /** Each further wait for an upload is longer, so that one which never ends costs little. */
 const WAIT_STEP_MS = 500;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /** Exchanges our files' ids in a message for the platform's, which are made at first use and may expire. */
 @Injectable()
@@ -51,7 +51,7 @@ export class FileExchange {
       else delayMs = Math.max(delayMs, answer.retryInMs, 1);
     }
     if (delayMs > 0) {
-      const waitMs = Math.min(attemptNumber * WAIT_STEP_MS, LONGEST_WAIT_MS);
+      const waitMs = Math.min(attemptNumber * WAIT_STEP_MS, MAX_WAIT_MS);
       return { kind: 'later', delayMs: Math.max(delayMs, waitMs) };
     }
     const exchanged = changeFiles(type, content, (file) => {

@@ -1,4 +1,4 @@
-import { MOST_DETAILS, type ErrorDetail } from '../../../common/app-error.js';
+import { MAX_DETAILS, type ErrorDetail } from '../../../common/app-error.js';
 import { isObject, type JsonObject } from '../../../common/json.js';
 import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import type { TemplateCategory, TemplateDraft, TemplateForm } from '../templates.types.js';
@@ -92,7 +92,7 @@ const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
  */
 export function checkTemplate(draft: TemplateDraft): ErrorDetail[] {
   const details: ErrorDetail[] = [];
-  for (const each of violationsOf(draft)) if (details.push(each) === MOST_DETAILS) break;
+  for (const each of violationsOf(draft)) if (details.push(each) === MAX_DETAILS) break;
   return details;
 }
 

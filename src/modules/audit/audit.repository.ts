@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { BatchPlace } from '../../infrastructure/database/batch-place.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { AuditAction } from './audit.types.js';
+import { AuditEventEntity } from './entities/audit-event.entity.js';
+
+export type AuditEvent = AuditEventEntity;
+
+export interface AuditFilter {
+  organizationId?: string;
+  action?: string;
+  since?: Date;
+  until?: Date;
+  limit: number;
+}
+
+/** The only place with SQL of the table `audit_event`. */
+@Injectable()
+export class AuditRepository {
+  private readonly old = new BatchPlace('-infinity');
+
+  constructor(private readonly database: Database) {}
+
+  /** In the ambient transaction. @throws Error outside one. */
+  async insert(event: Omit<AuditEvent, 'id' | 'occurredAt'>): Promise<void> {
+    if (!this.database.inTransaction) {
+      throw new Error(`${event.action}: an audit event belongs into the change's transaction`);
+    }
+    await this.table.insert({ ...event, details: event.details as never });
+  }
+
+  /**
+   * Seconds until the workspace may make one more of these changes, 0: now. `perHour` of them are free at once, then one
+   * comes back each time that this part of an hour is over. Ask in the change's transaction, once it holds its locks.
+   */
+  async secondsUntilNext(organizationId: string, actions: readonly AuditAction[], perHour: number): Promise<number> {
+    const { seconds } = await this.database.row<{ seconds: number }>(
+      `select case when count(*) < $3::integer then 0 else greatest(0, ceil(extract(epoch from
+           max(occurred_at) + interval '1 hour' / $3::integer - clock_timestamp()))) end::integer as seconds
+       from (select occurred_at from audit_event
+         where organization_id = $1 and action = any($2::text[]) and occurred_at > statement_timestamp() - interval '1 hour'
+         order by occurred_at desc limit $3::integer) as recent`,
+      [organizationId, actions, perHour],
+    );
+    return seconds;
+  }
+
+  /** Newest first. */
+  list({ organizationId, action, since, until, limit }: AuditFilter): Promise<AuditEvent[]> {
+    const query = this.table.createQueryBuilder('event').where('true');
+    if (organizationId !== undefined) query.andWhere('event.organization_id = :organizationId', { organizationId });
+    if (action !== undefined) query.andWhere('event.action = :action', { action });
+    if (since !== undefined) query.andWhere('event.occurred_at >= :since', { since });
+    if (until !== undefined) query.andWhere('event.occurred_at < :until', { until });
+    return query.orderBy('event.occurredAt', 'DESC').addOrderBy('event.id', 'DESC').limit(limit).getMany();
+  }
+
+  /**
+   * Of a workspace that was deleted in this transaction: addresses and details go, the rest stays. The database refuses
+   * it for any other.
+   */
+  async forget(organizationId: string): Promise<void> {
+    await this.table.update({ organizationId }, { address: null, details: null });
+  }
+
+  /** Removes what is older than `before`, at most `limit` rows; returns how many. */
+  remove(before: Date, limit: number): Promise<number> {
+    const remove = `delete from audit_event where id = any(array(
+        select id from audit_event where occurred_at >= $1 and occurred_at < $3 order by occurred_at, id limit $2))
+      returning occurred_at as place`;
+    return this.old.run(this.database, remove, limit, [before]);
+  }
+
+  private get table() {
+    return this.database.repository(AuditEventEntity);
+  }
+}
