@@ -259,13 +259,7 @@ describe('GET /events', () => {
     expect((await rest(api, start)).events).toHaveLength(4);
     expect(await readBy(['webhooks:read'])).toEqual({
       types: ['template.status.updated'],
-      omitted: [
-        'message.received',
-        'message.status.updated',
-        'media.ready',
-        'media.failed',
-        'contact.opt_out.updated',
-      ],
+      omitted: ['message.received', 'message.status.updated', 'media.ready', 'media.failed', 'contact.opt_out.updated'],
     });
     expect(await readBy(['webhooks:read', 'media:read'])).toEqual({
       types: ['media.ready', 'media.failed', 'template.status.updated'],
