@@ -41,7 +41,7 @@ describe('a simulator that is started again', () => {
     const sending = Promise.allSettled(
       Array.from({ length: 500 }, async (_, i) => {
         answered.push(
-          await client.sendTaken({ to: `+49151${20_000_000 + i * 10 + 5}`, biz_opaque_callback_data: `${i}` }),
+          await client.sendTaken({ to: `+49151${20_000_100 + i * 10 + 5}`, biz_opaque_callback_data: `${i}` }),
         );
       }),
     );
