@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { FIRST_ID, newId } from '../../src/common/ids.js';
-import { DUE as DUE_LANES, CLAIM } from '../../src/modules/sending/claim/claim-sql.js';
-import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED } from '../../src/modules/sending/sending.repository.js';
+import { DUE as DUE_LANES, CLAIM, claimParams } from '../../src/modules/sending/claim/claim.repository.js';
+import { EXPIRE_LEASES, EXPIRE_QUEUED } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
 import {
   CLAIM as CLAIM_SCHEDULED,
   DUE as DUE_SCHEDULED,

@@ -2,6 +2,7 @@ import { Global, Module, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditRepository } from '../../src/modules/audit/audit.repository.js';
 import { Audit } from '../../src/modules/audit/audit.service.js';
 import { AuditEventEntity } from '../../src/modules/audit/entities/audit-event.entity.js';
 import { AccessGuard } from '../../src/modules/keys/access.guard.js';
@@ -47,7 +48,7 @@ export interface SmallAppOptions {
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity])],
-  providers: [Audit],
+  providers: [AuditRepository, Audit],
   exports: [Audit],
 })
 class AuditTrail {}

@@ -3,7 +3,7 @@ import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../src/common/failure-c
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import type { TimelineResponse } from '../../src/modules/messages/dto/timeline.response.js';
-import { SendRepository } from '../../src/modules/sending/sending.repository.js';
+import { SendingSweepsRepository } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { testPhone } from '../support/factories.js';
 import { rowsRead } from '../support/rows-read.js';
@@ -268,7 +268,7 @@ describe('the explanation', () => {
       `update message_queue set expires_at = expires_at - interval '25 hours' where message_id = $1`,
       [id],
     );
-    await test.app.get(SendRepository, { strict: false }).expireQueued(100);
+    await test.app.get(SendingSweepsRepository, { strict: false }).expireQueued(100);
     const expired = await told(id);
     expect(movesOf(expired).at(-1)).toEqual(['expired', 'failed', undefined, 'herald']);
     expect(expired.explanation).toMatchObject({ responsible: 'operator', retry: { advised: true, not_before: null } });

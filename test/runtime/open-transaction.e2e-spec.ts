@@ -7,10 +7,15 @@ import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { MessagesMaintenanceRepository } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../src/modules/messages/messages.repository.js';
 import { scheduleLaneOf, ScheduleRepository } from '../../src/modules/messages/schedule/schedule.repository.js';
-import { CLAIM, type ClaimRow } from '../../src/modules/sending/claim/claim-sql.js';
+import {
+  CLAIM,
+  type ClaimRow,
+  claimParams,
+  ClaimRepository,
+} from '../../src/modules/sending/claim/claim.repository.js';
+import { SendingSweepsRepository } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
 import { QueueEstimates } from '../../src/modules/sending/estimate/queue-estimate.js';
 import { RECORD as RECORD_SEND } from '../../src/modules/sending/outcome/outcome.repository.js';
-import { claimParams, SendRepository } from '../../src/modules/sending/sending.repository.js';
 import { INBOUND_LANE, InboundRepository, type DueNotification } from '../../src/modules/inbound/inbound.repository.js';
 import { OtpRepository } from '../../src/modules/otp/otp.repository.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
@@ -83,7 +88,8 @@ const queued = (dueAt: string): string => `with ${JOURNAL}
 
 function messageWork(test: TestApp, { connection }: Lane): Record<string, () => Promise<unknown>> {
   const { app, database } = test;
-  const sends = app.get(SendRepository);
+  const sends = app.get(ClaimRepository);
+  const sweeps = app.get(SendingSweepsRepository);
   const messages = app.get(MessagesRepository);
   const maintenance = app.get(MessagesMaintenanceRepository);
   const claim = async () => {
@@ -109,8 +115,8 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
         ]),
       ),
     'due lanes': () => sends.dueConnections(2_000, null),
-    'lost leases': () => sends.expireLeases(1_000),
-    expiry: () => sends.expireQueued(1_000),
+    'lost leases': () => sweeps.expireLeases(1_000),
+    expiry: () => sweeps.expireQueued(1_000),
     marks: () => sends.dueConnections.moveMarks(),
     'count of what waits': () => messages.countQueued(connection.organizationId, 500),
     'oldest due': () => maintenance.oldestDueSeconds(),
@@ -130,9 +136,10 @@ async function mark({ database, app }: TestApp, key: string): Promise<void> {
 
 async function settleMessages(test: TestApp, { connection }: Lane): Promise<void> {
   await mark(test, connection.id);
-  const sends = test.app.get(SendRepository);
-  await sends.expireLeases(1_000);
-  await sends.expireQueued(1_000);
+  const sends = test.app.get(ClaimRepository);
+  const sweeps = test.app.get(SendingSweepsRepository);
+  await sweeps.expireLeases(1_000);
+  await sweeps.expireQueued(1_000);
   await sends.dueConnections.moveMarks();
 }
 

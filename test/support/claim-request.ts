@@ -1,7 +1,6 @@
 import type { HoldRequest } from '../../src/infrastructure/queue/lane-hold.js';
 import type { Claim } from '../../src/infrastructure/queue/queue-loop.js';
-import type { ClaimedMessage } from '../../src/modules/sending/claim/claim-sql.js';
-import type { ClaimLimits, SendRepository } from '../../src/modules/sending/sending.repository.js';
+import type { ClaimedMessage, ClaimLimits, ClaimRepository } from '../../src/modules/sending/claim/claim.repository.js';
 
 /** A claim of a process that has all the pace which it may have in hand. The lane's row must exist. */
 export function claimRequest(laneKey: string, owner: string, limit: number): HoldRequest {
@@ -10,7 +9,7 @@ export function claimRequest(laneKey: string, owner: string, limit: number): Hol
 
 /** The claim of one lane alone. */
 export async function claimLane(
-  sends: SendRepository,
+  sends: ClaimRepository,
   request: HoldRequest,
   limits: ClaimLimits,
 ): Promise<Claim<ClaimedMessage>> {

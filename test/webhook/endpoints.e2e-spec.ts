@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { EVENT_TYPES } from '../../src/modules/webhook/webhook.types.js';
@@ -111,6 +112,44 @@ describe('PUT /webhook', () => {
     const read = await api.get('/webhook');
     expect(read.status).toBe(200);
     expect(read.body.data).toEqual(settings);
+  });
+
+  it('takes a secret of a deployment for a new one, keeps it, and refuses another', async () => {
+    const { api, configure } = await subscriber(test);
+    const put = (body: object) =>
+      api.request({ method: 'PUT', path: '/webhook', body: { url: receiver.url('/given'), ...body } });
+    const secret = `whsec_${randomBytes(24).toString('base64')}`;
+    for (const wrong of [
+      'whsec_c2hvcnQ=',
+      secret.slice(6),
+      `whsec_${randomBytes(65).toString('base64')}`,
+      `${secret}=`,
+      7,
+      null,
+    ]) {
+      const { status, body } = await put({ secret: wrong });
+      expect([status, body.error.details?.[0]?.field]).toEqual([400, 'secret']);
+    }
+    expect((await api.get('/webhook')).status).toBe(404);
+    expect(await configure({ url: receiver.url('/given'), secret })).toMatchObject({ secret });
+    const again = await configure({ url: receiver.url('/given'), secret });
+    expect(again).not.toHaveProperty('secret');
+    expect(again.secret_hint).toBe(`whsec_...${secret.slice(-4)}`);
+    const other = await put({ secret: `whsec_${randomBytes(32).toString('base64')}`, active: false });
+    expect([other.status, other.body.error]).toEqual([
+      400,
+      expect.objectContaining({
+        code: 'WEBHOOK_SECRET_DIFFERS',
+        message: expect.stringContaining('POST /webhook/rotate-secret'),
+      }),
+    ]);
+    expect((await api.get('/webhook')).body.data.active).toBe(true);
+    const { event_id: id } = (await api.post('/webhook/test')).body.data;
+    expect(verify(secret, await waitFor(() => receiver.of(id as string)[0])).id).toBe(id);
+    // What is replaced is no longer the present one.
+    const rotated = (await api.post('/webhook/rotate-secret')).body.data.secret as string;
+    expect((await put({ secret })).status).toBe(400);
+    expect((await put({ secret: rotated })).status).toBe(200);
   });
 
   it('changes it and keeps the secret and, where they are left out, the kinds', async () => {

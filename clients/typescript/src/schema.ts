@@ -729,8 +729,8 @@ export interface paths {
         get: operations["webhook_get"];
         /**
          * Set the webhook
-         * @description A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`;
-         *     later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
+         * @description A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`,
+         *     which Herald makes where the call brings none; later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
          *     after any call with `active: true`, and what waited for it goes out.
          *
          *     `connection_ids` and `headers` that are left out stay as they are; empty ones choose all numbers, and no headers.
@@ -2968,6 +2968,13 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /**
+             * @description The signing secret of a new webhook, for deployments that know it beforehand: `whsec_` and the base64 of 24 to 64 random
+             *     bytes. Left out: Herald makes one. An existing webhook keeps its secret: the same one is accepted, another is 400; replace
+             *     it with POST /webhook/rotate-secret.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret?: string;
             /**
              * Format: uri
              * @description Where events are posted to: https, port 443, a host name that leads to public addresses only.
@@ -13502,6 +13509,7 @@ export interface operations {
                  *       "headers": {
                  *         "X-Environment": "production"
                  *       },
+                 *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
                  *       "active": true
                  *     }
                  */
@@ -13569,6 +13577,7 @@ export interface operations {
             };
             /**
              * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`WEBHOOK_SECRET_DIFFERS`](/docs/errors#WEBHOOK_SECRET_DIFFERS): `secret` of PUT /webhook is not the present one of the webhook, which keeps its secret.
              *     - [`WEBHOOK_URL_NOT_ALLOWED`](/docs/errors#WEBHOOK_URL_NOT_ALLOWED): The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `ip_literal`, `private_address`, `unresolvable` or `credentials_in_url`.
              */
             400: {
@@ -15444,4 +15453,5 @@ export type ErrorCode =
   | 'WEBHOOK_REPLAY_NOT_FOUND'
   | 'WEBHOOK_REPLAY_RUNNING'
   | 'WEBHOOK_REPLAY_TOO_LARGE'
+  | 'WEBHOOK_SECRET_DIFFERS'
   | 'WEBHOOK_URL_NOT_ALLOWED';

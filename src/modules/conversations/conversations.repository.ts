@@ -228,7 +228,7 @@ export const numberOfConversation = (id: string, organizationId: string): string
  *
  * @param message relation with recipient, and with the columns of the other parameters.
  */
-export const laneRecipient = (
+export const recipientKey = (
   message: string,
   userId = 'recipient_user_id',
   conversationId = 'conversation_id',

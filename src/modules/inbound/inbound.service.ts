@@ -11,10 +11,10 @@ import { parseWebhookBody, type WebhookPayload } from '../../infrastructure/what
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import {
-  MessageEventsService,
+  MessageReportsService,
   type AppliedReports,
   type MessageReports,
-} from '../messages/reports/message-events.service.js';
+} from '../messages/reports/message-reports.service.js';
 import { OptOutsService } from '../opt-outs/opt-outs.service.js';
 import { OtpService } from '../otp/otp.service.js';
 import type { OtpStatusReport } from '../otp/otp.types.js';
@@ -32,7 +32,7 @@ const MIN_TRIES = 8;
 /** Later tries of statuses of numbers that are not ours: what is added later has sent none of these messages. */
 const UNKNOWN_NUMBER_TRIES = 3;
 /** The platform waits some ten seconds for its answer. What is not applied by then is only stored. */
-const PATIENCE_MS = 5_000;
+const APPLY_TIMEOUT_MS = 5_000;
 /** So that the statuses of one message become one change of its row, at a price that the platform does not notice. */
 const GATHER = { quietMs: 30, atMostMs: 300, apartMs: 300 };
 /** While more statuses are under way none waits for others: they make large batches without that. */
@@ -97,7 +97,7 @@ export class InboundService implements BeforeApplicationShutdown {
   constructor(
     private readonly notifications: InboundRepository,
     private readonly connections: ConnectionsService,
-    private readonly events: MessageEventsService,
+    private readonly reports: MessageReportsService,
     private readonly templates: TemplatesService,
     private readonly optOuts: OptOutsService,
     private readonly codes: OtpService,
@@ -108,7 +108,7 @@ export class InboundService implements BeforeApplicationShutdown {
     const settings = {
       name: 'notification',
       careful: true,
-      lockedForMs: PATIENCE_MS,
+      lockedForMs: APPLY_TIMEOUT_MS,
       gather: GATHER,
       sizeOf: ({ reports }: Work) => reports.statuses.length,
       maxSize: MAX_STATUSES,
@@ -128,7 +128,7 @@ export class InboundService implements BeforeApplicationShutdown {
     const payload = readPayload(body);
     const row = { id: newId(), body, unread: unreadOf(payload) };
     if (payload === null) await this.storeUnreadable(row);
-    else if ((await within(PATIENCE_MS, this.tryToApply(payload, row, FIRST))) === null) {
+    else if ((await within(APPLY_TIMEOUT_MS, this.tryToApply(payload, row, FIRST))) === null) {
       await this.notifications.store({ ...row, state: 'stored' });
     }
     this.counters.increment('notifications_stored');
@@ -198,7 +198,7 @@ export class InboundService implements BeforeApplicationShutdown {
     const { applied, codes, unmatched, unknownStatuses } = await batches
       .submit({ reports, row, given }, mayWait, this.tracing.current)
       .finally(() => (this.statusesUnderWay -= count));
-    this.events.announce(applied);
+    this.reports.announce(applied);
     await this.noteNumbers(payload.statuses);
     this.codes.countReports(codes);
     this.counters.increment('notifications_otp', codes.length);
@@ -235,7 +235,7 @@ export class InboundService implements BeforeApplicationShutdown {
   }
 
   private async commit(work: Work[], statements: Statements): Promise<Outcome[]> {
-    const applied = await this.events.applyAll(
+    const applied = await this.reports.applyAll(
       work.map(({ reports }) => reports),
       statements,
     );

@@ -11,7 +11,7 @@ import { WebhookModule } from '../webhook/webhook.module.js';
 import { AcceptRepository } from './accept/accept.repository.js';
 import { BacklogGuard } from './accept/backlog-guard.js';
 import { ContentPreparation } from './accept/content-preparation.js';
-import { MessageEventsService } from './reports/message-events.service.js';
+import { MessageReportsService } from './reports/message-reports.service.js';
 import { MessagesMaintenanceRepository } from './maintenance/messages-maintenance.repository.js';
 import { MessagesMaintenance } from './maintenance/messages.maintenance.js';
 import { MessagesController } from './messages.controller.js';
@@ -52,10 +52,10 @@ import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule
     ScheduleRepository,
     ScheduledMessages,
     ScheduleProcessor,
-    MessageEventsService,
+    MessageReportsService,
     MessagesMaintenance,
     MessagesMaintenanceRepository,
   ],
-  exports: [MessagesService, MessageEventsService],
+  exports: [MessagesService, MessageReportsService],
 })
 export class MessagesModule {}

@@ -11,7 +11,7 @@ import {
   pageOf,
   scanEndOf,
 } from './journal/journal-page.js';
-import { laneRecipient } from '../conversations/conversations.repository.js';
+import { recipientKey } from '../conversations/conversations.repository.js';
 import {
   ATTEMPT_COLUMNS,
   attemptOf,
@@ -278,7 +278,7 @@ with gone as (
 insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
   queued_at, due_at, attempt_number, event_count, expires_at)
 select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
-  ${laneRecipient('m')}, now.at, now.at, coalesce(gone.attempt_count, gone.attempt_number),
+  ${recipientKey('m')}, now.at, now.at, coalesce(gone.attempt_count, gone.attempt_number),
   gone.event_count, now.at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $5))
 from gone join message m on m.id = gone.message_id and m.organization_id = gone.organization_id
 cross join (select clock_timestamp() as at) as now

@@ -6,13 +6,14 @@ import { MediaModule } from '../media/media.module.js';
 import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
+import { ClaimRepository } from './claim/claim.repository.js';
 import { QueueEstimates } from './estimate/queue-estimate.js';
 import { OutcomeRepository } from './outcome/outcome.repository.js';
 import { FileExchange } from './processors/file-exchange.js';
 import { MessageSender } from './processors/message-sender.js';
 import { SEND_QUEUE, SendProcessor } from './processors/send.processor.js';
-import { SendRepository } from './sending.repository.js';
 import { SendingService } from './sending.service.js';
+import { SendingSweepsRepository } from './sweeps/sending-sweeps.repository.js';
 
 /** Takes queued messages to WhatsApp and records what it answered. */
 @Module({
@@ -30,7 +31,8 @@ import { SendingService } from './sending.service.js';
     SendProcessor,
     MessageSender,
     FileExchange,
-    SendRepository,
+    ClaimRepository,
+    SendingSweepsRepository,
     OutcomeRepository,
     QueueEstimates,
   ],

@@ -1,4 +1,4 @@
-import type { ClaimedMessage } from './claim/claim-sql.js';
+import type { ClaimedMessage } from './claim/claim.repository.js';
 
 /** Why a queued message has not left yet. */
 export const WAITING_REASONS = [

@@ -44,6 +44,17 @@ export function signDelivery(
     .join(' ');
 }
 
+/** `whsec_` and base64, as far as a pattern can say it; `isWebhookSecret` says the rest. */
+export const SECRET_PATTERN = '^whsec_[A-Za-z0-9+/]{32,86}={0,2}$';
+
+export function isWebhookSecret(text: unknown): text is string {
+  try {
+    return typeof text === 'string' && keyOf(text).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 function keyOf(secret: string): Buffer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   const key = Buffer.from(encoded, 'base64');
@@ -118,10 +129,9 @@ export class EndpointSecrets {
     rotation.add(HEADERS);
   }
 
-  /** A new secret, plain for its one appearance and sealed for the database. */
-  make(organizationId: string): { plain: string; sealed: SealedSecret } {
+  /** A secret, new or the workspace's own choice: plain for its one appearance and sealed for the database. */
+  make(organizationId: string, plain = newWebhookSecret()): { plain: string; sealed: SealedSecret } {
     const id = newId();
-    const plain = newWebhookSecret();
     const ciphertext = this.box.seal(plain, { ...SECRET, organizationId, rowId: id });
     return { plain, sealed: { id, ciphertext, hint: plain.slice(-HINT_CHARACTERS) } };
   }

@@ -41,8 +41,8 @@ export class WebhookController {
   /**
    * Set the webhook
    *
-   * @remarks A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`;
-   * later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
+   * @remarks A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`,
+   * which Herald makes where the call brings none; later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
    * after any call with `active: true`, and what waited for it goes out.
    *
    * `connection_ids` and `headers` that are left out stay as they are; empty ones choose all numbers, and no headers.
@@ -60,15 +60,15 @@ export class WebhookController {
   @Put()
   @RequireScope('webhooks:write')
   @ApiOkResponse({ type: WebhookWithSecretResponse, description: 'The webhook, with `secret` where it is new.' })
-  @ApiErrors('WEBHOOK_URL_NOT_ALLOWED', 'WEBHOOK_CONNECTION_NOT_FOUND', 'RATE_LIMITED')
+  @ApiErrors('WEBHOOK_URL_NOT_ALLOWED', 'WEBHOOK_SECRET_DIFFERS', 'WEBHOOK_CONNECTION_NOT_FOUND', 'RATE_LIMITED')
   async put(
     @CurrentCaller() caller: Caller,
     @Body() body: ConfigureWebhookRequest,
   ): Promise<WebhookWithSecretResponse> {
-    const { url, active = true, headers } = body;
+    const { url, active = true, headers, secret } = body;
     const events = body.events && [...new Set(body.events)];
     const connectionIds = body.connection_ids && [...new Set(body.connection_ids.map((id) => id.toLowerCase()))];
-    return this.webhook.put(caller.organizationId, { url, events, active, connectionIds, headers });
+    return this.webhook.put(caller.organizationId, { url, events, active, connectionIds, headers, secret });
   }
 
   /**

@@ -25,6 +25,12 @@ export const webhookErrors = defineErrors('webhook', {
       message: 'Every address of the host must be public; at least one is private, local or reserved.',
     },
   }),
+  WEBHOOK_SECRET_DIFFERS: error({
+    kind: 'invalid_request',
+    message: 'The webhook has another secret already; replace it with POST /webhook/rotate-secret.',
+    when: '`secret` of PUT /webhook is not the present one of the webhook, which keeps its secret.',
+    fix: 'Leave `secret` out, or replace the secret with POST /webhook/rotate-secret.',
+  }),
   WEBHOOK_CONNECTION_NOT_FOUND: error<{ details: ErrorDetail[] }>({
     kind: 'unprocessable',
     message: 'The workspace has no such number; GET /connections lists the ids.',

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { isSameText } from '../../common/same-text.js';
 import { ratesErrors } from '../../infrastructure/rates/rates.errors.js';
 import { Audit, type AuditAction } from '../audit/audit.service.js';
 import { Database } from '../../infrastructure/database/database.js';
@@ -8,6 +9,7 @@ import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
 import { webhookLaneOf } from './dispatch/dispatch.repository.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { EndpointSecrets, type SealedSecret, type WebhookHeaders } from './webhook-secrets.js';
+import { webhookErrors } from './webhook.errors.js';
 import { MESSAGE_EVENTS, type WebhookEvent } from './webhook.types.js';
 
 /** What is left out stays as it is; of a new one: events about messages, all numbers, no headers. */
@@ -19,6 +21,8 @@ export interface EndpointSettings {
   connectionIds: string[] | undefined;
   /** Those that it has do not stay where its address gets another origin. */
   headers: WebhookHeaders | undefined;
+  /** Of a new endpoint. One that is there has it already, or the change is refused. */
+  secret?: string;
 }
 
 /** Hours in which a replaced secret goes on to sign (contract: rotate-secret). */
@@ -82,7 +86,7 @@ export class WebhookRepository {
    * calls at once one creates. A change makes a disabled endpoint work again.
    *
    * @returns whether it was created, and what it is now: read before the commit, so that nothing can fail after it.
-   * @throws RATE_LIMITED (429) where the workspace made too many changes.
+   * @throws RATE_LIMITED (429) where the workspace made too many changes, WEBHOOK_SECRET_DIFFERS (400).
    */
   async put(
     organizationId: string,
@@ -95,6 +99,7 @@ export class WebhookRepository {
       const changed = await this.change(organizationId, settings);
       const created = changed === null;
       if (created) await this.create(organizationId, id, settings, secret);
+      else if (settings.secret !== undefined) await this.requireSecret(organizationId, settings.secret);
       const endpoint = await this.find(organizationId);
       if (endpoint === null) throw new Error('the endpoint that was written is not there');
       const { id: target, url, events, active, connectionIds, headerNames } = endpoint;
@@ -160,6 +165,16 @@ export class WebhookRepository {
       await this.audit.record({ action: 'webhook.secret_rotated', organizationId, target: endpointId });
       return true;
     });
+  }
+
+  private async requireSecret(organizationId: string, given: string): Promise<void> {
+    const { id, sealed } = await this.database.row<{ id: string; sealed: string }>(
+      `select s.id, encode(s.ciphertext, 'base64') as sealed from webhook_secret s
+       join webhook_endpoint e on e.id = s.endpoint_id and e.deleted_at is null
+       where s.organization_id = $1 and e.organization_id = $1 and s.expires_at is null`,
+      [organizationId],
+    );
+    if (!isSameText(given, this.box.open(organizationId, id, sealed))) throw webhookErrors.WEBHOOK_SECRET_DIFFERS();
   }
 
   /** To the end of the transaction: who creates, changes or deletes an endpoint is alone in the workspace. */

@@ -83,7 +83,7 @@ export class WebhookService {
     if (violations.length > 0) throw commonErrors.INVALID_REQUEST({ details: violations });
     await this.requireConnections(organizationId, settings.connectionIds ?? []);
     const url = await this.checkedUrl(organizationId, settings.url);
-    const { plain, sealed } = this.secrets.make(organizationId);
+    const { plain, sealed } = this.secrets.make(organizationId, settings.secret);
     const { created, endpoint } = await this.endpoints.put(organizationId, newId(), { ...settings, url }, sealed);
     if (!created) {
       this.wakeEndpoint(endpoint.id);

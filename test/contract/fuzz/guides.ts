@@ -289,6 +289,8 @@ export const GUIDES: Record<string, Guide> = {
       const placed = { body: { ...settings, ...numbers, ...added, url: `${hookUrl}/${pick}` } };
       return fresh && !isOwn ? { ...placed, key: await stage.subscribedKey() } : placed;
     },
+    // The workspaces have webhooks, with secrets of their own.
+    states: ['WEBHOOK_SECRET_DIFFERS'],
   },
   webhook_remove: {
     place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),

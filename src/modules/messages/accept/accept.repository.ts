@@ -6,7 +6,7 @@ import { Database, type Statements } from '../../../infrastructure/database/data
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
-import { laneRecipient } from '../../conversations/conversations.repository.js';
+import { recipientKey } from '../../conversations/conversations.repository.js';
 import { type OptOutFound, optOutOf } from '../../opt-outs/opt-outs.types.js';
 import type { MessageInput } from './message-input.js';
 import { WINDOW_MS } from '../../conversations/windows/windows.js';
@@ -297,7 +297,7 @@ with given as materialized (
   on conflict do nothing
   returning id
 ), accepted as materialized (
-  select g.*, ${laneRecipient('g', '"recipientUserId"', 'found_id', '"organizationId"')} as lane,
+  select g.*, ${recipientKey('g', '"recipientUserId"', 'found_id', '"organizationId"')} as recipient_key,
     coalesce(g.found_id, case when g."newConversationId" in (select id from made) then g."newConversationId" end)
       as conversation_id,
     case when g."lookUp" = 'window' then (select c.last_inbound_at from conversation c where c.id = g.found_id) end
@@ -307,7 +307,7 @@ with given as materialized (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
     recipient_user_id, sender, client_message_id, reply_to_message_id, media_object_id, idempotency_key, fingerprint,
     send_at, ttl_seconds, trace_context, created_at)
-  select id, "organizationId", "connectionId", conversation_id, 'outbound', type, lane, "recipientUserId", sender,
+  select id, "organizationId", "connectionId", conversation_id, 'outbound', type, recipient_key, "recipientUserId", sender,
     "clientMessageId", "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
     "sendAt", "ttlSeconds", decode("traceContext", 'hex'), date_trunc('milliseconds', at)
   from accepted
@@ -327,7 +327,7 @@ where f.id is null or a."lookUp" is not null`;
 const queued = (condition: string): string => `waiting as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
     expires_at)
-  select "connectionId", created_at, id, "organizationId", conversation_id, lane, at,
+  select "connectionId", created_at, id, "organizationId", conversation_id, recipient_key, at,
     at + coalesce(make_interval(secs => "ttlSeconds"), make_interval(hours => $2::integer)) from accepted join fresh using (id) ${condition}
   order by id
 )`;
@@ -340,7 +340,7 @@ export const INSERT_SCHEDULED: Prepared = {
   text: insertInto(`${queued('where "sendAt" is null')}, later as (
   insert into message_schedule (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
     scheduled_for, release_at)
-  select "connectionId", created_at, id, "organizationId", conversation_id, lane, "sendAt", "sendAt"
+  select "connectionId", created_at, id, "organizationId", conversation_id, recipient_key, "sendAt", "sendAt"
   from accepted join fresh using (id) where "sendAt" is not null
   order by id
 )`),

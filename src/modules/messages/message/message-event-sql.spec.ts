@@ -12,13 +12,13 @@ import { eventsOf, listenFor, type WaitingEvent } from '../../../../test/support
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { StatusReport } from '../messages.types.js';
 import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
-import { SendRepository } from '../../sending/sending.repository.js';
+import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 
 let opened: OpenTestDatabase;
 let statuses: StatusBatches;
 let outcomes: OutcomeRepository;
-let sends: SendRepository;
+let sweeps: SendingSweepsRepository;
 let factories: Factories;
 let connection: ConnectionRow;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   opened = await openTestDatabase(8);
   statuses = new StatusBatches(opened.database);
   outcomes = new OutcomeRepository(opened.database, LIMITED);
-  sends = new SendRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database);
   factories = new Factories(opened.database);
   connection = await listeningConnection();
 });
@@ -230,7 +230,7 @@ describe('a sweep', () => {
 
   it('reports a message that waited for too long', async () => {
     const made = await make('queued', connection, 26 * 3_600);
-    await sends.expireQueued(100);
+    await sweeps.expireQueued(100);
     const [event] = await eventsOf(opened.database, made.id);
     expect(event?.data).toMatchObject({
       status: 'failed',
@@ -371,5 +371,5 @@ async function runOut(made: Made): Promise<void> {
     `update message_queue set lease_until = now() - interval '1 s' where message_id = $1 and attempt_id is not null`,
     [made.id],
   );
-  await sends.expireLeases(100);
+  await sweeps.expireLeases(100);
 }

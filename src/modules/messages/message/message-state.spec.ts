@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {
   legalMoves,
-  MESSAGE_EVENTS,
+  STATE_EVENTS,
   nextStatus,
   OUTBOUND_STATUSES,
   queueTakes,
@@ -9,7 +9,7 @@ import {
   stateTakes,
 } from './message-state.js';
 
-const event = fc.constantFrom(...MESSAGE_EVENTS);
+const event = fc.constantFrom(...STATE_EVENTS);
 const status = fc.constantFrom(...OUTBOUND_STATUSES);
 const isRetry = (name: string): boolean => name.startsWith('retry');
 
@@ -79,7 +79,7 @@ describe('the transition table', () => {
   });
 
   it('gives each event its conditions on the two tables', () => {
-    const conditions = MESSAGE_EVENTS.map((on) => `${on}: ${queueTakes(on)} | ${stateTakes(on)}`);
+    const conditions = STATE_EVENTS.map((on) => `${on}: ${queueTakes(on)} | ${stateTakes(on)}`);
     expect(conditions).toMatchSnapshot();
   });
 });

@@ -15,7 +15,8 @@ export const MESSAGE_STATUSES = [...OUTBOUND_STATUSES, 'received'] as const;
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 /**
- * What can happen to an outbound message.
+ * What can happen to an outbound message: the inputs of the state machine. Events that webhooks get are others, in
+ * webhook.types.ts.
  *
  * `outcome_*`: the answer to the current attempt's own request. `notified_*`: a notification about the current
  * attempt. `earlier_*`: a notification about an attempt that a retry has replaced. `restored`: the database came back
@@ -23,7 +24,7 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
  * `canceled`: the caller takes it back. `release_refused`: a scheduled message is due, and may not be sent as things are;
  * one that may be sent stays `queued`.
  */
-export const MESSAGE_EVENTS = [
+export const STATE_EVENTS = [
   'claimed',
   'outcome_accepted',
   'outcome_refused',
@@ -46,9 +47,9 @@ export const MESSAGE_EVENTS = [
   'earlier_read',
   'earlier_failed',
 ] as const;
-export type MessageEvent = (typeof MESSAGE_EVENTS)[number];
+export type StateEvent = (typeof STATE_EVENTS)[number];
 
-type Moves = Readonly<Partial<Record<MessageEvent, OutboundStatus>>>;
+type Moves = Readonly<Partial<Record<StateEvent, OutboundStatus>>>;
 
 // A delivered or read phone proves that the message is out, whichever attempt brought it and whatever we believed.
 const PROOF = {
@@ -99,7 +100,7 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
 };
 
 /** The state after `event`, or null where the event changes nothing. */
-export function nextStatus(status: OutboundStatus, event: MessageEvent): OutboundStatus | null {
+export function nextStatus(status: OutboundStatus, event: StateEvent): OutboundStatus | null {
   return TRANSITIONS[status][event] ?? null;
 }
 
@@ -109,9 +110,9 @@ export function isInQueue(status: MessageStatus | undefined): boolean {
 }
 
 /** Every legal move, for tests and the documentation. */
-export function legalMoves(): { from: OutboundStatus; on: MessageEvent; to: OutboundStatus }[] {
+export function legalMoves(): { from: OutboundStatus; on: StateEvent; to: OutboundStatus }[] {
   return OUTBOUND_STATUSES.flatMap((from) =>
-    MESSAGE_EVENTS.flatMap((on) => {
+    STATE_EVENTS.flatMap((on) => {
       const to = nextStatus(from, on);
       return to === null ? [] : [{ from, on, to }];
     }),
@@ -119,12 +120,12 @@ export function legalMoves(): { from: OutboundStatus; on: MessageEvent; to: Outb
 }
 
 /** The states from which `event` moves a message. */
-export function statesThatTake(event: MessageEvent): OutboundStatus[] {
+export function statesThatTake(event: StateEvent): OutboundStatus[] {
   return OUTBOUND_STATUSES.filter((status) => nextStatus(status, event) !== null);
 }
 
 /** Condition on rows of `message_schedule`, all of which are queued and were never tried: those that `event` moves. */
-export function scheduleTakes(event: MessageEvent): string {
+export function scheduleTakes(event: StateEvent): string {
   return nextStatus('queued', event) === null ? 'false' : 'true';
 }
 
@@ -132,7 +133,7 @@ export function scheduleTakes(event: MessageEvent): string {
  * Condition on rows of `message_queue`, which has no status: those that `event` moves. No index has it: one that has
  * `attempt_id is null` behind other columns is not read as a whole by this condition alone.
  */
-export function queueTakes(event: MessageEvent, alias = 'q'): string {
+export function queueTakes(event: StateEvent, alias = 'q'): string {
   const [waiting, sending] = [nextStatus('queued', event) !== null, nextStatus('processing', event) !== null];
   if (waiting && sending) return 'true';
   if (!waiting && !sending) return 'false';
@@ -140,7 +141,7 @@ export function queueTakes(event: MessageEvent, alias = 'q'): string {
 }
 
 /** Condition on rows of `message_state`: those that `event` moves. */
-export function stateTakes(event: MessageEvent, alias = 's'): string {
+export function stateTakes(event: StateEvent, alias = 's'): string {
   const statuses = statesThatTake(event).filter((status) => !isInQueue(status));
   return statuses.length === 0 ? 'false' : `${alias}.status in (${statuses.map((name) => `'${name}'`).join(', ')})`;
 }

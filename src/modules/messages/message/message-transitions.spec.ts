@@ -7,13 +7,14 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
-import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type MessageEvent } from './message-state.js';
+import { STATE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type StateEvent } from './message-state.js';
 import { MessagesRepository } from '../messages.repository.js';
 import type { StatusReport } from '../messages.types.js';
 import { putBack } from '../../sending/outcome/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
 import { ScheduleRepository } from '../schedule/schedule.repository.js';
-import { SendRepository } from '../../sending/sending.repository.js';
+import { ClaimRepository } from '../../sending/claim/claim.repository.js';
+import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
 import { applyStatusReports } from '../reports/status-reports.repository.js';
 
 let opened: OpenTestDatabase;
@@ -36,11 +37,11 @@ interface Made extends Reported {
 }
 
 /** Lets the event happen to a message, by the statement that applies it in the service. */
-const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
+const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
   claimed: async () => {
     await new LaneRepository(opened.database).ensure(connection.id);
     const limits = { leaseMs: 60_000 };
-    await claimLane(new SendRepository(opened.database), claimRequest(connection.id, newId(), 8), limits);
+    await claimLane(new ClaimRepository(opened.database), claimRequest(connection.id, newId(), 8), limits);
   },
   outcome_accepted: answered('accepted', 'accepted'),
   outcome_refused: answered('failed', 'rejected'),
@@ -52,11 +53,11 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
        where message_id = $1 and lease_until is not null`,
       [id],
     );
-    await new SendRepository(opened.database).expireLeases(100);
+    await new SendingSweepsRepository(opened.database).expireLeases(100);
   },
   expired: async ({ id }) => {
     await opened.database.execute('update message_queue set expires_at = queued_at where message_id = $1', [id]);
-    return new SendRepository(opened.database).expireQueued(100);
+    return new SendingSweepsRepository(opened.database).expireQueued(100);
   },
   retry: retried('retry'),
   retry_confirmed: retried('retry_confirmed'),
@@ -139,7 +140,7 @@ async function tellOfEarlier(made: Made, status: StatusReport['status']): Promis
   return apply(statusReport(connection.id, earlier, status));
 }
 
-const CASES = MESSAGE_EVENTS.flatMap((event) =>
+const CASES = STATE_EVENTS.flatMap((event) =>
   OUTBOUND_STATUSES.map((status) => [event, status, nextStatus(status, event)] as const),
 );
 

@@ -13,8 +13,8 @@ import { MessagesRepository } from '../messages.repository.js';
 import { putBack } from '../../sending/outcome/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
 import { ScheduleRepository } from '../schedule/schedule.repository.js';
-import type { ClaimedMessage } from '../../sending/claim/claim-sql.js';
-import { SendRepository } from '../../sending/sending.repository.js';
+import { type ClaimedMessage, ClaimRepository } from '../../sending/claim/claim.repository.js';
+import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
 import { applyStatusReports } from '../reports/status-reports.repository.js';
 
 const OWNER = newId();
@@ -25,7 +25,8 @@ const RETRYABLE = [...new Set([...statesThatTake('retry'), ...statesThatTake('re
 let opened: OpenTestDatabase;
 let factories: Factories;
 let connection: ConnectionRow;
-let sends: SendRepository;
+let sends: ClaimRepository;
+let sweeps: SendingSweepsRepository;
 let messages: MessagesRepository;
 let schedule: ScheduleRepository;
 let outcomes: OutcomeRepository[];
@@ -33,7 +34,8 @@ let outcomes: OutcomeRepository[];
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   factories = new Factories(opened.database);
-  sends = new SendRepository(opened.database);
+  sends = new ClaimRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database);
   messages = new MessagesRepository(opened.database, LIMITED);
   schedule = new ScheduleRepository(opened.database);
   // As two processes have them: their statements overlap.
@@ -120,7 +122,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
                 'update message_queue set lease_until = clock_timestamp() where connection_id = $1 and lease_until is not null',
                 [connection.id],
               );
-              await sends.expireLeases(2);
+              await sweeps.expireLeases(2);
               break;
             case 'expiry':
               await opened.database.execute(
@@ -128,7 +130,7 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
                where message_id = (select min(message_id::text)::uuid from message_queue where connection_id = $1 and attempt_id is null)`,
                 [connection.id],
               );
-              await sends.expireQueued(100);
+              await sweeps.expireQueued(100);
               break;
             case 'retry': {
               const messageId = ids[now.which % ids.length] ?? '';

@@ -15,7 +15,7 @@ import { MessagesRepository } from '../messages.repository.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 import { putBack } from '../../sending/outcome/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
-import { SendRepository } from '../../sending/sending.repository.js';
+import { ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 
 const OWNER = newId();
@@ -30,7 +30,7 @@ const OUTCOMES = {
 let opened: OpenTestDatabase;
 let statuses: StatusBatches;
 let outcomes: OutcomeRepository;
-let sends: SendRepository;
+let sends: ClaimRepository;
 let lanes: LaneRepository;
 let messages: MessagesRepository;
 let factories: Factories;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const { database } = opened;
   statuses = new StatusBatches(database);
   outcomes = new OutcomeRepository(database, LIMITED);
-  sends = new SendRepository(database);
+  sends = new ClaimRepository(database);
   lanes = new LaneRepository(database);
   messages = new MessagesRepository(database, LIMITED);
   factories = new Factories(database);

@@ -1,13 +1,11 @@
-import { isUuid } from '../../../common/ids.js';
-import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
-import { isInQueue, type OutboundStatus } from '../message/message-state.js';
-import type { Attempt, StatusReport } from '../messages.types.js';
-import { MessageProgress, type AttemptEvidence, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
+import { isInQueue, type OutboundStatus } from '../message/message-state.js';
 import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../message/message-row.js';
-import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
+import type { StatusReport } from '../messages.types.js';
+import { findReportedAttempts, MICROSECONDS, type LockedRow } from './find-reported-attempts.js';
+import { MessageProgress, type AttemptEvidence } from './status-reports.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
 export interface AppliedReport extends Pick<
@@ -19,35 +17,6 @@ export interface AppliedReport extends Pick<
   moved: boolean;
 }
 
-/** The attempt that a report is about. */
-interface Target {
-  messageId: string;
-  attemptId: string;
-}
-
-/** A message with its current attempt, where that is in the same row. */
-interface LockedRow extends Omit<ReportedMessage, 'currentAttemptId'> {
-  organizationId: string;
-  connectionId: string;
-  conversationId: string | null;
-  /** The number that the message was sent to. */
-  recipient: string | null;
-  attemptId: string | null;
-  /** Of the current attempt, wherever it stands. */
-  attemptNumber: number;
-  attemptStatus: Attempt['status'];
-  attemptFailed: boolean;
-  /** Microseconds since the epoch. */
-  now: number;
-  /** Of the request that the message came with, where its trace is recorded. */
-  traceContext: TraceContext | null;
-}
-
-type OtherAttempt = ReportedAttempt & { messageId: string };
-
-/** To which message and attempt an id of the platform leads. */
-type Place = Target & { metaMessageId: string | null };
-
 /** A locked message, and what reports make of it. */
 interface Reported {
   row: LockedRow;
@@ -55,15 +24,18 @@ interface Reported {
 }
 
 /**
- * Applies what the platform reports about sent messages, in the caller's transaction and in two statements; what they say of one message becomes one change of its row. One result
- * a report, in the same order: null where no attempt is meant by it (yet).
+ * Applies what the platform reports about sent messages, in the caller's transaction. What the reports say of one
+ * message is one change of its row (`MessageProgress`). Usually two statements, `LOCK` and `UPDATE_STATE`; more where an
+ * attempt must be looked up or is not the current one, or where the message is still in the queue.
+ *
+ * Returns one result a report, in the same order: null where no attempt is meant by it (yet).
  */
 export async function applyStatusReports(
   reports: readonly StatusReport[],
   statements: Statements,
 ): Promise<(AppliedReport | null)[]> {
   if (reports.length === 0) return [];
-  const found = await find(reports, statements);
+  const found = await findReportedAttempts(reports, statements);
   const reported = new Map<string, Reported>();
   const results = reports.map((report) => {
     const target = found.of(report);
@@ -81,119 +53,17 @@ export async function applyStatusReports(
   return results;
 }
 
-/** The attempts that are meant, with their messages locked. */
-async function find(reports: readonly StatusReport[], statements: Statements): Promise<FoundAttempts> {
-  const found = await findOnce(reports, (report) => targetOf(report) === null, statements);
-  // Perhaps it moved from one table to the other while its lock was waited for: only a new statement sees it there.
-  return found.lacksNone(reports) ? found : findOnce(reports, (report) => found.of(report) === null, statements);
-}
-
-/** @param isSought reports whose attempt has to be looked up: what was sent along does not lead to it. */
-async function findOnce(
-  reports: readonly StatusReport[],
-  isSought: (report: StatusReport) => boolean,
-  statements: Statements,
-): Promise<FoundAttempts> {
-  const sought = reports.filter(isSought);
-  const attemptIds = sought.flatMap((report) => sentAlong(report)?.attemptId ?? []);
-  const metaIds = sought.map((report) => report.metaMessageId);
-  const places = sought.length === 0 ? [] : await statements.query<Place>(FIND, [attemptIds, metaIds]);
-  const targets = new Targets(places);
-  const meant = reports.flatMap((report) => targets.of(report));
-  if (meant.length === 0) return new FoundAttempts(targets, [], []);
-  const rows = await statements.query<LockedRow>(LOCK, [[...new Set(meant.map((target) => target.messageId))]]);
-  // Read under the lock: what was known of them before may have changed while it was waited for.
-  const own = new Set(rows.map((row) => row.attemptId));
-  const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !own.has(id));
-  const attempts = others.length === 0 ? [] : await statements.query<OtherAttempt>(ATTEMPTS, [others]);
-  return new FoundAttempts(targets, rows, attempts);
-}
-
 async function write(reported: readonly Reported[], statements: Statements): Promise<void> {
   const notes = reported.flatMap(notesOf);
-  if (notes.length > 0) await statements.query(NOTE, [JSON.stringify(notes)]);
+  if (notes.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(notes)]);
   for (const [statement, changed] of [
-    [MOVE, reported.filter((message) => !isInQueue(message.row.status) && isChanged(message))],
-    [LEAVE, reported.filter(({ row, progress }) => isInQueue(row.status) && progress.moves.length > 0)],
+    [UPDATE_STATE, reported.filter((message) => !isInQueue(message.row.status) && isChanged(message))],
+    [MOVE_FROM_QUEUE, reported.filter(({ row, progress }) => isInQueue(row.status) && progress.moves.length > 0)],
   ] as const) {
     if (changed.length === 0) continue;
     const events = changed.flatMap(({ progress }) => eventsOf(progress));
     await statements.query(statement, [JSON.stringify(changed.map(changeOf)), JSON.stringify(events)]);
   }
-}
-
-/** Where reports lead: by the ids that we sent along, else by the platform's id. */
-class Targets {
-  private readonly byAttempt = new Map<string, Target>();
-  private readonly byMetaMessageId = new Map<string, Target[]>();
-
-  constructor(places: readonly Place[]) {
-    for (const place of places) {
-      const { attemptId, metaMessageId } = place;
-      this.byAttempt.set(attemptId, place);
-      if (metaMessageId === null) continue;
-      this.byMetaMessageId.set(metaMessageId, [...(this.byMetaMessageId.get(metaMessageId) ?? []), place]);
-    }
-  }
-
-  /** The best first. */
-  of(report: StatusReport): Target[] {
-    const sent = sentAlong(report);
-    const bySent = targetOf(report) ?? (sent === null ? undefined : this.byAttempt.get(sent.attemptId));
-    return [...(bySent === undefined ? [] : [bySent]), ...(this.byMetaMessageId.get(report.metaMessageId) ?? [])];
-  }
-}
-
-class FoundAttempts {
-  private readonly rows: ReadonlyMap<string, LockedRow>;
-  private readonly attempts: ReadonlyMap<string, OtherAttempt>;
-
-  constructor(
-    private readonly targets: Targets,
-    rows: readonly LockedRow[],
-    attempts: readonly OtherAttempt[],
-  ) {
-    this.rows = new Map(rows.map((row) => [row.id, row]));
-    this.attempts = new Map(attempts.map((attempt) => [attempt.id, attempt]));
-  }
-
-  of(report: StatusReport): { row: LockedRow; attempt: ReportedAttempt } | null {
-    for (const { messageId, attemptId } of this.targets.of(report)) {
-      const row = this.rows.get(messageId);
-      if (row?.connectionId !== report.connectionId) continue;
-      const attempt = row.attemptId === attemptId ? ownAttemptOf(row, attemptId) : this.attempts.get(attemptId);
-      if (attempt !== undefined && attempt.messageId === messageId) return { row, attempt };
-    }
-    return null;
-  }
-
-  /** Whether each report that leads to a message has found it. */
-  lacksNone(reports: readonly StatusReport[]): boolean {
-    return reports.every((report) => this.targets.of(report).length === 0 || this.of(report) !== null);
-  }
-
-  /** A message that waits for another attempt, or was given up while it did, has its latest one behind it. */
-  messageOf(row: LockedRow): ReportedMessage {
-    const isLatest = (other: OtherAttempt): boolean => other.messageId === row.id && other.number === row.attemptNumber;
-    return { ...row, currentAttemptId: row.attemptId ?? [...this.attempts.values()].find(isLatest)?.id ?? null };
-  }
-}
-
-function ownAttemptOf(row: LockedRow, id: string): OtherAttempt {
-  const { attemptNumber: number, attemptStatus: status, metaMessageId, attemptFailed: failed } = row;
-  return { id, messageId: row.id, number, status, metaMessageId, failed };
-}
-
-/** What we sent along: `<message id>.<attempt id>`, or before that only the attempt's id. */
-function sentAlong({ callbackData }: StatusReport): { messageId: string | null; attemptId: string } | null {
-  const [last, first, ...more] = (callbackData ?? '').toLowerCase().split('.').toReversed();
-  if (!isUuid(last) || (first !== undefined && !isUuid(first)) || more.length > 0) return null;
-  return { messageId: first ?? null, attemptId: last };
-}
-
-function targetOf(report: StatusReport): Target | null {
-  const { messageId = null, attemptId = '' } = sentAlong(report) ?? {};
-  return messageId === null ? null : { messageId, attemptId };
 }
 
 function isChanged({ row, progress }: Reported): boolean {
@@ -216,10 +86,10 @@ function changeOf({ row, progress }: Reported) {
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
   const evidence = ownEvidence(row, progress);
-  const bringer = adoptedAttemptId ?? message.currentAttemptId;
+  const currentAttemptId = adoptedAttemptId ?? message.currentAttemptId;
   return {
     id: message.id,
-    ...(bringer !== row.attemptId && { adoptedId: bringer }),
+    ...(currentAttemptId !== row.attemptId && { adoptedId: currentAttemptId }),
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
@@ -260,59 +130,12 @@ function noteOf({ taken, failure, metaMessageId }: AttemptEvidence) {
   return { taken, failed: failure !== null, metaMessageId, ...failure };
 }
 
-const MICROSECONDS = 1_000_000;
-
-const microseconds = (time: string): string => `(extract(epoch from ${time}) * ${MICROSECONDS})::double precision`;
 const timeOf = (column: string): string => `to_timestamp(r."${column}" / ${MICROSECONDS})`;
 
-/** Whether an attempt is known to have failed. */
-const failedBy = (status: string, category: string): string =>
-  `coalesce(${status} = 'rejected' or (${status} = 'accepted' and ${category} is not null), false)`;
-
-// An attempt from before a migration may be in both tables, with one id.
-const FIND = `
-select a.message_id as "messageId", a.id as "attemptId", a.meta_message_id as "metaMessageId" from message_attempt a
-where a.id = any($1::uuid[]) or a.meta_message_id = any($2::text[])
-union all
-select s.message_id, s.attempt_id, s.meta_message_id from unnest($2::text[]) as k (id)
-join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(k.id, 0) and s.meta_message_id = k.id
-where s.attempt_id is not null`;
-
-// In the order that all keep: rows of the queue by id, then those with an outcome.
-export const LOCK: Prepared = {
-  name: 'report_lock',
-  text: `
-with waiting as materialized (
-  select * from message_queue where message_id = any($1) order by message_id for update
-), decided as materialized (
-  select * from message_state where message_id = any($1) and (select count(*) from waiting) >= 0
-  order by message_id for no key update
-), found as (
-  select message_id, organization_id, connection_id, conversation_id,
-    case when attempt_id is null then 'queued' else 'processing' end as status, null as meta_message_id, event_count,
-    attempt_id, attempt_number, 'started' as attempt_status, false as attempt_failed, false as is_priced,
-    greatest(queued_at, claimed_at) as latest_at from waiting
-  union all
-  select message_id, organization_id, connection_id, conversation_id, status, meta_message_id, event_count,
-    attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${failedBy('attempt_status', 'attempt_category')},
-    coalesce(pricing_category, pricing_type) is not null,
-    greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from decided
-)
-select f.message_id as id, m.recipient, f.status, ${camelColumns('f', 'organization_id, connection_id')},
-  ${camelColumns('f', 'conversation_id, meta_message_id, event_count, attempt_id, attempt_number, attempt_status')},
-  f.attempt_failed as "attemptFailed", f.is_priced as "isPriced", ${microseconds('f.latest_at')} as "latestAt",
-  ${microseconds('clock_timestamp()')} as now, encode(m.trace_context, 'hex') as "traceContext"
-from found f join message m on m.id = f.message_id`,
-};
-
-const ATTEMPTS = `
-select ${camelColumns('a', 'id, message_id, number, status, meta_message_id')},
-  ${failedBy('a.status', 'a.failure_category')} as failed
-from message_attempt a where a.id = any($1::uuid[])`;
-
 /**
- * New values of an attempt's columns by what a report says of it; a resolved unknown outcome leaves no failure
- * category.
+ * New values of an attempt's columns by what a report says of it (`r`). A resolved unknown outcome has no failure category.
+ * `r.taken` has three values: true, the platform took the attempt; false, it reported only that it failed; null, no report
+ * is about this attempt.
  */
 const noted = ({
   status,
@@ -334,8 +157,8 @@ const OTHER = noted({
   category: 'a.failure_category',
   reported: 'r.category',
 });
-const NOTE: Prepared = {
-  name: 'report_note',
+const UPDATE_OTHER_ATTEMPTS: Prepared = {
+  name: 'report_other_attempts',
   text: `
 update message_attempt a set
   status = ${OTHER.status},
@@ -382,8 +205,9 @@ const OWN = noted({
   category: 's.attempt_category',
   reported: 'r.reported_category',
 });
-const MOVE: Prepared = {
-  name: 'report_move',
+// Messages that have left the queue.
+const UPDATE_STATE: Prepared = {
+  name: 'report_state',
   text: `${CHANGES}, moved as (
   update message_state s set
     status = r.status,
@@ -411,13 +235,15 @@ const MOVE: Prepared = {
 ), ${ANNOUNCED}`,
 };
 
-// The reported attempt stays with the message: the one under way, or an earlier one, which replaces the retry that it
-// makes unnecessary. The message then has the times of that attempt.
-const LEAVE: Prepared = {
-  name: 'report_leave',
+// Messages that are still in the queue: a report came before the answer of the attempt under way, or it proves that an
+// earlier attempt was taken, which makes the retry unnecessary. The message leaves the queue with the reported attempt
+// and its times.
+const MOVE_FROM_QUEUE: Prepared = {
+  name: 'report_from_queue',
   text: `${CHANGES}, gone as (
   delete from message_queue q where q.message_id = any(array(select id from r)) returning q.*
 ), own as (
+  -- The attempt under way, as its report leaves it.
   select g.attempt_id as id, g.organization_id, g.message_id, g.attempt_number as number,
     case when r.taken then 'accepted' when r.taken is not null then 'rejected' else 'started' end as status,
     g.claimed_at as started_at, case when r.taken is not null then clock_timestamp() end as finished_at,
@@ -425,10 +251,12 @@ const LEAVE: Prepared = {
     r.reported_category as failure_category, r."attemptMetaId" as meta_message_id, null as trace_id
   from gone g join r on r.id = g.message_id where g.attempt_id is not null
 ), adopted as (
+  -- The earlier attempt that a report has proved: it becomes the current one.
   delete from message_attempt a using r where a.id = r."adoptedId"
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
 ), replaced as (
+  -- The attempt under way, where an earlier one takes its place in message_state.
   insert into message_attempt (${ATTEMPT_COLUMNS})
   select * from own where message_id in (select message_id from adopted)
   ${CLOSE_KNOWN_ATTEMPT}

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { OUTBOUND_STATUSES, nextStatus, type MessageEvent, type OutboundStatus } from '../message/message-state.js';
+import { OUTBOUND_STATUSES, nextStatus, type StateEvent, type OutboundStatus } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
 import { MessageProgress, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
 
@@ -170,7 +170,7 @@ describe('any sequence of reports', () => {
         for (const move of run(status, reports).moves) {
           const side = move.attemptId === current ? 'notified' : 'earlier';
           expect(move.from).toBe(state);
-          expect(nextStatus(state, `${side}_${move.to}` as MessageEvent)).toBe(move.to);
+          expect(nextStatus(state, `${side}_${move.to}` as StateEvent)).toBe(move.to);
           expect(move.at).toBeGreaterThanOrEqual(at);
           expect(move.at).toBeLessThanOrEqual(NOW);
           ({ at } = move);

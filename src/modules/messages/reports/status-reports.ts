@@ -1,12 +1,12 @@
 import { classifyPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
-import { isInQueue, nextStatus, type MessageEvent, type OutboundStatus } from '../message/message-state.js';
+import { isInQueue, nextStatus, type StateEvent, type OutboundStatus } from '../message/message-state.js';
 import type { Pricing } from '../../../infrastructure/whatsapp/webhook-payload.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 
 /** What the column of an attempt's code takes. */
 const MAX_CODE = 2 ** 31 - 1;
 
-/** A message that reports are about, as it is in the database. Times are microseconds since the epoch. */
+/** A message that reports are about, as it is in the database; status-reports.repository.ts reads and writes it. Times are microseconds since the epoch. */
 export interface ReportedMessage {
   id: string;
   status: OutboundStatus;
@@ -88,7 +88,7 @@ export class MessageProgress {
     this.note(attempt, report, failure);
     if (!this.message.isPriced) this.pricing ??= report.pricing;
     const isCurrent = attempt.id === (this.adoptedAttemptId ?? this.message.currentAttemptId);
-    const event: MessageEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
+    const event: StateEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
     // Once an attempt has failed, only its delivery changes anything: a late or repeated "sent" must not withdraw a
     // retry.
     const isProof = report.status === 'delivered' || report.status === 'read';

@@ -12,8 +12,8 @@ import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
-import { CLAIM, type ClaimedMessage } from '../../sending/claim/claim-sql.js';
-import { claimParams, SendRepository } from '../../sending/sending.repository.js';
+import { CLAIM, type ClaimedMessage, claimParams, ClaimRepository } from '../../sending/claim/claim.repository.js';
+import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
 import { RELEASE_BATCH, scheduleLaneOf, ScheduleRepository, type Decision } from './schedule.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 
@@ -24,13 +24,15 @@ const MANY = 20_000;
 let opened: OpenTestDatabase;
 let factories: Factories;
 let schedule: ScheduleRepository;
-let sends: SendRepository;
+let sends: ClaimRepository;
+let sweeps: SendingSweepsRepository;
 let connection: ConnectionRow;
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   factories = new Factories(opened.database);
-  sends = new SendRepository(opened.database);
+  sends = new ClaimRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database);
 });
 afterAll(() => opened.close());
 
@@ -99,8 +101,8 @@ describe('what is scheduled for later', () => {
         return opened.database.query(CLAIM, claimParams([asked]));
       },
       'due lanes': () => sends.dueConnections(2_000, null),
-      'leases that ran out': () => sends.expireLeases(1_000),
-      'what waited too long': () => sends.expireQueued(1_000),
+      'leases that ran out': () => sweeps.expireLeases(1_000),
+      'what waited too long': () => sweeps.expireQueued(1_000),
       'low-water marks': () => sends.dueConnections.moveMarks(),
       'due numbers': async () =>
         expect((await schedule.dueLanes(2_000, null)).lanes).toEqual([scheduleLaneOf(other.id)]),

@@ -11,7 +11,7 @@ import {
 } from '../../../infrastructure/queue/lane-hold.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
-import { laneRecipient } from '../../conversations/conversations.repository.js';
+import { recipientKey } from '../../conversations/conversations.repository.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
 import { queueTakes, scheduleTakes } from '../message/message-state.js';
 import type { Message } from '../messages.types.js';
@@ -139,7 +139,7 @@ with decided as materialized (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
     queued_at, due_at, expires_at)
   select due.connection_id, due.created_at, due.message_id, due.organization_id, due.conversation_id,
-    ${laneRecipient('m')}, now.at, now.at,
+    ${recipientKey('m')}, now.at, now.at,
     due.scheduled_for + make_interval(secs => coalesce(m.ttl_seconds, $2::integer * 3600))
   from due join message m on m.id = due.message_id and m.organization_id = due.organization_id
   cross join (select clock_timestamp() as at) as now

@@ -13,7 +13,8 @@ import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js
 import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { putBack } from '../outcome/outcome-record.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import { SendRepository } from '../sending.repository.js';
+import { ClaimRepository } from './claim.repository.js';
+import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };
@@ -23,7 +24,8 @@ let scope: Scope;
 let opened: OpenTestDatabase;
 let source: DataSource;
 let proxy: TcpProxy;
-let sends: SendRepository;
+let sends: ClaimRepository;
+let sweeps: SendingSweepsRepository;
 let outcomes: OutcomeRepository;
 
 beforeAll(async () => {
@@ -32,7 +34,8 @@ beforeAll(async () => {
   proxy = await TcpProxy.before(scope, opened.url);
   source = new DataSource(dataSourceOptions({ url: proxy.through(opened.url), poolSize: 2, queryTimeoutMs: 10_000 }));
   await source.initialize();
-  sends = new SendRepository(new Database(source));
+  sends = new ClaimRepository(new Database(source));
+  sweeps = new SendingSweepsRepository(new Database(source));
   outcomes = new OutcomeRepository(opened.database, LIMITED);
 });
 
@@ -94,7 +97,7 @@ it('a claim that was never committed changes nothing', async () => {
 it('is taken back although its lease was over meanwhile, and although the database is away at first', async () => {
   const { connectionId, error, states } = await lose('lose_answer');
   await opened.database.execute(`update message_queue set lease_until = now() where lease_until is not null`);
-  await sends.expireLeases(10);
+  await sweeps.expireLeases(10);
   expect(await states()).toEqual(Array.from({ length: 3 }, () => ['outcome_unknown', 'unknown']));
   proxy.set({ kind: 'refuse' });
   proxy.cut();

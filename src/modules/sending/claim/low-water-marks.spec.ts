@@ -7,14 +7,14 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { newId } from '../../../common/ids.js';
 import { LaneRepository, NO_MARK } from '../../../infrastructure/queue/lane.repository.js';
 import { INSERT_MESSAGES } from '../../messages/accept/accept.repository.js';
-import { SendRepository } from '../sending.repository.js';
+import { ClaimRepository } from './claim.repository.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };
 
 let opened: OpenTestDatabase;
 let factories: Factories;
-let sends: SendRepository;
+let sends: ClaimRepository;
 let connection: ConnectionRow;
 
 beforeAll(async () => {
@@ -27,12 +27,12 @@ async function newLane(): Promise<void> {
   connection = await factories.connection({ organizationId: (await factories.workspace()).id });
   await new LaneRepository(opened.database).ensure(connection.id);
   // One that has checked no marks yet.
-  sends = new SendRepository(opened.database);
+  sends = new ClaimRepository(opened.database);
 }
 
 /** As once a minute: the first of a process. */
 function checkMarks(): Promise<number> {
-  return new SendRepository(opened.database).dueConnections.moveMarks();
+  return new ClaimRepository(opened.database).dueConnections.moveMarks();
 }
 
 async function claim(limit = 64) {

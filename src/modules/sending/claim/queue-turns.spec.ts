@@ -13,16 +13,17 @@ import { enterContactObservations } from '../../conversations/conversations.repo
 import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../messages/messages.repository.js';
 import { ScheduleRepository } from '../../messages/schedule/schedule.repository.js';
-import type { ClaimedMessage } from './claim-sql.js';
+import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
+import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 import { OutcomeRepository, RECORD, type OutcomeRecord } from '../outcome/outcome.repository.js';
-import { SendRepository } from '../sending.repository.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };
 const TO = '4915100';
 
 let opened: OpenTestDatabase;
-let sends: SendRepository;
+let sends: ClaimRepository;
+let sweeps: SendingSweepsRepository;
 let outcomes: OutcomeRepository;
 let accepts: AcceptRepository;
 let connection: ConnectionRow;
@@ -31,7 +32,8 @@ let clients: pg.Client[];
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
-  sends = new SendRepository(opened.database);
+  sends = new ClaimRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database);
   outcomes = new OutcomeRepository(opened.database, LIMITED);
   accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
 });
@@ -395,9 +397,9 @@ describe('the repair', () => {
   it('gives a turn to who has none, page by page, and says how many', async () => {
     const others = Array.from({ length: 5 }, (_none, n) => `49152${n}`);
     for (const recipient of [...others, ...others]) await accept(recipient);
-    expect(await sends.repairTurns(new AbortController().signal)).toBe(0);
+    expect(await sweeps.repairTurns(new AbortController().signal)).toBe(0);
     await opened.database.execute('update message_queue set due_at = null where connection_id = $1', [connection.id]);
-    expect(await sends.repairTurns(new AbortController().signal)).toBe(5);
+    expect(await sweeps.repairTurns(new AbortController().signal)).toBe(5);
     expect(await claim()).toHaveLength(5);
   });
 });
@@ -463,7 +465,7 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
         'update message_queue set expires_at = queued_at where message_id = $1 and attempt_id is null',
         [any(ids) ?? newId()],
       );
-      await sends.expireQueued(10);
+      await sweeps.expireQueued(10);
     }),
     rounds(sendAll),
   ]);

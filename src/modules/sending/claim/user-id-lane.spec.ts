@@ -10,8 +10,7 @@ import { ContactBook } from '../../../../test/support/contact-book.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { recordOf } from '../outcome/outcome-record.js';
 import { OutcomeRepository } from '../outcome/outcome.repository.js';
-import type { ClaimedMessage } from './claim-sql.js';
-import { SendRepository } from '../sending.repository.js';
+import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
@@ -50,7 +49,7 @@ async function claim(): Promise<ClaimedMessage[]> {
   await new LaneRepository(opened.database).ensure(connection.id);
   const limits = { ttlHours: 24, leaseMs: 3_600_000 };
   const request = claimRequest(connection.id, OWNER, 10);
-  return (await claimLane(new SendRepository(opened.database), request, limits)).items;
+  return (await claimLane(new ClaimRepository(opened.database), request, limits)).items;
 }
 
 async function finish(claimed: ClaimedMessage): Promise<void> {

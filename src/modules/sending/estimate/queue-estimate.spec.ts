@@ -10,14 +10,13 @@ import { MAX_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
 import { QueueEstimates } from './queue-estimate.js';
 import { putBack } from '../outcome/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from '../outcome/outcome.repository.js';
-import type { ClaimedMessage } from '../claim/claim-sql.js';
-import { SendRepository } from '../sending.repository.js';
+import { type ClaimedMessage, ClaimRepository } from '../claim/claim.repository.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };
 
 let opened: OpenTestDatabase;
-let sends: SendRepository;
+let sends: ClaimRepository;
 let lanes: LaneRepository;
 let outcomes: OutcomeRepository;
 let estimates: QueueEstimates;
@@ -31,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 beforeEach(async () => {
-  sends = new SendRepository(opened.database);
+  sends = new ClaimRepository(opened.database);
   estimates = new QueueEstimates(opened.database, LIMITED);
   connection = await newConnection();
 });

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { LANES_HELD, isHeld } from '../../../infrastructure/queue/lane-hold.js';
-import { laneRecipient } from '../../conversations/conversations.repository.js';
+import { recipientKey } from '../../conversations/conversations.repository.js';
 import { queueTakes } from '../../messages/message/message-state.js';
-import type { ClaimedMessage } from '../claim/claim-sql.js';
+import type { ClaimedMessage } from '../claim/claim.repository.js';
 import { MAX_AHEAD, type NewInQueue, type QueueEstimate, type Waiting } from '../sending.types.js';
 
 /** The platform's limit of messages from one number to one recipient. */
@@ -178,7 +178,7 @@ const OF_MESSAGE = estimateSql(`
 
 // $1 workspace, $2 connection, $3 recipient, $4 user id, $5 conversation.
 const OF_NEW = estimateSql(`
-  select g.organization_id, g.connection_id, ${laneRecipient('g')} as recipient, 9223372036854775807 as seq,
+  select g.organization_id, g.connection_id, ${recipientKey('g')} as recipient, 9223372036854775807 as seq,
     clock_timestamp() as queued_at, clock_timestamp() as due_at, clock_timestamp() as expires_at, null::integer as last_code
   from (select $1::uuid as organization_id, $2::uuid as connection_id, $3::text as recipient,
     $4::text as recipient_user_id, $5::uuid as conversation_id) as g`);

@@ -2,7 +2,7 @@ import type { FailureCategory } from '../../../common/failure-category.js';
 import { deferralMs, MAX_TRIES, pairLimitMs } from '../../../common/retry-schedule.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import type { OutcomeRecord } from './outcome.repository.js';
-import type { ClaimedMessage } from '../claim/claim-sql.js';
+import type { ClaimedMessage } from '../claim/claim.repository.js';
 
 /** `tries` is not known of what a lost claim took. */
 type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;

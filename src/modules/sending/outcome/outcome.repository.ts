@@ -3,7 +3,7 @@ import { Config } from '../../../infrastructure/config/config.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import { laneRecipient } from '../../conversations/conversations.repository.js';
+import { recipientKey } from '../../conversations/conversations.repository.js';
 import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../../messages/message/message-row.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from '../../messages/message/message-state.js';
@@ -56,8 +56,8 @@ export class OutcomeRepository {
   }
 
   /**
-   * Records an outcome. Fenced by the attempt, not by the lease: the platform's own answer is the best evidence,
-   * however late. The attempt is closed in any case. Resolves with true where it moved the message.
+   * Records an outcome. It is applied if the attempt id matches, even after the lease expired: the platform's own answer
+   * is the best evidence, however late. The attempt is closed in any case. Resolves with true where it moved the message.
    */
   record(record: OutcomeRecord): Promise<boolean> {
     return this.batches.submit(record, true);
@@ -71,9 +71,11 @@ export class OutcomeRepository {
     const { messageTtlHours } = this.config.limits;
     const recorded = new Map<string, boolean>();
     let open = records;
-    // A message that another transaction moved meanwhile is not visible to a statement that began before.
+    // Usually RECORD finds all rows. Another transaction (a report, the sweep of the leases, a retry) may move a message from
+    // queue to state or back between two statements, and each statement sees only what was committed before it began: so
+    // both look again. A message does not move more often than that within one batch.
     for (let round = 0; round < ROUNDS && open.length > 0; round++) {
-      for (const [statement, ...params] of [[RECORD], [SETTLE, messageTtlHours]] as const) {
+      for (const [statement, ...params] of [[RECORD], [RECORD_LATE_ANSWER, messageTtlHours]] as const) {
         const rows = await statements.query<{ attempt_id: string; moved: boolean }>(statement, [
           JSON.stringify(open),
           ...params,
@@ -93,18 +95,23 @@ const OUTCOME = `outcome as materialized (
     "traceId" text, "delayMs" double precision, tries integer)
 )`;
 
-// The attempt under way is the message's row in the queue. One that is put back leaves a row of its own behind.
+// Only what is on the wire has an outcome: the same rows for all four outcomes.
+const IN_PROCESSING = queueTakes('outcome_accepted');
+
+// The attempt under way is the message's row in the queue. One that is put back leaves a row in message_attempt.
+// That `gone` removes a row, or `back` returns it, makes the recipient's next message due: by the triggers of message_queue
+// (migrations/1770600000000-messages.ts).
 export const RECORD: Prepared = {
   name: 'message_outcome',
   text: `
-with ${OUTCOME}, place as materialized (
-  select q.ctid as place, q.attempt_id, q.claimed_at from message_queue q
+with ${OUTCOME}, picked as materialized (
+  select q.ctid as row_ctid, q.attempt_id, q.claimed_at from message_queue q
   where q.message_id = any(array(select "messageId" from outcome))
-    and q.attempt_id = any(array(select "attemptId" from outcome)) and ${queueTakes('outcome_accepted')}
+    and q.attempt_id = any(array(select "attemptId" from outcome)) and ${IN_PROCESSING}
   order by q.message_id for update of q
 ), gone as (
-  delete from message_queue q using place p join outcome o on o."attemptId" = p.attempt_id
-  where q.ctid = p.place and o.status <> 'queued'
+  delete from message_queue q using picked p join outcome o on o."attemptId" = p.attempt_id
+  where q.ctid = p.row_ctid and o.status <> 'queued'
   returning q.*, o.*, greatest(clock_timestamp(), q.claimed_at) as now
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
@@ -122,8 +129,8 @@ with ${OUTCOME}, place as materialized (
   update message_queue q set attempt_id = null, claimed_at = null, lease_until = null,
     due_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
     tries = greatest(q.tries, o.tries)
-  from place p join outcome o on o."attemptId" = p.attempt_id
-  where q.ctid = p.place and o.status = 'queued'
+  from picked p join outcome o on o."attemptId" = p.attempt_id
+  where q.ctid = p.row_ctid and o.status = 'queued'
   returning q.organization_id, q.message_id, q.attempt_number, p.claimed_at, o.*
 ), history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})
@@ -136,56 +143,60 @@ with ${OUTCOME}, place as materialized (
 select attempt_id, true as moved from gone union all select "attemptId", true from back`,
 };
 
-/** What a report has said of the attempt before its own answer was recorded stays. */
-const reported = (row: string, status: string, column: string, answered: string): string =>
+/** SQL: what a report has said of the attempt before its own answer was recorded stays. */
+const keepReportedValue = (row: string, status: string, column: string, answered: string): string =>
   `case when ${row}.${status} in ('accepted', 'rejected') then coalesce(${row}.${column}, ${answered}) else ${answered} end`;
 
-/** A report about the attempt takes precedence over an answer without an outcome. */
-const closes = (status: string): string =>
+/** SQL: an answer without an outcome does not overwrite what a report has said of the attempt. */
+const mayOverwriteAttempt = (status: string): string =>
   `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
 
+// The answer came late: the message is not in the queue with this attempt any more. Three cases:
+// 1. message_state has this attempt, and its outcome was unknown (`was_unknown`): the message moves to the answer's status
+//    (`settled`), or back to the queue (`gone`, `back`, `history`).
+// 2. message_state has this attempt, and a report has moved the message on: only the attempt's columns change (`settled`).
+// 3. A retry has replaced the attempt, and it is only in message_attempt: that row changes (`earlier`).
 // $2: hours to live of messages without a time of their own.
-// Where the message advanced without the answer: the attempt's columns are closed, and an unknown outcome is resolved.
-const SETTLE: Prepared = {
-  name: 'message_settle',
+const RECORD_LATE_ANSWER: Prepared = {
+  name: 'message_late_answer',
   text: `
-with ${OUTCOME}, place as materialized (
-  select s.*, ${stateTakes('outcome_accepted')} as doubted
+with ${OUTCOME}, locked as materialized (
+  select s.*, ${stateTakes('outcome_accepted')} as was_unknown
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
 ), settled as (
   update message_state s set
-    status = case when p.doubted then o.status else s.status end,
-    event_count = case when p.doubted and o.status <> s.status then s.event_count + 1 else s.event_count end,
+    status = case when l.was_unknown then o.status else s.status end,
+    event_count = case when l.was_unknown and o.status <> s.status then s.event_count + 1 else s.event_count end,
     meta_message_id = coalesce(o."metaMessageId", s.meta_message_id),
-    accepted_at = case when p.doubted and o.status = 'accepted' then greatest(clock_timestamp(), s.processing_at)
+    accepted_at = case when l.was_unknown and o.status = 'accepted' then greatest(clock_timestamp(), s.processing_at)
       else s.accepted_at end,
-    failed_at = case when p.doubted and o.status = 'failed' then greatest(clock_timestamp(), s.processing_at)
+    failed_at = case when l.was_unknown and o.status = 'failed' then greatest(clock_timestamp(), s.processing_at)
       else s.failed_at end,
-    failure_category = case when not p.doubted then s.failure_category when o.status <> 'accepted' then o.category end,
-    error_code = case when not p.doubted then s.error_code when o.status <> 'accepted' then o."platformCode"::text end,
-    error_message = case when not p.doubted then s.error_message
+    failure_category = case when not l.was_unknown then s.failure_category when o.status <> 'accepted' then o.category end,
+    error_code = case when not l.was_unknown then s.error_code when o.status <> 'accepted' then o."platformCode"::text end,
+    error_message = case when not l.was_unknown then s.error_message
       when o.status <> 'accepted' then o."platformMessage" end,
     attempt_status = o."attemptStatus", attempt_finished_at = clock_timestamp(), http_status = o."httpStatus",
     trace_id = o."traceId",
-    platform_code = ${reported('s', 'attempt_status', 'platform_code', 'o."platformCode"')},
-    platform_message = ${reported('s', 'attempt_status', 'platform_message', 'o."platformMessage"')},
-    attempt_category = ${reported('s', 'attempt_status', 'attempt_category', 'o.category')}
-  from place p join outcome o on o."attemptId" = p.attempt_id
-  where s.message_id = p.message_id and not (p.doubted and o.status = 'queued')
-    and ${closes('s.attempt_status')}
-  returning ${MOVED_COLUMNS}, p.doubted, p.status as previous_status,
+    platform_code = ${keepReportedValue('s', 'attempt_status', 'platform_code', 'o."platformCode"')},
+    platform_message = ${keepReportedValue('s', 'attempt_status', 'platform_message', 'o."platformMessage"')},
+    attempt_category = ${keepReportedValue('s', 'attempt_status', 'attempt_category', 'o.category')}
+  from locked l join outcome o on o."attemptId" = l.attempt_id
+  where s.message_id = l.message_id and not (l.was_unknown and o.status = 'queued')
+    and ${mayOverwriteAttempt('s.attempt_status')}
+  returning ${MOVED_COLUMNS}, l.was_unknown, l.status as previous_status,
     case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
       as occurred_at
 ), gone as (
-  delete from message_state s using place p join outcome o on o."attemptId" = p.attempt_id
-  where s.message_id = p.message_id and p.doubted and o.status = 'queued'
+  delete from message_state s using locked l join outcome o on o."attemptId" = l.attempt_id
+  where s.message_id = l.message_id and l.was_unknown and o.status = 'queued'
   returning s.*, o.*
 ), back as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
     queued_at, due_at, attempt_number, tries, event_count, expires_at)
   select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
-    ${laneRecipient('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
+    ${recipientKey('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
     gone.attempt_number, gone.tries, gone.event_count, gone.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
   from gone join message m on m.id = gone.message_id
 ), history as (
@@ -198,15 +209,15 @@ with ${OUTCOME}, place as materialized (
 ), earlier as (
   update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
     http_status = o."httpStatus", trace_id = o."traceId",
-    platform_code = ${reported('a', 'status', 'platform_code', 'o."platformCode"')},
-    platform_message = ${reported('a', 'status', 'platform_message', 'o."platformMessage"')},
-    failure_category = ${reported('a', 'status', 'failure_category', 'o.category')},
+    platform_code = ${keepReportedValue('a', 'status', 'platform_code', 'o."platformCode"')},
+    platform_message = ${keepReportedValue('a', 'status', 'platform_message', 'o."platformMessage"')},
+    failure_category = ${keepReportedValue('a', 'status', 'failure_category', 'o.category')},
     meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
   from outcome o
-  where a.id = o."attemptId" and ${closes('a.status')}
-    and not exists (select 1 from place p where p.attempt_id = a.id)
-), ${insertStatusEvents('settled', 'c.doubted and c.status <> c.previous_status')}
-select attempt_id, doubted as moved from place
+  where a.id = o."attemptId" and ${mayOverwriteAttempt('a.status')}
+    and not exists (select 1 from locked l where l.attempt_id = a.id)
+), ${insertStatusEvents('settled', 'c.was_unknown and c.status <> c.previous_status')}
+select attempt_id, was_unknown as moved from locked
 union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
-where not exists (select 1 from place p where p.attempt_id = a.id)`,
+where not exists (select 1 from locked l where l.attempt_id = a.id)`,
 };

@@ -24,8 +24,7 @@ import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../../messages/message/file-references.js';
 import { putBack, recordOf, refusal } from '../outcome/outcome-record.js';
 import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from '../outcome/outcome.repository.js';
-import type { ClaimedMessage } from '../claim/claim-sql.js';
-import { SendRepository } from '../sending.repository.js';
+import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
 /** Of a claim: when it was made, and until when requests may still be written (monotonic ms); its span, where it is recorded. */
 interface ClaimTimes {
@@ -49,7 +48,7 @@ interface Later {
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
 
-/** Sends claimed messages to the platform and records the outcome of each. */
+/** The work of the queue of messages: claims them, sends each to the platform, and records its outcome. */
 @Injectable()
 export class MessageSender implements QueueKind<SendTask> {
   readonly name = 'send';
@@ -58,7 +57,7 @@ export class MessageSender implements QueueKind<SendTask> {
   private stopping = false;
 
   constructor(
-    private readonly sends: SendRepository,
+    private readonly claims: ClaimRepository,
     private readonly outcomes: OutcomeRepository,
     private readonly conversations: ConversationsRepository,
     private readonly lanes: LaneRepository,
@@ -91,7 +90,7 @@ export class MessageSender implements QueueKind<SendTask> {
     const claimedAt = performance.now();
     const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
     const startedAt = Date.now();
-    const claims = await this.sends.claim(requests, { leaseMs }).catch((error: unknown) => {
+    const claims = await this.claims.claim(requests, { leaseMs }).catch((error: unknown) => {
       if (error instanceof LostClaimError) {
         const connectionIds = requests.map(({ laneKey }) => laneKey);
         void this.takeBack(connectionIds, error, leaseMs);
@@ -110,10 +109,10 @@ export class MessageSender implements QueueKind<SendTask> {
     return claims.map(({ hold, items }) => ({ hold, items: items.map((message) => ({ message, times })) }));
   }
 
-  /** Beside the lanes, which go on meanwhile. */
+  /** Runs in the background; the lanes continue. */
   private async takeBack(connectionIds: readonly string[], lost: LostClaimError, forMs: number): Promise<void> {
     const count = await takeBack(lost, {
-      find: (attemptIds) => this.sends.findAttempts(connectionIds, attemptIds),
+      find: (attemptIds) => this.claims.findAttempts(connectionIds, attemptIds),
       putBack: (attempt) => this.outcomes.record(putBack(attempt)),
       forMs,
     });
@@ -227,19 +226,20 @@ export class MessageSender implements QueueKind<SendTask> {
     return outcome;
   }
 
-  /** What the message's place waits for; null, as with nearly every message: nothing. */
+  /** What is awaited before another message takes this one's capacity; null, as with nearly every message: nothing. */
   private afterAccepted({ message, times }: SendTask, outcome: AcceptedOutcome): Promise<unknown> | null {
     const forgotten = this.lanes.succeeded(message.connectionId, times.claimedAt);
-    const first = forgotten && this.quietly(forgotten);
+    const first = forgotten && this.logErrors(forgotten);
     const adopted = this.adopt(message, outcome);
     return this.stopping ? Promise.all([first, adopted]) : first;
   }
 
   private afterRefusal(connection: SendingConnection, outcome: NotAcceptedOutcome): Promise<void> | null {
-    if (isTokenRefused({ code: outcome.platformCode })) return this.quietly(this.connections.tokenRefused(connection));
-    if (outcome.platformCode === PAYMENT_MISSING) return this.quietly(this.connections.paymentMissing(connection));
+    if (isTokenRefused({ code: outcome.platformCode }))
+      return this.logErrors(this.connections.tokenRefused(connection));
+    if (outcome.platformCode === PAYMENT_MISSING) return this.logErrors(this.connections.paymentMissing(connection));
     const isSuspect = outcome.kind === 'rejected' && outcome.category === 'template_unavailable';
-    return isSuspect ? this.quietly(this.templates.suspect(connection)) : null;
+    return isSuspect ? this.logErrors(this.templates.suspect(connection)) : null;
   }
 
   /** First, so that nobody who knows of the failure can send another. */
@@ -257,7 +257,7 @@ export class MessageSender implements QueueKind<SendTask> {
   private adopt({ conversationId, recipient, recipientUserId }: ClaimedMessage, { waId, userId }: AcceptedOutcome) {
     const isKnown = (waId === null || waId === recipient) && (userId === null || userId === recipientUserId);
     if (conversationId === null || isKnown) return null;
-    return this.quietly(this.conversations.adopt({ conversationId, waId, userId }));
+    return this.logErrors(this.conversations.adopt({ conversationId, waId, userId }));
   }
 
   /**
@@ -286,7 +286,7 @@ export class MessageSender implements QueueKind<SendTask> {
     return null;
   }
 
-  private async quietly(work: Promise<unknown>): Promise<void> {
+  private async logErrors(work: Promise<unknown>): Promise<void> {
     try {
       await work;
     } catch (error) {

@@ -5,26 +5,29 @@ import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { MessageSender, type SendTask } from './message-sender.js';
-import { SendRepository, type MovedMessage } from '../sending.repository.js';
+import { ClaimRepository } from '../claim/claim.repository.js';
+import { SendingSweepsRepository, type MovedMessage } from '../sweeps/sending-sweeps.repository.js';
 
 export const SEND_QUEUE = 'send';
 const SWEEP_BATCH = 1_000;
 
 /**
- * What happens to one message after POST /messages has answered 202:
+ * The queue of messages: its wakes and sweeps. The work on a message is in MessageSender. What happens to one after
+ * POST /messages has answered 202:
  *
  * 1. It is a row, `queued`. Its connection's lane was woken: a worker that accepted it looks for itself, another process
  *    puts one `drain` job into the queue, at most once in two seconds.
  * 2. A worker holds the lane (table `lane`), so that one process drains it, at its pace, and keeps it for a few seconds
  *    after the last row.
- * 3. A claim, one statement for all warm lanes, renews the hold and gives the message an attempt, `processing` and a lease of 20 s, and its
- *    request goes out at once. The request contains the attempt's id, so that a notification finds it even if the
- *    answer is lost. Our files' ids are exchanged for the platform's first; an upload that takes its time puts the
- *    message back to the queue meanwhile.
+ * 3. A claim, one statement for all warm lanes, renews the hold and gives the message an attempt, `processing` and a
+ *    lease of 20 s, and its request goes out at once. The request contains the attempt's id, so that a notification finds
+ *    it even if the answer is lost. Our files' ids are exchanged for the platform's first; an upload that takes its time
+ *    puts the message back to the queue meanwhile.
  * 4. The answer is recorded, many in one statement: accepted, failed, queued again with a later turn, or
- *    outcome_unknown where the request was written and no clear answer came. The event for the workspace's webhook is
- *    part of that statement, as with every change of a message's status.
- * 5. The outcome deletes the row, which makes the recipient's next message due, and wakes the lane.
+ *    outcome_unknown where the request was written and no clear answer came. Where that ends the message's time in the
+ *    queue, the event for the workspace's webhook is part of the statement.
+ * 5. The outcome deletes the row, which makes the recipient's next message due (triggers of message_queue), and wakes the
+ *    lane.
  *
  * If the process dies in 3, the lease runs out and the sweep sets `outcome_unknown`: what may have been sent is never
  * sent again automatically. If a job is lost, the sweep finds the due row. If the answer is lost, the
@@ -33,7 +36,8 @@ const SWEEP_BATCH = 1_000;
 @Processor(SEND_QUEUE, QUEUE_WORKER_OPTIONS)
 export class SendProcessor extends QueueProcessor<SendTask> {
   constructor(
-    sends: SendRepository,
+    claims: ClaimRepository,
+    sweeps: SendingSweepsRepository,
     sender: MessageSender,
     private readonly webhook: WebhookService,
     @InjectQueue(SEND_QUEUE) queue: Queue<DrainJob>,
@@ -44,7 +48,7 @@ export class SendProcessor extends QueueProcessor<SendTask> {
         kind: sender,
         maxInFlight: parts.config.queue.maxInFlight,
         queue,
-        dueLanes: sends.dueConnections,
+        dueLanes: claims.dueConnections,
         waitsFor: [{ table: 'message_queue', column: 'due_at', where: 'due_at is not null' }],
         leftAtStop: (count) => `${count} sends had no answer when Herald stopped; their outcome will be unknown`,
       },
@@ -55,17 +59,17 @@ export class SendProcessor extends QueueProcessor<SendTask> {
       name: 'send_leases',
       everyMs: 1_000,
       waitsFor: [{ table: 'message_queue', column: 'lease_until', where: 'lease_until is not null', leaveSeconds }],
-      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireLeases(limit))),
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sweeps.expireLeases(limit))),
     });
     parts.sweeps.add({
       name: 'send_expiry',
       everyMs: 1_000,
       get hasWork() {
-        return sends.queuedHaveExpired();
+        return sweeps.queuedHaveExpired();
       },
-      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireQueued(limit))),
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sweeps.expireQueued(limit))),
     });
-    parts.sweeps.add({ name: 'send_repair', everyMs: 600_000, run: (signal) => this.repair(sends, signal) });
+    parts.sweeps.add({ name: 'send_repair', everyMs: 600_000, run: (signal) => this.repair(sweeps, signal) });
   }
 
   /** What was moved may have stood before others. */
@@ -75,8 +79,8 @@ export class SendProcessor extends QueueProcessor<SendTask> {
     return this.announce(moved);
   }
 
-  private async repair(sends: SendRepository, signal: AbortSignal): Promise<number> {
-    const repaired = await sends.repairTurns(signal);
+  private async repair(sweeps: SendingSweepsRepository, signal: AbortSignal): Promise<number> {
+    const repaired = await sweeps.repairTurns(signal);
     if (repaired > 0) this.logger.error(`${repaired} recipients had waiting messages without a turn; they are due now`);
     return repaired;
   }

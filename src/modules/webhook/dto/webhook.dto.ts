@@ -10,12 +10,13 @@ import {
   IsString,
   IsUUID,
   MaxLength,
+  ValidateBy,
 } from 'class-validator';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
 import { PageQuery } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import type { WebhookEndpointEntity } from '../entities/webhook-endpoint.entity.js';
-import { HEADER_NAME, MAX_VALUE_LENGTH, MAX_HEADERS } from '../webhook-secrets.js';
+import { HEADER_NAME, isWebhookSecret, MAX_HEADERS, MAX_VALUE_LENGTH, SECRET_PATTERN } from '../webhook-secrets.js';
 import {
   DELIVERY_STATUSES,
   EVENT_TYPES,
@@ -26,6 +27,9 @@ import {
   type EventType,
   type WebhookEvent,
 } from '../webhook.types.js';
+
+const EXAMPLE_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
+const NO_SECRET = 'secret must be whsec_ and the base64 of 24 to 64 random bytes.';
 
 export class ConfigureWebhookRequest {
   /** Where events are posted to: https, port 443, a host name that leads to public addresses only. */
@@ -75,6 +79,16 @@ export class ConfigureWebhookRequest {
   @IfGiven()
   @IsObject()
   headers?: Record<string, string>;
+
+  /**
+   * The signing secret of a new webhook, for deployments that know it beforehand: `whsec_` and the base64 of 24 to 64 random
+   * bytes. Left out: Herald makes one. An existing webhook keeps its secret: the same one is accepted, another is 400; replace
+   * it with POST /webhook/rotate-secret.
+   */
+  @ApiPropertyOptional({ pattern: SECRET_PATTERN, maxLength: 94, writeOnly: true, example: EXAMPLE_SECRET })
+  @IfGiven()
+  @ValidateBy({ name: 'webhookSecret', validator: { validate: isWebhookSecret, defaultMessage: () => NO_SECRET } })
+  secret?: string;
 
   /** With `false` events wait, three days at the most, and go out once it is `true` again. */
   @ApiPropertyOptional({ default: true, example: true })
@@ -203,7 +217,7 @@ export class WebhookSettings {
 
 export class WebhookSettingsWithSecret extends WebhookSettings {
   /** Signs every delivery (Standard Webhooks). Only in the answer that made it: keep it. */
-  @ApiPropertyOptional({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
+  @ApiPropertyOptional({ example: EXAMPLE_SECRET })
   secret?: string;
 }
 

@@ -4,9 +4,9 @@ import { newId } from '../../../common/ids.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { MediaService } from '../../media/media.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
-import { MessageEventsService } from './message-events.service.js';
+import { MessageReportsService } from './message-reports.service.js';
 
-type Parameters_ = ConstructorParameters<typeof MessageEventsService>;
+type Parameters_ = ConstructorParameters<typeof MessageReportsService>;
 
 let test: OpenTestDatabase;
 
@@ -25,7 +25,7 @@ describe('reports of messages, calls and statuses in one transaction', () => {
     const conversations = new ConversationsRepository(database);
     const media = { createPending: () => Promise.resolve() } as unknown as MediaService;
     const others = [{}, {}, {}] as unknown as [Parameters_[1], Parameters_[3], Parameters_[4]];
-    const service = new MessageEventsService(conversations, others[0], media, others[1], others[2]);
+    const service = new MessageReportsService(conversations, others[0], media, others[1], others[2]);
     const locked: unknown[] = [];
     const statements = {
       query: (sql: string, params: unknown[]) => {

@@ -17,7 +17,7 @@ export interface MessageReports {
   readonly calls: readonly CallReport[];
 }
 
-/** The message's outcome, and what is to be woken after the commit. */
+/** What the reports of one notification changed, and what is to be woken after the commit. */
 export interface AppliedReports {
   /** Statuses by which no attempt is meant (yet). */
   unmatched: Set<StatusReport>;
@@ -35,9 +35,13 @@ export interface AppliedReports {
 /** A recipient may be a group; only numbers name a contact. */
 const NUMBER = /^[0-9]{5,20}$/;
 
-/** Applies the platform's reports about messages. Every report may come twice, late and in any order. */
+/**
+ * Applies the platform's reports about messages: statuses in status-reports.repository.ts, customers' messages in
+ * received-messages.repository.ts, whose statements also write the webhook events. Every report may come twice, late and
+ * in any order.
+ */
 @Injectable()
-export class MessageEventsService {
+export class MessageReportsService {
   constructor(
     private readonly conversations: ConversationsRepository,
     private readonly webhook: WebhookService,

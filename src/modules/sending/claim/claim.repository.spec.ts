@@ -1,37 +1,39 @@
-import { LIMITED } from '../../../test/support/limits.js';
+import { LIMITED } from '../../../../test/support/limits.js';
 import { jest } from '@jest/globals';
-import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
-import { holdLane } from '../../../test/support/hold-lane.js';
-import { newId } from '../../common/ids.js';
-import { attemptRows } from '../../../test/messages/attempt-row.js';
-import { statusReport } from '../../../test/messages/platform-reports.js';
-import { Factories } from '../../../test/support/factories.js';
-import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
-import { Tracing } from '../../infrastructure/operations/tracing.js';
-import { rowsRead } from '../../../test/support/rows-read.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { AcceptRepository, type NewMessage } from '../messages/accept/accept.repository.js';
-import { MessagesRepository } from '../messages/messages.repository.js';
-import { recordOf, refusal } from './outcome/outcome-record.js';
-import { OutcomeRepository, RECORD, type OutcomeRecord } from './outcome/outcome.repository.js';
-import { claimParams, SendRepository } from './sending.repository.js';
-import { CLAIM, type ClaimedMessage } from './claim/claim-sql.js';
-import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
-import { newMessage } from '../../../test/support/new-message.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import { holdLane } from '../../../../test/support/hold-lane.js';
+import { newId } from '../../../common/ids.js';
+import { attemptRows } from '../../../../test/messages/attempt-row.js';
+import { statusReport } from '../../../../test/messages/platform-reports.js';
+import { Factories } from '../../../../test/support/factories.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
+import { rowsRead } from '../../../../test/support/rows-read.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
+import { MessagesRepository } from '../../messages/messages.repository.js';
+import { recordOf, refusal } from '../outcome/outcome-record.js';
+import { OutcomeRepository, RECORD, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import { CLAIM, ClaimRepository, claimParams, type ClaimedMessage } from './claim.repository.js';
+import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
+import { applyStatusReports } from '../../messages/reports/status-reports.repository.js';
+import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
 // So long that no lease of one test runs out in another, however slow the machine.
 const LIMITS = { leaseMs: 3_600_000 };
 
 let opened: OpenTestDatabase;
-let sends: SendRepository;
+let sends: ClaimRepository;
+let sweeps: SendingSweepsRepository;
 let lanes: LaneRepository;
 let accepts: AcceptRepository;
 let outcomes: OutcomeRepository;
 
 beforeAll(async () => {
   opened = await openTestDatabase(4);
-  sends = new SendRepository(opened.database);
+  sends = new ClaimRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database);
   lanes = new LaneRepository(opened.database);
   accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
   outcomes = new OutcomeRepository(opened.database, LIMITED);
@@ -141,7 +143,7 @@ async function runOut(id: string) {
     `update message_queue set lease_until = clock_timestamp() - interval '1 s' where message_id = $1`,
     [id],
   );
-  return sends.expireLeases(100);
+  return sweeps.expireLeases(100);
 }
 
 async function rowOf(id: string): Promise<Record<string, unknown>> {
@@ -196,7 +198,7 @@ describe('claiming', () => {
     await holdLane(opened.database, claimRequest(lane, OWNER, 1));
     const rounds = await Promise.all(
       Array.from({ length: 8 }, () =>
-        claimLane(new SendRepository(opened.database), claimRequest(lane, OWNER, 10), LIMITS),
+        claimLane(new ClaimRepository(opened.database), claimRequest(lane, OWNER, 10), LIMITS),
       ),
     );
     const ids = rounds.flatMap(({ items }) => items).map((row) => row.id);
@@ -232,7 +234,7 @@ describe('claiming', () => {
     const [id = ''] = await queue(lane, '111');
     await age(id, 25);
     expect(await claim(lane)).toEqual([]);
-    expect(await sends.expireQueued(100)).toEqual([{ organizationId: lane, connectionId: lane }]);
+    expect(await sweeps.expireQueued(100)).toEqual([{ organizationId: lane, connectionId: lane }]);
     expect(await rowOf(id)).toMatchObject({ status: 'failed', failure_category: 'expired' });
   });
 
@@ -244,12 +246,12 @@ describe('claiming', () => {
     await identity(`'1/00000001/1'`);
     try {
       expect(await claim(lane)).toEqual([]);
-      expect(await sends.expireQueued(100)).toEqual([]);
+      expect(await sweeps.expireQueued(100)).toEqual([]);
     } finally {
       await identity('identity_of_database()');
     }
     expect((await claim(lane)).map(({ id }) => id)).toEqual([fresh]);
-    expect(await new SendRepository(opened.database).expireQueued(100)).toHaveLength(1);
+    expect(await new SendingSweepsRepository(opened.database).expireQueued(100)).toHaveLength(1);
   });
 
   it('reads a few rows of 20,000 messages to one recipient, in flight or not', async () => {

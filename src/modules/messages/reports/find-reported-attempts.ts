@@ -1,0 +1,195 @@
+import { isUuid } from '../../../common/ids.js';
+import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
+import type { Statements } from '../../../infrastructure/database/database.js';
+import type { Prepared } from '../../../infrastructure/database/prepared.js';
+import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
+import type { Attempt, StatusReport } from '../messages.types.js';
+import type { ReportedAttempt, ReportedMessage } from './status-reports.js';
+
+/** The attempt that a report is about. */
+interface Target {
+  messageId: string;
+  attemptId: string;
+}
+
+/** A message with its current attempt, where that is in the same row. */
+export interface LockedRow extends Omit<ReportedMessage, 'currentAttemptId'> {
+  organizationId: string;
+  connectionId: string;
+  conversationId: string | null;
+  /** The number that the message was sent to. */
+  recipient: string | null;
+  attemptId: string | null;
+  /** Of the current attempt, in whichever table it is. */
+  attemptNumber: number;
+  attemptStatus: Attempt['status'];
+  attemptFailed: boolean;
+  /** Microseconds since the epoch. */
+  now: number;
+  /** Of the request that the message came with, where its trace is recorded. */
+  traceContext: TraceContext | null;
+}
+
+type OtherAttempt = ReportedAttempt & { messageId: string };
+
+/** A row of `FIND`. */
+type FoundTarget = Target & { metaMessageId: string | null };
+
+/**
+ * Finds the attempts that reports are about, with their messages locked: which attempt is looked up in `FIND`, its
+ * message is locked by `LOCK`, and attempts that are not the message's current one are read by `ATTEMPTS`. Usually that
+ * is `LOCK` alone, as the report returns both ids.
+ */
+export async function findReportedAttempts(
+  reports: readonly StatusReport[],
+  statements: Statements,
+): Promise<FoundAttempts> {
+  const found = await findOnce(reports, (report) => targetOf(report) === null, statements);
+  // It may have moved from one table to the other while its lock was waited for: only a new statement sees it there.
+  return found.lacksNone(reports) ? found : findOnce(reports, (report) => found.of(report) === null, statements);
+}
+
+/** @param isSought reports whose attempt has to be looked up: the ids in the report do not lead to it. */
+async function findOnce(
+  reports: readonly StatusReport[],
+  isSought: (report: StatusReport) => boolean,
+  statements: Statements,
+): Promise<FoundAttempts> {
+  const sought = reports.filter(isSought);
+  const attemptIds = sought.flatMap((report) => sentAlong(report)?.attemptId ?? []);
+  const metaIds = sought.map((report) => report.metaMessageId);
+  const found = sought.length === 0 ? [] : await statements.query<FoundTarget>(FIND, [attemptIds, metaIds]);
+  const targets = new Targets(found);
+  const meant = reports.flatMap((report) => targets.of(report));
+  if (meant.length === 0) return new FoundAttempts(targets, [], []);
+  const rows = await statements.query<LockedRow>(LOCK, [[...new Set(meant.map((target) => target.messageId))]]);
+  // Read under the lock: what was known of them before may have changed while it was waited for.
+  const own = new Set(rows.map((row) => row.attemptId));
+  const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !own.has(id));
+  const attempts = others.length === 0 ? [] : await statements.query<OtherAttempt>(ATTEMPTS, [others]);
+  return new FoundAttempts(targets, rows, attempts);
+}
+
+/** Which attempts a report may be about: by the ids that the request contained, else by the platform's id. */
+class Targets {
+  private readonly byAttempt = new Map<string, Target>();
+  private readonly byMetaMessageId = new Map<string, Target[]>();
+
+  constructor(found: readonly FoundTarget[]) {
+    for (const target of found) {
+      const { attemptId, metaMessageId } = target;
+      this.byAttempt.set(attemptId, target);
+      if (metaMessageId === null) continue;
+      this.byMetaMessageId.set(metaMessageId, [...(this.byMetaMessageId.get(metaMessageId) ?? []), target]);
+    }
+  }
+
+  /** The best first. */
+  of(report: StatusReport): Target[] {
+    const sent = sentAlong(report);
+    const bySent = targetOf(report) ?? (sent === null ? undefined : this.byAttempt.get(sent.attemptId));
+    return [...(bySent === undefined ? [] : [bySent]), ...(this.byMetaMessageId.get(report.metaMessageId) ?? [])];
+  }
+}
+
+/** What was found and locked. */
+export class FoundAttempts {
+  private readonly rows: ReadonlyMap<string, LockedRow>;
+  private readonly attempts: ReadonlyMap<string, OtherAttempt>;
+
+  constructor(
+    private readonly targets: Targets,
+    rows: readonly LockedRow[],
+    attempts: readonly OtherAttempt[],
+  ) {
+    this.rows = new Map(rows.map((row) => [row.id, row]));
+    this.attempts = new Map(attempts.map((attempt) => [attempt.id, attempt]));
+  }
+
+  /** The attempt that the report is about; null: none of its connection (yet). */
+  of(report: StatusReport): { row: LockedRow; attempt: ReportedAttempt } | null {
+    for (const { messageId, attemptId } of this.targets.of(report)) {
+      const row = this.rows.get(messageId);
+      if (row?.connectionId !== report.connectionId) continue;
+      const attempt = row.attemptId === attemptId ? ownAttemptOf(row, attemptId) : this.attempts.get(attemptId);
+      if (attempt !== undefined && attempt.messageId === messageId) return { row, attempt };
+    }
+    return null;
+  }
+
+  /** Whether each report that leads to a message has found it. */
+  lacksNone(reports: readonly StatusReport[]): boolean {
+    return reports.every((report) => this.targets.of(report).length === 0 || this.of(report) !== null);
+  }
+
+  /** A message that waits for another attempt, or was given up while it did, has none itself: its latest attempt is in `message_attempt`. */
+  messageOf(row: LockedRow): ReportedMessage {
+    const isLatest = (other: OtherAttempt): boolean => other.messageId === row.id && other.number === row.attemptNumber;
+    return { ...row, currentAttemptId: row.attemptId ?? [...this.attempts.values()].find(isLatest)?.id ?? null };
+  }
+}
+
+function ownAttemptOf(row: LockedRow, id: string): OtherAttempt {
+  const { attemptNumber: number, attemptStatus: status, metaMessageId, attemptFailed: failed } = row;
+  return { id, messageId: row.id, number, status, metaMessageId, failed };
+}
+
+/** The ids that the request contained: `<message id>.<attempt id>`; in older requests the attempt's id only. */
+function sentAlong({ callbackData }: StatusReport): { messageId: string | null; attemptId: string } | null {
+  const [last, first, ...more] = (callbackData ?? '').toLowerCase().split('.').toReversed();
+  if (!isUuid(last) || (first !== undefined && !isUuid(first)) || more.length > 0) return null;
+  return { messageId: first ?? null, attemptId: last };
+}
+
+function targetOf(report: StatusReport): Target | null {
+  const { messageId = null, attemptId = '' } = sentAlong(report) ?? {};
+  return messageId === null ? null : { messageId, attemptId };
+}
+
+export const MICROSECONDS = 1_000_000;
+
+const microseconds = (time: string): string => `(extract(epoch from ${time}) * ${MICROSECONDS})::double precision`;
+/** Whether an attempt is known to have failed. */
+const failedBy = (status: string, category: string): string =>
+  `coalesce(${status} = 'rejected' or (${status} = 'accepted' and ${category} is not null), false)`;
+
+// An attempt from before a migration may be in both tables, with one id.
+const FIND = `
+select a.message_id as "messageId", a.id as "attemptId", a.meta_message_id as "metaMessageId" from message_attempt a
+where a.id = any($1::uuid[]) or a.meta_message_id = any($2::text[])
+union all
+select s.message_id, s.attempt_id, s.meta_message_id from unnest($2::text[]) as k (id)
+join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(k.id, 0) and s.meta_message_id = k.id
+where s.attempt_id is not null`;
+
+// Every statement locks in this order: rows of the queue by id, then those of message_state.
+export const LOCK: Prepared = {
+  name: 'report_lock',
+  text: `
+with waiting as materialized (
+  select * from message_queue where message_id = any($1) order by message_id for update
+), decided as materialized (
+  select * from message_state where message_id = any($1) and (select count(*) from waiting) >= 0
+  order by message_id for no key update
+), found as (
+  select message_id, organization_id, connection_id, conversation_id,
+    case when attempt_id is null then 'queued' else 'processing' end as status, null as meta_message_id, event_count,
+    attempt_id, attempt_number, 'started' as attempt_status, false as attempt_failed, false as is_priced,
+    greatest(queued_at, claimed_at) as latest_at from waiting
+  union all
+  select message_id, organization_id, connection_id, conversation_id, status, meta_message_id, event_count,
+    attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${failedBy('attempt_status', 'attempt_category')},
+    coalesce(pricing_category, pricing_type) is not null,
+    greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from decided
+)
+select f.message_id as id, m.recipient, f.status, ${camelColumns('f', 'organization_id, connection_id')},
+  ${camelColumns('f', 'conversation_id, meta_message_id, event_count, attempt_id, attempt_number, attempt_status')},
+  f.attempt_failed as "attemptFailed", f.is_priced as "isPriced", ${microseconds('f.latest_at')} as "latestAt",
+  ${microseconds('clock_timestamp()')} as now, encode(m.trace_context, 'hex') as "traceContext"
+from found f join message m on m.id = f.message_id`,
+};
+
+const ATTEMPTS = `
+select ${camelColumns('a', 'id, message_id, number, status, meta_message_id')},
+  ${failedBy('a.status', 'a.failure_category')} as failed
+from message_attempt a where a.id = any($1::uuid[])`;

@@ -1,0 +1,195 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../../common/ids.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import type { Prepared } from '../../../infrastructure/database/prepared.js';
+import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
+import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
+import {
+  ASKED_LANES,
+  HOLD_COLUMNS,
+  holdOf,
+  holdsParams,
+  laneHold,
+  type HoldRequest,
+  type HoldRow,
+} from '../../../infrastructure/queue/lane-hold.js';
+import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
+import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
+import { queueTakes } from '../../messages/message/message-state.js';
+
+/** A message that this process may send now, once, before its lease runs out. */
+export interface ClaimedMessage {
+  id: string;
+  organizationId: string;
+  connectionId: string;
+  conversationId: string | null;
+  attemptId: string;
+  /** The key by which messages to one recipient are kept in order: digits, or the user id where no number is known. */
+  recipient: string;
+  /** The user id that it is addressed to; null where it goes to the number. */
+  recipientUserId: string | null;
+  type: string;
+  content: Record<string, unknown>;
+  /** Deferrals so far that count. */
+  tries: number;
+  attemptNumber: number;
+  /** Whether the message answers another one, and the platform's id of that one where it has one. */
+  isReply: boolean;
+  contextMessageId: string | null;
+  /** Of the request that it came with, where its trace is recorded. */
+  traceContext: TraceContext | null;
+}
+
+/** A row of `CLAIM`: the hold on a lane, or a claimed message. */
+export type ClaimRow = LaneHoldRow | ClaimedMessage;
+type LaneHoldRow = HoldRow & { id: null; laneKey: string };
+
+const isHoldRow = (row: ClaimRow): row is LaneHoldRow => row.id === null;
+
+export interface ClaimLimits {
+  /** After this long without an outcome a claimed message is `outcome_unknown`. */
+  leaseMs: number;
+}
+
+/** What one lane asks of the statement that claims for many. */
+interface LaneClaim extends ClaimLimits {
+  request: HoldRequest;
+  claimId: string;
+}
+
+const NOTHING = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
+
+/** Claims due messages of `message_queue`; the lanes are connections. */
+@Injectable()
+export class ClaimRepository {
+  /** Connections with due messages that can send. */
+  readonly dueConnections: MarkedLanes;
+
+  constructor(private readonly database: Database) {
+    this.dueConnections = dueTableLanes(database, LANES);
+  }
+
+  /**
+   * Claims, in one statement for all lanes, the first messages of up to `limit` recipients of each: each message gets an
+   * attempt, `processing` and a lease. Returns one answer a request, in the same order; no lane may be asked for twice.
+   *
+   * To one recipient one message goes at a time, oldest first; a recipient with a message in flight, or whose first one
+   * is not due yet, is passed over. Of several recipients the one that has been due for longest is served first.
+   *
+   * @throws LostClaimError where the connection broke, and the claim may have been committed.
+   */
+  async claim(requests: readonly HoldRequest[], { leaseMs }: ClaimLimits): Promise<Claim<ClaimedMessage>[]> {
+    const claims = requests.map((request): LaneClaim => ({ request, claimId: newId(), leaseMs }));
+    const attemptIds = claims.flatMap(({ request, claimId }) =>
+      Array.from({ length: request.limit }, (_, n) => attemptIdOf(claimId, n + 1)),
+    );
+    const rows = await this.database
+      .byIndex(() => this.database.query<ClaimRow>(CLAIM, claimParams(claims)))
+      .catch(LostClaimError.of(attemptIds));
+    const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, NOTHING()]));
+    for (const row of rows) {
+      const answer = answers.get(isHoldRow(row) ? row.laneKey : row.connectionId);
+      if (answer === undefined) continue;
+      if (isHoldRow(row)) answer.hold = holdOf([row]);
+      else answer.items.push(row);
+    }
+    return [...answers.values()];
+  }
+
+  /** Those of the given attempts of these connections whose messages still wait for their outcome. */
+  findAttempts(
+    connectionIds: readonly string[],
+    attemptIds: readonly string[],
+  ): Promise<{ id: string; attemptId: string }[]> {
+    return this.database.query(FIND_ATTEMPTS, [connectionIds, attemptIds]);
+  }
+}
+
+/** The parameters of `CLAIM`. */
+export function claimParams(claims: readonly LaneClaim[]): unknown[] {
+  return [
+    ...holdsParams(claims.map(({ request }) => request)),
+    claims.map(({ claimId }) => claimId),
+    claims.map(({ leaseMs }) => leaseMs / 1_000),
+  ];
+}
+
+/** The id of the n-th attempt of a claim, as `CLAIM` makes it. */
+function attemptIdOf(claimId: string, n: number): string {
+  return claimId.slice(0, 32) + n.toString(16).padStart(4, '0');
+}
+
+/** SQL: the recipient's first row. What is on the wire stands before what waits. */
+const FIRST_OF_RECIPIENT = `
+  select first.message_id from message_queue first
+  where first.connection_id = q.connection_id and first.recipient = q.recipient
+  order by first.connection_id, first.recipient, (first.attempt_id is null), first.seq limit 1`;
+
+// $1 to $6 the holds (`laneHold`, which adds the relation `hold`); of each lane $7 the claim's id, $8 lease seconds.
+// `due_at` says when a row's turn comes. The triggers of message_queue keep it (migrations/1770600000000-messages.ts): a
+// row behind another one of its recipient has none, and it gets one when that row is removed.
+export const CLAIM: Prepared = {
+  name: 'message_claim',
+  text: `
+with ${laneHold({ asked: ASKED_LANES, returning: ', l.low_at' })}, asked as materialized (
+  -- The lanes that may send now, each with the number of rows that it may claim.
+  select hold.key, hold.key::uuid as connection_id, hold.slots, hold.low_at, claim.claim_id, claim.lease_seconds
+  from hold join unnest((select $1::text[]), $7::uuid[], $8::float8[]) as claim (lane, claim_id, lease_seconds)
+    on claim.lane = hold.key
+  where hold.slots > 0
+), picked as materialized (
+  -- Due rows of each lane, longest due first, from the low-water mark on: removed rows before it are not read, however many
+  -- of them another transaction keeps from being vacuumed. That a row is its recipient's first keeps the order, and one
+  -- at a time, even where due_at is too early.
+  select due.row_ctid, asked.lease_seconds, overlay(asked.claim_id::text placing
+    lpad(to_hex(row_number() over (partition by asked.key order by due.seq)), 4, '0') from 33)::uuid as attempt_id
+  from asked cross join lateral (
+    select q.ctid as row_ctid, q.seq from message_queue q
+    where q.connection_id = asked.connection_id and ${queueTakes('claimed')}
+      and q.due_at >= asked.low_at and q.due_at <= statement_timestamp() and q.expires_at > clock_timestamp()
+      and q.message_id = (${FIRST_OF_RECIPIENT})
+    order by q.connection_id, q.due_at limit asked.slots for no key update of q skip locked) as due
+), claimed as (
+  -- The condition of the claim is repeated: the ctid may be that of another row by now.
+  update message_queue q set attempt_id = picked.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
+    lease_until = clock_timestamp() + make_interval(secs => picked.lease_seconds),
+    attempt_number = q.attempt_number + 1, due_at = null
+  from picked where q.ctid = picked.row_ctid and ${queueTakes('claimed')}
+  returning q.message_id, q.connection_id, q.conversation_id, q.attempt_id, q.recipient, q.tries, q.attempt_number
+), message_to_send as (
+  select k.connection_id as "connectionId", m.id, m.organization_id as "organizationId",
+    k.conversation_id as "conversationId", k.attempt_id as "attemptId", k.recipient,
+    m.recipient_user_id as "recipientUserId", m.type, coalesce(c.content, '{}') as content, k.tries,
+    k.attempt_number as "attemptNumber", m.reply_to_message_id is not null as "isReply",
+    (select coalesce(s.meta_message_id, case when r.direction = 'inbound' then r.meta_message_id end,
+       (select a.meta_message_id from message_attempt a where a.message_id = r.id
+         and a.meta_message_id is not null order by a.number desc limit 1))
+     from message r left join message_state s on s.message_id = r.id
+     where r.id = m.reply_to_message_id and r.organization_id = m.organization_id) as "contextMessageId",
+    encode(m.trace_context, 'hex') as "traceContext"
+  from claimed k join message m on m.id = k.message_id left join message_content c on c.message_id = k.message_id
+)
+-- The rows of both relations, none joined to another, so that a hold is not repeated with every message.
+select ${HOLD_COLUMNS}, hold.key as "laneKey", message_to_send.* from hold full join message_to_send on false`,
+};
+
+// A lost claim's leases may have run out before it is asked for them.
+const FIND_ATTEMPTS = `
+select message_id as id, attempt_id as "attemptId" from message_queue
+where lease_until is not null and connection_id = any($1) and attempt_id = any($2)
+union all
+select message_id, attempt_id from message_state
+where connection_id = any($1) and status = 'outcome_unknown' and attempt_id = any($2)`;
+
+// Numbers that cannot send keep their due messages: without the condition each of them would be woken in every round.
+const LANES: TableLanes = {
+  table: 'connection',
+  prefix: '',
+  where: `status in ('connected', 'restricted')`,
+  dueSince: (from) => `(select q.due_at from message_queue q
+    where q.connection_id = lane_of.id and q.due_at >= ${from} and q.due_at <= statement_timestamp()
+    order by q.connection_id, q.due_at limit 1)`,
+};
+
+/** $1 limit, $2 behind which connection. */
+export const DUE = dueSql(LANES, '$1', '$2');

@@ -1,0 +1,154 @@
+import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../../common/ids.js';
+import { Database, hasRow } from '../../../infrastructure/database/database.js';
+import { LANES_HELD } from '../../../infrastructure/queue/lane-hold.js';
+import { SweepPlace } from '../../../infrastructure/queue/sweeps.js';
+import { failUnsent, insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
+import { queueTakes } from '../../messages/message/message-state.js';
+import type { ClaimedMessage } from '../claim/claim.repository.js';
+
+/** Whose message a sweep has moved. */
+export type MovedMessage = Pick<ClaimedMessage, 'organizationId' | 'connectionId'>;
+
+/** Recipients that one statement of the repair looks at. */
+const REPAIR_BATCH = 5_000;
+
+/** The periodic statements on `message_queue`. */
+@Injectable()
+export class SendingSweepsRepository {
+  private readonly leaseCursor = new SweepPlace();
+  private readonly expiryCursor = new SweepPlace();
+
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Turns messages whose lease ran out into `outcome_unknown` and closes their attempts: their sender died or hangs,
+   * and it is unknown whether the platform took them.
+   */
+  expireLeases(limit: number): Promise<MovedMessage[]> {
+    return this.moveFrom(this.leaseCursor, EXPIRE_LEASES, limit);
+  }
+
+  /** Fails messages that wait beyond the time that they were given. */
+  expireQueued(limit: number): Promise<MovedMessage[]> {
+    return this.moveFrom(this.expiryCursor, EXPIRE_QUEUED, limit);
+  }
+
+  /** SQL: whether there is something for `expireQueued`. */
+  queuedHaveExpired(): string {
+    return hasRow(
+      `from message_queue q
+       where q.expires_at <= now() and q.expires_at >= ${this.expiryCursor.condition} and ${queueTakes('expired')}`,
+      'q.expires_at',
+    );
+  }
+
+  private async moveFrom(cursor: SweepPlace, statement: string, limit: number): Promise<MovedMessage[]> {
+    const from = cursor.next();
+    const rows = await this.database.byIndex(() => this.database.query<MovedRow>(statement, [limit, from]));
+    const moved = movedOf(rows);
+    if (moved.length < limit) cursor.reached(rows[0]?.looked_at ?? null);
+    return moved;
+  }
+
+  /**
+   * Gives recipients whose first message has no turn one, and returns how many. The triggers of `message_queue` leave none
+   * behind; this is for a database where they were disabled.
+   */
+  async repairTurns(signal: AbortSignal): Promise<number> {
+    let total = 0;
+    let page: RepairedPage | null = { repaired: 0, connectionId: FIRST_ID, recipient: '', isFull: true };
+    while (page?.isFull === true && !signal.aborted) {
+      page = await this.repairPage(page);
+      total += page?.repaired ?? 0;
+    }
+    return total;
+  }
+
+  private repairPage({ connectionId, recipient }: RepairedPage): Promise<RepairedPage | null> {
+    const params = [connectionId, recipient, REPAIR_BATCH];
+    return this.database.byIndex(() => this.database.find<RepairedPage>(REPAIR_TURNS, params));
+  }
+}
+
+interface RepairedPage {
+  repaired: number;
+  connectionId: string;
+  recipient: string;
+  /** More recipients may follow. */
+  isFull: boolean;
+}
+
+/** All but `looked_at` are null in a row that only says that there was a look. */
+interface MovedRow {
+  organization_id: string | null;
+  connection_id: string | null;
+  looked_at: string;
+}
+
+function movedOf(rows: readonly MovedRow[]): MovedMessage[] {
+  return rows.flatMap(({ organization_id: organizationId, connection_id: connectionId }) =>
+    organizationId === null || connectionId === null ? [] : [{ organizationId, connectionId }],
+  );
+}
+
+// By statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all that was claimed.
+export const EXPIRE_LEASES = `
+with picked as (
+  select q.ctid as row_ctid from message_queue q
+  where ${queueTakes('lease_expired')} and q.lease_until < statement_timestamp()
+    and q.lease_until >= ${SweepPlace.from('$2')}
+  order by q.lease_until limit $1 for update of q skip locked
+), gone as (
+  delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) returning q.*
+), moved as (
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
+    event_count, queued_at, processing_at, attempt_id, attempt_number, attempt_status, attempt_finished_at)
+  select message_id, organization_id, connection_id, conversation_id, created_at, 'outcome_unknown', event_count + 1,
+    queued_at, claimed_at, attempt_id, attempt_number, 'unknown', clock_timestamp()
+  from gone
+  returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
+), ${insertStatusEvents('moved')}
+select organization_id, connection_id, statement_timestamp()::text as looked_at
+from moved right join (values (1)) as look on true`;
+
+// Where claims are blocked after a restore, a message that waits here may have been sent: it must not be called failed.
+export const EXPIRE_QUEUED = `
+with picked as (
+  select q.ctid as row_ctid from message_queue q
+  where ${queueTakes('expired')} and q.expires_at < statement_timestamp() and q.expires_at >= ${SweepPlace.from('$2')}
+    and not (${LANES_HELD})
+  order by q.expires_at limit $1 for update of q skip locked
+), gone as (
+  delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) returning q.*
+), ${failUnsent('gone', `'expired', 'EXPIRED', 'The message stayed in the queue for too long.'`)}
+select organization_id, connection_id, statement_timestamp()::text as looked_at
+from moved right join (values (1)) as look on true`;
+
+// Each recipient's first row is due or on the wire: the triggers of message_queue see to it. Where one was disabled, a row
+// would wait for ever.
+// $1, $2: behind which connection and recipient; $3 recipients that are looked at.
+export const REPAIR_TURNS = `
+with recursive walk as (
+  (select q.connection_id, q.recipient, 1 as n from message_queue q
+   where (q.connection_id, q.recipient) > ($1::uuid, $2::text)
+   order by q.connection_id, q.recipient limit 1)
+  union all
+  select next.connection_id, next.recipient, walk.n + 1 from walk cross join lateral (
+    select q.connection_id, q.recipient from message_queue q
+    where (q.connection_id, q.recipient) > (walk.connection_id, walk.recipient)
+    order by q.connection_id, q.recipient limit 1) as next
+  where walk.n < $3::integer
+), stranded as materialized (
+  select first.row_ctid from walk cross join lateral (
+    select q.ctid as row_ctid, q.attempt_id, q.due_at from message_queue q
+    where q.connection_id = walk.connection_id and q.recipient = walk.recipient
+    order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit 1) as first
+  where first.attempt_id is null and first.due_at is null
+), repaired as (
+  update message_queue q set due_at = clock_timestamp()
+  where q.ctid = any(array(select row_ctid from stranded)) and ${queueTakes('claimed')} and q.due_at is null returning 1
+)
+select (select count(*)::integer from repaired) as repaired, connection_id as "connectionId", recipient,
+  n = $3::integer as "isFull"
+from walk order by n desc limit 1`;
