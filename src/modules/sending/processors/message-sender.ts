@@ -245,7 +245,7 @@ export class MessageSender implements QueueKind<SendTask> {
   /** First, so that nobody who knows of the failure can send another. */
   private noteOptOut({ organizationId, connectionId, recipient, recipientUserId: userId }: ClaimedMessage) {
     const phone = userId === null ? recipient : null;
-    return this.quietly(this.optOuts.noteRefusal({ organizationId, connectionId, phone, userId }));
+    return this.logErrors(this.optOuts.noteRefusal({ organizationId, connectionId, phone, userId }));
   }
 
   private pause(connectionId: string, outcome: NotAcceptedOutcome): Promise<void> {
