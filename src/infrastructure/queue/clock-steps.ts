@@ -66,11 +66,11 @@ export class ClockSteps implements OnModuleInit {
   private correct({ table, column, where = 'true' }: AwaitedTime, from: string, seconds: number) {
     return this.database.row<{ rows: number; last: string | null }>(
       `with found as materialized (
-         select tableoid as part, ctid as place, ${column} as at from ${table} where ${where} and ${column} > ${from}
+         select tableoid as part, ctid as row_ctid, ${column} as at from ${table} where ${where} and ${column} > ${from}
          order by ${column} fetch first ${BATCH} rows with ties
        ), corrected as (
          update ${table} t set ${column} = found.at - make_interval(secs => $1)
-         from found where t.tableoid = found.part and t.ctid = found.place and t.${column} = found.at
+         from found where t.tableoid = found.part and t.ctid = found.row_ctid and t.${column} = found.at
        )
        select count(*)::integer as rows, max(at)::text as last from found`,
       [seconds],

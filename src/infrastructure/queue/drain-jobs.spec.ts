@@ -111,7 +111,7 @@ describe('jobs about due rows', () => {
     queue.answer = answer;
     jobs.add('a');
     await advance(1_000);
-    expect([jobs.isAway, counters.snapshot().lane_wakes_failed]).toEqual([true, 1]);
+    expect([jobs.jobsUnavailable, counters.snapshot().lane_wakes_failed]).toEqual([true, 1]);
     const failedAt = queue.added.length;
     await advance(1_000);
     expect([jobs.add('b'), jobs.add('c')]).toEqual([true, false]);
@@ -120,7 +120,7 @@ describe('jobs about due rows', () => {
     await advance(3_000);
     expect(jobs.add('d')).toBe(true);
     await advance(10);
-    expect([jobs.isAway, counters.snapshot().lane_wakes]).toEqual([false, 1]);
+    expect([jobs.jobsUnavailable, counters.snapshot().lane_wakes]).toEqual([false, 1]);
   });
 
   it('do not use a queue that is not connected', () => {
@@ -128,9 +128,9 @@ describe('jobs about due rows', () => {
     const connection = { isAway: true };
     const { jobs, counters } = jobsOn(queue, connection);
     jobs.announce('a');
-    expect([queue.added, jobs.add('b'), jobs.isAway]).toEqual([[], false, true]);
+    expect([queue.added, jobs.add('b'), jobs.jobsUnavailable]).toEqual([[], false, true]);
     expect(counters.snapshot().lane_wakes_failed).toBe(2);
     connection.isAway = false;
-    expect([jobs.add('b'), jobs.isAway]).toEqual([true, false]);
+    expect([jobs.add('b'), jobs.jobsUnavailable]).toEqual([true, false]);
   });
 });

@@ -14,7 +14,7 @@ const MAX_ADDS_IN_FLIGHT = 2;
 const MAX_JOBS_PER_ADD = 100;
 const MAX_PENDING = 100_000;
 /** A lane that keeps getting rows is announced once in this time; less than a worker looks at it after the last row. */
-const REST_MS = 2_000;
+const THROTTLE_MS = 2_000;
 /** A queue that did not take a job is tried again at most this often. */
 const TRY_AGAIN_MS = 1_000;
 
@@ -24,7 +24,7 @@ const TRY_AGAIN_MS = 1_000;
  */
 export class DrainJobs {
   /** Lanes that were announced lately, and whether they got rows since. */
-  private readonly resting = new Map<string, { again: boolean }>();
+  private readonly throttled = new Map<string, { again: boolean }>();
   private readonly pending = new Set<string>();
   private inFlight = 0;
   private failing = false;
@@ -37,25 +37,25 @@ export class DrainJobs {
     private readonly counters: Counters,
   ) {}
 
-  /** The queue does not work: every worker has to look for itself. */
-  get isAway(): boolean {
+  /** Jobs reach no other worker: each has to look for itself. */
+  get jobsUnavailable(): boolean {
     return this.failing || this.connection.isAway;
   }
 
   /** Puts the lane into the queue, at most once in two seconds. */
   announce(laneKey: string): void {
     if (this.stopped) return;
-    const resting = this.resting.get(laneKey);
-    if (resting !== undefined) {
-      resting.again = true;
+    const throttled = this.throttled.get(laneKey);
+    if (throttled !== undefined) {
+      throttled.again = true;
       return;
     }
-    this.resting.set(laneKey, { again: false });
+    this.throttled.set(laneKey, { again: false });
     setTimeout(() => {
-      const again = this.resting.get(laneKey)?.again === true;
-      this.resting.delete(laneKey);
+      const again = this.throttled.get(laneKey)?.again === true;
+      this.throttled.delete(laneKey);
       if (again) this.announce(laneKey);
-    }, REST_MS).unref();
+    }, THROTTLE_MS).unref();
     this.add(laneKey);
   }
 
@@ -75,7 +75,7 @@ export class DrainJobs {
   stop(): void {
     this.stopped = true;
     this.pending.clear();
-    this.resting.clear();
+    this.throttled.clear();
   }
 
   private get takesJobs(): boolean {

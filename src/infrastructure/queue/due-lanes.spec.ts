@@ -4,7 +4,7 @@ import { dueSweep } from './due-lanes.js';
 function sweepOver(due: string[], busy: readonly string[] = []) {
   const woken: string[] = [];
   const database = { query: () => Promise.resolve(busy.map((key) => ({ key }))) } as unknown as Database;
-  const swept = { isAlone: false, wakeAny: (key: string) => void woken.push(key) };
+  const swept = { jobsUnavailable: false, wakeAny: (key: string) => void woken.push(key) };
   const page = (limit: number, after: string | null) => {
     const from = due.findIndex((key) => key === after) + 1;
     const lanes = due.slice(from, from + limit);
@@ -25,7 +25,7 @@ describe('the sweep of due lanes', () => {
   it('is everywhere as long as no job reaches the other workers', () => {
     const { sweep, swept } = sweepOver([]);
     expect(sweep.everywhere).toBe(false);
-    swept.isAlone = true;
+    swept.jobsUnavailable = true;
     expect(sweep.everywhere).toBe(true);
   });
 

@@ -36,7 +36,7 @@ export type DueSince = (from: string) => string;
 
 /** What the sweep does to a lane with due rows that nobody holds; see `QueueProcessor`. */
 export interface SweptQueue {
-  readonly isAlone: boolean;
+  readonly jobsUnavailable: boolean;
   wakeAny(laneKey: string): void;
 }
 
@@ -67,7 +67,7 @@ export function dueSweep(
     },
     /** No job reaches the other workers: each looks for itself. */
     get everywhere() {
-      return swept.isAlone;
+      return swept.jobsUnavailable;
     },
     async run() {
       const { lanes, next } = await dueLanes(PAGE, after);

@@ -69,20 +69,20 @@ export interface QueueLoopOptions<T> extends Partial<typeof DEFAULTS> {
 
 const DEFAULT_CLOCK: Clock = systemClock;
 const DEFAULTS = {
-  /** A lane without rows is looked at, and held, for so long after the last one. */
+  /** A lane without rows is polled and kept for this long after the last one. */
   warmMs: 3_000,
   /** Between two looks; what comes meanwhile shares the next one. After a longer silence a wake looks at once. */
   lookEveryMs: 30,
   /** As `lookEveryMs`, where a claim brought all that it asked for. */
   fullEveryMs: 8,
-  /** A process without a free place gives up lanes that it has held for so long, not all at the same time. */
+  /** A process without free capacity gives up lanes that it has held for this long, not all at the same time. */
   handOverAfterMs: (): number => 2_000 + Math.random() * 2_000,
   clock: DEFAULT_CLOCK,
 };
 
 /** A lane whose claim found nothing is looked at after the first of these, then after twice as long, up to the second. */
-const MIN_PAUSE_MS = 50;
-const MAX_PAUSE_MS = 250;
+const MIN_EMPTY_DELAY_MS = 50;
+const MAX_EMPTY_DELAY_MS = 250;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const MIN_PACE_MS = 25;
 /** Until a claim that failed is tried again. */
@@ -97,23 +97,25 @@ const MAX_WAKE_IN_MS = 24 * 3_600_000;
 const HAND_OVER_EVERY_MS = 100;
 
 interface Lane {
-  /** Monotonic ms: a look that finds nothing after this was the last one. */
-  until: number;
-  /** The next look lets it go. */
-  isOver: boolean;
+  /** Monotonic ms: a look that finds nothing after this is the last one. */
+  warmUntil: number;
+  releaseAtNextLook: boolean;
   /** The next look. */
   lookAt: number;
-  pauseMs: number;
+  /** From a look that found nothing to the next one. */
+  emptyDelayMs: number;
   /** Rows that are worked on. */
   inFlight: number;
-  /** Unused pace; null where this process does not hold the lane, as far as it knows. */
+  /** Unused pace; null where this process does not hold the lane, as far as it knows, or where a claim is under way. */
   bucket: TokenBucket | null;
   pace: LanePace | null;
   /** When it may be handed over, where this process holds it. */
   handOverAt: number;
-  /** Monotonic ms before which no wake makes it look: another process holds it, it rests, or its claim failed. */
-  notBefore: number;
+  /** Monotonic ms before which no wake makes it look: another process holds it, it is paused, or its claim failed. */
+  ignoreWakesUntil: number;
 }
+
+const isHeld = (lane: Lane): lane is Lane & { bucket: TokenBucket } => lane.bucket !== null;
 
 interface Asked {
   laneKey: string;
@@ -123,16 +125,21 @@ interface Asked {
 }
 
 /**
- * The one loop of a process over one kind of work. A lane that was woken is warm: a look claims due rows of all warm lanes
- * whose time it is, in one statement, and starts the work on each row at once. The end of a row's work wakes its lane
- * again, and so does the time at which a row or the lane itself is due again, as far as this process knows of it. A lane
- * without rows is looked at less and less often, then let go.
+ * The one loop of a process over one kind of work. The life of a lane here:
+ *
+ * 1. `wake` makes it warm: it takes part in the next look.
+ * 2. `look` claims due rows of all warm lanes whose time it is, in one statement, which also takes or renews the holds.
+ * 3. Rows came (`gotRows`): the work on each starts at once. Its end wakes the lane again, and so does the time at which
+ *    the row or the lane is due again, as far as this process knows of it.
+ * 4. No rows came: it is polled with growing delay, then released.
+ * 5. It is paused: it is released at once. Another process holds it (`heldElsewhere`): it is asked for while it is warm.
+ * 6. `letGo` releases it with its unused pace. A process that is full also hands lanes over that have due rows.
  */
 export class QueueLoop<T> {
   private readonly lanes = new Map<string, Lane>();
   private readonly options: QueueLoopOptions<T> & typeof DEFAULTS;
   private readonly clock: Clock;
-  private readonly ended = new Signal();
+  private readonly progress = new Signal();
   /** By lane and time. */
   private readonly wakes = new Map<string, NodeJS.Timeout>();
   private inFlight = 0;
@@ -164,10 +171,10 @@ export class QueueLoop<T> {
     const now = this.clock.monotonic();
     const lane = this.lanes.get(laneKey) ?? newLane(now);
     this.lanes.set(laneKey, lane);
-    lane.until = now + this.options.warmMs;
-    lane.isOver = false;
-    lane.lookAt = Math.min(lane.lookAt, Math.max(now, lane.notBefore));
-    lane.pauseMs = MIN_PAUSE_MS;
+    lane.warmUntil = now + this.options.warmMs;
+    lane.releaseAtNextLook = false;
+    lane.lookAt = Math.min(lane.lookAt, Math.max(now, lane.ignoreWakesUntil));
+    lane.emptyDelayMs = MIN_EMPTY_DELAY_MS;
     this.plan(lane.lookAt);
   }
 
@@ -181,10 +188,11 @@ export class QueueLoop<T> {
     for (const timer of this.wakes.values()) clearTimeout(timer);
     this.options.kind.stop();
     const until = this.clock.monotonic() + timeoutMs;
-    while (this.looking && this.clock.monotonic() < until) await this.ended.wait(until - this.clock.monotonic());
+    while (this.looking && this.clock.monotonic() < until) await this.progress.wait(until - this.clock.monotonic());
     // What is still in flight needs no hold: another process may go on with the other recipients.
     if (!this.looking) await this.letGo([...this.lanes.keys()]);
-    while (this.inFlight > 0 && this.clock.monotonic() < until) await this.ended.wait(until - this.clock.monotonic());
+    while (this.inFlight > 0 && this.clock.monotonic() < until)
+      await this.progress.wait(until - this.clock.monotonic());
     return this.inFlight;
   }
 
@@ -218,13 +226,13 @@ export class QueueLoop<T> {
     this.wasFull = false;
     try {
       await this.letGo(this.lanesToLetGo(this.lookedAt));
-      const asked = await this.ask(this.dueLanes(this.lookedAt));
+      const asked = await this.requestsFor(this.dueLanes(this.lookedAt));
       if (asked.length > 0) await this.claim(asked);
     } catch (error) {
       this.options.onError(`${this.options.kind.name}: a look failed`, error);
     }
     this.looking = false;
-    this.ended.notify();
+    this.progress.notify();
     // The end of a row's work plans the next one.
     if (!this.isFull) this.plan(this.nextLookAt());
   }
@@ -232,13 +240,13 @@ export class QueueLoop<T> {
   private nextLookAt(): number {
     let next = Infinity;
     for (const [laneKey, lane] of this.lanes) {
-      if (lane.lookAt < next && this.placesOf(laneKey, lane) > 0) next = lane.lookAt;
+      if (lane.lookAt < next && this.capacityOf(laneKey, lane) > 0) next = lane.lookAt;
     }
     return next;
   }
 
-  /** Rows more that may be worked on, as far as the lane has a say. */
-  private placesOf(laneKey: string, lane: Lane): number {
+  /** How many more rows of this lane may be worked on; what the process has left is not considered. */
+  private capacityOf(laneKey: string, lane: Lane): number {
     const { kind } = this.options;
     return Math.min(kind.maxPerLane, kind.window?.(laneKey) ?? Infinity) - lane.inFlight;
   }
@@ -246,14 +254,14 @@ export class QueueLoop<T> {
   /** Those with nothing under way first, so that no quiet lane waits for busy ones; else in turn. */
   private dueLanes(now: number): [string, Lane][] {
     if (this.isFull) return [];
-    const due = [...this.lanes].filter(([key, lane]) => lane.lookAt <= now && this.placesOf(key, lane) > 0);
+    const due = [...this.lanes].filter(([key, lane]) => lane.lookAt <= now && this.capacityOf(key, lane) > 0);
     const quiet = due.filter(([, lane]) => lane.inFlight === 0);
     const busy = due.filter(([, lane]) => lane.inFlight > 0);
     return [...quiet, ...busy].slice(0, Math.min(MAX_LANES_PER_CLAIM, this.options.maxInFlight - this.inFlight));
   }
 
-  /** What each lane may claim: its part of the free places, and what its pace lets go. */
-  private async ask(due: readonly [string, Lane][]): Promise<Asked[]> {
+  /** What each lane may claim: its part of the free capacity, and what its pace allows. */
+  private async requestsFor(due: readonly [string, Lane][]): Promise<Asked[]> {
     const { kind, owner, lanes, maxInFlight } = this.options;
     const part = Math.max(1, Math.floor((maxInFlight - this.inFlight) / Math.max(1, due.length)));
     const asked = await Promise.all(
@@ -262,7 +270,7 @@ export class QueueLoop<T> {
           const pace = await kind.pace(laneKey);
           const now = this.clock.monotonic();
           if (pace === null) {
-            this.end(lane, now);
+            this.markForRelease(lane, now);
             return null;
           }
           await lanes.ensure(laneKey);
@@ -274,8 +282,8 @@ export class QueueLoop<T> {
             return null;
           }
           const inHand = lane.bucket?.level(now) ?? null;
-          const places = Math.max(0, Math.min(part, this.placesOf(laneKey, lane), MAX_ROWS_PER_LANE));
-          const limit = Math.min(places, Math.floor(inHand ?? places));
+          const capacity = Math.max(0, Math.min(part, this.capacityOf(laneKey, lane), MAX_ROWS_PER_LANE));
+          const limit = Math.min(capacity, Math.floor(inHand ?? capacity));
           const inHandSeconds = inHand === null ? null : inHand / pace.ratePerSecond;
           return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, inHandSeconds } };
         } catch (error) {
@@ -290,7 +298,7 @@ export class QueueLoop<T> {
   private async claim(asked: readonly Asked[]): Promise<void> {
     const buckets = asked.map(({ lane }) => lane.bucket);
     for (const { lane } of asked) {
-      // Until the answer is there it is not known what is used of the pace in hand.
+      // Until the answer is there it is not known how much of the unused pace is left.
       lane.bucket = null;
       // A wake from now on is about rows that this claim may not have seen.
       lane.lookAt = Infinity;
@@ -306,25 +314,36 @@ export class QueueLoop<T> {
     }
   }
 
-  private answered({ laneKey, lane, pace }: Asked, { hold, items }: Claim<T>, before: TokenBucket | null): void {
-    const now = this.clock.monotonic();
+  /** @param before the unused pace before the claim; null where this process did not hold the lane. */
+  private answered(asked: Asked, { hold, items }: Claim<T>, before: TokenBucket | null): void {
+    const { laneKey, lane } = asked;
     this.lanes.delete(laneKey);
     // Behind all others: whoever was served last is asked last.
     this.lanes.set(laneKey, lane);
-    if (hold === null) {
-      this.options.lanes.missed(laneKey);
-      lane.lookAt = lane.notBefore = now + MAX_PAUSE_MS;
-      if (lane.until <= now) this.end(lane, now);
-      return;
-    }
-    if (hold.paused) {
-      // Held, it would keep every other process away when it may run again.
-      lane.bucket = before;
-      lane.notBefore = now + MAX_PAUSE_MS;
-      this.end(lane, now);
-      if (hold.pausedMs !== null) this.wakeIn(laneKey, hold.pausedMs);
-      return;
-    }
+    if (hold === null) this.heldElsewhere(asked);
+    else if (hold.paused) this.paused(asked, hold, before);
+    else this.gotRows(asked, hold, items, before);
+  }
+
+  private heldElsewhere({ laneKey, lane }: Asked): void {
+    const now = this.clock.monotonic();
+    this.options.lanes.missed(laneKey);
+    lane.lookAt = lane.ignoreWakesUntil = now + MAX_EMPTY_DELAY_MS;
+    if (lane.warmUntil <= now) this.markForRelease(lane, now);
+  }
+
+  private paused({ laneKey, lane }: Asked, { pausedMs }: Hold, before: TokenBucket | null): void {
+    const now = this.clock.monotonic();
+    // Held, it would keep every other process away when it may run again.
+    lane.bucket = before;
+    lane.ignoreWakesUntil = now + MAX_EMPTY_DELAY_MS;
+    this.markForRelease(lane, now);
+    if (pausedMs !== null) this.wakeIn(laneKey, pausedMs);
+  }
+
+  /** The lane was claimed; perhaps it had no rows. */
+  private gotRows({ laneKey, lane, pace }: Asked, hold: Hold, items: readonly T[], before: TokenBucket | null): void {
+    const now = this.clock.monotonic();
     if (before === null) lane.handOverAt = now + this.options.handOverAfterMs();
     lane.bucket = hold.available === null ? before : new TokenBucket(limitsOf(pace), now, hold.available);
     lane.bucket?.take(now, items.length);
@@ -332,57 +351,60 @@ export class QueueLoop<T> {
     const isFull = items.length > 0 && items.length >= hold.slots;
     this.wasFull ||= isFull;
     if (items.length > 0) {
-      lane.until = now + this.options.warmMs;
-      lane.pauseMs = MIN_PAUSE_MS;
+      lane.warmUntil = now + this.options.warmMs;
+      lane.emptyDelayMs = MIN_EMPTY_DELAY_MS;
     } else {
-      lane.pauseMs = Math.min(2 * lane.pauseMs, MAX_PAUSE_MS);
+      lane.emptyDelayMs = Math.min(2 * lane.emptyDelayMs, MAX_EMPTY_DELAY_MS);
     }
-    lane.lookAt = Math.min(lane.lookAt, isFull || hold.slots === 0 ? now : now + lane.pauseMs);
-    if (items.length === 0 && hold.slots > 0 && lane.until <= now) this.end(lane, now);
+    lane.lookAt = Math.min(lane.lookAt, isFull || hold.slots === 0 ? now : now + lane.emptyDelayMs);
+    if (items.length === 0 && hold.slots > 0 && lane.warmUntil <= now) this.markForRelease(lane, now);
   }
 
-  /** The sweep wakes it when there is something to do, or a time that is known, or the end of a row that is under way. */
-  private end(lane: Lane, now: number): void {
-    lane.isOver = true;
+  /**
+   * The next look lets it go, once no row of it is worked on. It is warm again when a row ends, when a time comes that is
+   * known here, or when the sweep finds due rows.
+   */
+  private markForRelease(lane: Lane, now: number): void {
+    lane.releaseAtNextLook = true;
     lane.lookAt = lane.inFlight === 0 ? now : Infinity;
   }
 
   private failed(laneKey: string, lane: Lane, error: unknown): void {
     const now = this.clock.monotonic();
-    lane.lookAt = lane.notBefore = now + FAILED_MS;
-    if (lane.until <= now) this.end(lane, now);
+    lane.lookAt = lane.ignoreWakesUntil = now + FAILED_MS;
+    if (lane.warmUntil <= now) this.markForRelease(lane, now);
     this.options.onError(`lane ${laneKey}: a claim failed`, error);
   }
 
   private start(laneKey: string, lane: Lane, item: T): void {
     lane.inFlight++;
     this.inFlight++;
-    const ended = (dueInMs: number | null): void => {
+    const rowDone = (dueInMs: number | null): void => {
       lane.inFlight--;
       this.inFlight--;
-      this.ended.notify();
+      this.progress.notify();
       this.wake(laneKey);
       if (dueInMs !== null && dueInMs > 0) this.wakeIn(laneKey, dueInMs);
     };
     const failed = (error: unknown): void => {
       this.options.onError('a row of a lane failed outside its own handling', error);
-      ended(null);
+      rowDone(null);
     };
     // Without a promise more: thousands of rows begin in a second.
     try {
-      this.options.kind.work(item).then(ended, failed);
+      this.options.kind.work(item).then(rowDone, failed);
     } catch (error) {
       failed(error);
     }
   }
 
-  /** Lanes that have been without rows for a while; and one that others may work off where this process is full. */
+  /** Lanes that have been without rows for a while; and one that another process may take where this process is full. */
   private lanesToLetGo(now: number): string[] {
-    const over = [...this.lanes].filter(([, lane]) => lane.isOver && lane.inFlight === 0).map(([key]) => key);
+    const over = [...this.lanes]
+      .filter(([, lane]) => lane.releaseAtNextLook && lane.inFlight === 0)
+      .map(([key]) => key);
     if (!this.isFull || now - this.handedOverAt < HAND_OVER_EVERY_MS) return over;
-    const held = [...this.lanes].find(
-      ([, lane]) => lane.bucket !== null && lane.handOverAt <= now && lane.lookAt <= now,
-    );
+    const held = [...this.lanes].find(([, lane]) => isHeld(lane) && lane.handOverAt <= now && lane.lookAt <= now);
     if (held === undefined || !this.options.handOver(held[0])) return over;
     this.handedOverAt = now;
     return [...over, held[0]];
@@ -391,32 +413,33 @@ export class QueueLoop<T> {
   /** Forgets the lanes, and lets go of those that this process holds. Where that fails, the holds end by themselves. */
   private async letGo(laneKeys: readonly string[]): Promise<void> {
     const now = this.clock.monotonic();
-    const inHand = new Map<string, number>();
+    const unusedSeconds = new Map<string, number>();
     for (const laneKey of laneKeys) {
       const lane = this.lanes.get(laneKey);
       if (lane === undefined) continue;
-      if (lane.bucket !== null && lane.pace !== null) {
-        inHand.set(laneKey, lane.bucket.level(now) / lane.pace.ratePerSecond);
+      if (isHeld(lane) && lane.pace !== null) {
+        unusedSeconds.set(laneKey, lane.bucket.level(now) / lane.pace.ratePerSecond);
       }
       lane.bucket = null;
       lane.lookAt = Infinity;
       if (lane.inFlight === 0) this.lanes.delete(laneKey);
     }
-    if (inHand.size > 0) await this.options.lanes.release(this.options.owner, inHand).catch(() => undefined);
+    if (unusedSeconds.size > 0)
+      await this.options.lanes.release(this.options.owner, unusedSeconds).catch(() => undefined);
   }
 }
 
 function newLane(now: number): Lane {
   return {
-    until: now,
-    isOver: false,
+    warmUntil: now,
+    releaseAtNextLook: false,
     lookAt: now,
-    pauseMs: MIN_PAUSE_MS,
+    emptyDelayMs: MIN_EMPTY_DELAY_MS,
     inFlight: 0,
     bucket: null,
     pace: null,
     handOverAt: Infinity,
-    notBefore: -Infinity,
+    ignoreWakesUntil: -Infinity,
   };
 }
 

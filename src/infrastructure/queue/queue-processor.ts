@@ -44,7 +44,7 @@ export interface QueueOptions<T> {
   waitsFor: readonly AwaitedTime[];
   /** See QueueLoop; lanes that get rows within this time share one claim. */
   lookEveryMs?: number;
-  /** What is said where so many rows are still worked on when the stop's time is over. */
+  /** Log text when shutdown times out with `count` rows unfinished. */
   leftAtStop(count: number): string;
 }
 
@@ -104,20 +104,20 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     if (moveMarks !== undefined) sweeps.add({ name: `${kind.name}_marks`, everyMs: 10_000, run: moveMarks });
   }
 
-  /** A lane has due rows. Never waits. */
+  /** A lane has due rows: this process's loop looks at it, or a job tells another process. Never waits. */
   wake(laneKey: string): void {
     if (this.isWorker && !this.loop.isStopping) this.loop.wake(laneKey);
     else this.jobs.announce(laneKey);
   }
 
-  /** A lane that nobody holds has due rows: another worker may have places for them. */
+  /** A lane that nobody holds has due rows: another worker may have capacity for them. */
   wakeAny(laneKey: string): void {
     if (!this.loop.isFull || !this.jobs.add(laneKey)) this.wake(laneKey);
   }
 
-  /** No job reaches the other workers. */
-  get isAlone(): boolean {
-    return this.jobs.isAway;
+  /** The job queue is down: no job reaches the other workers. */
+  get jobsUnavailable(): boolean {
+    return this.jobs.jobsUnavailable;
   }
 
   process({ data }: Job<DrainJob>): Promise<void> {

@@ -4,7 +4,7 @@ import { Database } from '../database/database.js';
 import { isOfOlderSchema } from '../database/database-faults.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
-import { HELD_ADVICE, LANES_HELD } from './lane-hold.js';
+import { HELD_ADVICE, CLAIMS_BLOCKED } from './lane-hold.js';
 
 /** Work that may have been done on another server or history of the database. */
 export interface Doubtful {
@@ -80,7 +80,7 @@ export class Restoration {
   held(): Promise<Held | null> {
     return this.database.find<Held>(
       `select identity as confirmed, identity_of_database() as found, held_since as since
-       from database_identity where ${LANES_HELD}`,
+       from database_identity where ${CLAIMS_BLOCKED}`,
     );
   }
 
@@ -143,7 +143,7 @@ export class Restoration {
   }
 
   /** Condition without which `notice` finds nothing. */
-  readonly unnoticed = `${LANES_HELD} and exists (select from database_identity where held_since is null)`;
+  readonly unnoticed = `${CLAIMS_BLOCKED} and exists (select from database_identity where held_since is null)`;
 
   /** Notes since when the lanes are held, once; returns 1 where this call did. */
   async notice(): Promise<number> {

@@ -71,7 +71,7 @@ interface Lease {
  * `heartbeat`, by the database's clock. Each second it asks in one statement which sweeps have work, so that an idle
  * second costs one read-only transaction. Every two seconds the same statement renews the lease and writes the rows
  * `sweep:<name>` of the sweeps that succeeded since: their age is part of readiness, and a sweep that succeeds nowhere
- * for a while is tried by every worker. A sweep that died in silence is the classic way to lose mail.
+ * for a while is tried by every worker. A sweep that stops unnoticed would lose messages.
  */
 @Injectable()
 export class Sweeps implements OnModuleDestroy {
@@ -82,7 +82,7 @@ export class Sweeps implements OnModuleDestroy {
   private readonly running = new Map<Sweep, Promise<void>>();
   private readonly succeeded = new Set<string>();
   /** From where on the times of sweeps without a condition of their own are looked at. */
-  private readonly places = new Map<Sweep, SweepPlace>();
+  private readonly cursors = new Map<Sweep, SweepCursor>();
   private readonly abort = new AbortController();
   private timer: NodeJS.Timeout | null = null;
   private ticking: Promise<void> = Promise.resolve();
@@ -196,7 +196,7 @@ export class Sweeps implements OnModuleDestroy {
   private passed(due: readonly Sweep[], look: Look | undefined): Look | null {
     if (look === undefined) return null;
     for (const [index, sweep] of due.entries()) {
-      if (look.work[index] === false) this.places.get(sweep)?.reached(look.lookedAt);
+      if (look.work[index] === false) this.cursors.get(sweep)?.reached(look.lookedAt);
     }
     return look;
   }
@@ -206,10 +206,10 @@ export class Sweeps implements OnModuleDestroy {
     const { hasWork, waitsFor } = sweep;
     if (hasWork !== undefined) return `(${hasWork})`;
     if (waitsFor === undefined) return 'true';
-    const place = this.places.get(sweep) ?? new SweepPlace();
-    this.places.set(sweep, place);
-    const next = place.next();
-    const from = SweepPlace.from(next === null ? 'null' : `'${next}'`);
+    const cursor = this.cursors.get(sweep) ?? new SweepCursor();
+    this.cursors.set(sweep, cursor);
+    const next = cursor.next();
+    const from = SweepCursor.from(next === null ? 'null' : `'${next}'`);
     const passed = waitsFor.map(({ table, column, where = 'true' }) =>
       hasRow(`from ${table} where ${where} and ${column} <= now() and ${column} >= ${from}`, column),
     );
@@ -315,7 +315,7 @@ export async function inBatches(
 
 // A look begins this far before the last one: rows of then may have been locked, or not committed yet.
 const AGAIN_SECONDS = 30;
-/** Also what a place hides wrongly, after a step of the clock, is found after so long. */
+/** Also what a cursor hides wrongly, after a step of the clock, is found after so long. */
 const ALL_EVERY_MS = 60_000;
 
 /**
@@ -323,7 +323,7 @@ const ALL_EVERY_MS = 60_000;
  * others for as long as another transaction keeps them from being vacuumed, and are not read again and again. All rows
  * are looked at once a minute.
  */
-export class SweepPlace {
+export class SweepCursor {
   private from: string | null = null;
   private since = -Infinity;
 
@@ -349,6 +349,6 @@ export class SweepPlace {
   /** SQL: as `from`, as things stand now. Of no round: does not begin to look at all again. */
   get condition(): string {
     const all = this.from === null || systemClock.monotonic() - this.since > ALL_EVERY_MS;
-    return SweepPlace.from(all ? 'null' : `'${this.from}'`);
+    return SweepCursor.from(all ? 'null' : `'${this.from}'`);
   }
 }

@@ -160,7 +160,7 @@ const dueSince: DueSince = (from) => `(select q.due_at from notification_queue q
 
 // $1 to $6 the hold, $7 bytes, $8 and $9 the first and the longest gap. Bodies are read of what is claimed alone.
 const CLAIM = `
-with ${laneHold({ evenWhereHeld: true, returning: ', l.low_at' })}, due as materialized (
+with ${laneHold({ runsWhileBlocked: true, returning: ', l.low_at' })}, due as materialized (
   select q.ctid as place, q.notification_id, q.due_at,
     least($9::float8, $8::float8 * power(4, least(q.tries, 10))) as gap
   from notification_queue q

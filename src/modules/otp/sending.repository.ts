@@ -10,7 +10,7 @@ import {
   type HoldRequest,
 } from '../../infrastructure/queue/lane-hold.js';
 import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
-import { SweepPlace } from '../../infrastructure/queue/sweeps.js';
+import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import {
   INDEXED_STATUS,
@@ -42,8 +42,8 @@ export type CodeReport = Omit<OtpStatusReport, 'error'> & { category: string };
 /** Statements on `otp_challenge` that belong to sending: claims, outcomes, reports, ends. */
 @Injectable()
 export class SendingRepository {
-  private readonly leases = new SweepPlace();
-  private readonly ends = new SweepPlace();
+  private readonly leases = new SweepCursor();
+  private readonly ends = new SweepCursor();
 
   constructor(private readonly database: Database) {}
 
@@ -198,7 +198,7 @@ const waitedTooLong = (now: string, from: string): string =>
 const EXPIRE_LEASES = `
 with lost as (
   select ctid as tid from otp_challenge
-  where status = 'sending' and lease_until < statement_timestamp() and lease_until >= ${SweepPlace.from('$2')}
+  where status = 'sending' and lease_until < statement_timestamp() and lease_until >= ${SweepCursor.from('$2')}
   order by lease_until limit $1 for update skip locked
 ), ended as (
   update otp_challenge c set status = 'outcome_unknown', ${WIPE} from lost where c.ctid = lost.tid returning true as ended
@@ -345,10 +345,10 @@ const ARRIVED = arrived(REPORTED);
 // $1 limit, $2 from when. Two walks along two indexes.
 const END_OVERDUE = `
 with overdue as materialized (
-  (select ctid as tid from otp_challenge where ${expired('statement_timestamp()', SweepPlace.from('$2'))}
+  (select ctid as tid from otp_challenge where ${expired('statement_timestamp()', SweepCursor.from('$2'))}
    order by expires_at limit $1)
   union
-  (select ctid from otp_challenge where ${waitedTooLong('statement_timestamp()', SweepPlace.from('$2'))}
+  (select ctid from otp_challenge where ${waitedTooLong('statement_timestamp()', SweepCursor.from('$2'))}
    order by created_at limit $1)
 ), ending as (
   select c.ctid as tid, c.status, c.expires_at <= clock_timestamp() as expired, c.released_at

@@ -30,7 +30,7 @@ export interface Waiting extends QueueEstimate {
   until: Date | null;
   /** When the message is given up if it has not left by then. */
   expiresAt: Date;
-  /** With `number_paused`: the category of what the platform answered, and its code; null where every lane is held. */
+  /** With `number_paused`: the category of what the platform answered, and its code; null where all claims are blocked. */
   pauseReason: string | null;
 }
 

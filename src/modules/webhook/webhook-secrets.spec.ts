@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { newWebhookSecret, signDelivery } from './webhook-secrets.js';
+import { newWebhookSecret, SECRET_PATTERN, signDelivery } from './webhook-secrets.js';
 
 /** The vector of the Standard Webhooks specification. */
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -74,4 +75,17 @@ describe('newWebhookSecret', () => {
       expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     }
   });
+});
+
+it('the pattern of a secret takes what signs, and nothing else', () => {
+  const isTaken = (secret: string): boolean => new RegExp(SECRET_PATTERN).test(secret);
+  for (let length = 20; length <= 70; length++) {
+    const secret = `whsec_${randomBytes(length).toString('base64')}`;
+    expect([length, isTaken(secret)]).toEqual([length, length >= 24 && length <= 64]);
+    if (isTaken(secret)) expect(() => signDelivery([secret], ID, TIMESTAMP, BODY)).not.toThrow();
+  }
+  const padded = `whsec_${Buffer.alloc(25).toString('base64')}`;
+  expect(isTaken(padded)).toBe(true);
+  // Bits that no byte has.
+  expect(isTaken(padded.replace('A==', 'B=='))).toBe(false);
 });

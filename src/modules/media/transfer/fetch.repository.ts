@@ -128,7 +128,7 @@ const TOO_OLD = `created_at + make_interval(hours => $7) < clock_timestamp() + m
 
 // $1 to $6 the hold, $7 connection, $8 lease seconds.
 const CLAIM = `
-with ${laneHold({ evenWhereHeld: true, returning: ', l.low_at' })}, picked as (
+with ${laneHold({ runsWhileBlocked: true, returning: ', l.low_at' })}, picked as (
   select id from media_object
   where connection_id = $7 and status = 'pending'
     and next_attempt_at between (select low_at from hold) and statement_timestamp()

@@ -6,7 +6,7 @@ import {
   HOLD_COLUMNS,
   holdParams,
   laneHold,
-  LANES_HELD,
+  CLAIMS_BLOCKED,
   type HoldRequest,
 } from '../../../infrastructure/queue/lane-hold.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
@@ -156,7 +156,7 @@ select connection_id as "connectionId", organization_id as "organizationId", cat
 const CANCEL = `
 with waiting as (
   select q.message_id from message_queue q
-  where q.organization_id = $1 and q.message_id = $2 and ${queueTakes('canceled')} and not (${LANES_HELD})
+  where q.organization_id = $1 and q.message_id = $2 and ${queueTakes('canceled')} and not (${CLAIMS_BLOCKED})
   for update
 ), unsent as (
   delete from message_queue where message_id = any(array(select message_id from waiting))
@@ -164,7 +164,7 @@ with waiting as (
 ), unscheduled as (
   delete from message_schedule t
   where t.organization_id = $1 and t.message_id = $2 and ${scheduleTakes('canceled')}
-    and (t.scheduled_for > clock_timestamp() or not (${LANES_HELD}))
+    and (t.scheduled_for > clock_timestamp() or not (${CLAIMS_BLOCKED}))
   returning message_id, organization_id, connection_id, conversation_id, created_at
 ), gone as (
   select * from unsent

@@ -5,10 +5,9 @@ import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import {
-  ASKED_LANES,
   HOLD_COLUMNS,
   holdOf,
-  holdsParams,
+  holdParamsOfMany,
   laneHold,
   type HoldRequest,
   type HoldRow,
@@ -108,7 +107,7 @@ export class ClaimRepository {
 /** The parameters of `CLAIM`. */
 export function claimParams(claims: readonly LaneClaim[]): unknown[] {
   return [
-    ...holdsParams(claims.map(({ request }) => request)),
+    ...holdParamsOfMany(claims.map(({ request }) => request)),
     claims.map(({ claimId }) => claimId),
     claims.map(({ leaseMs }) => leaseMs / 1_000),
   ];
@@ -131,7 +130,7 @@ const FIRST_OF_RECIPIENT = `
 export const CLAIM: Prepared = {
   name: 'message_claim',
   text: `
-with ${laneHold({ asked: ASKED_LANES, returning: ', l.low_at' })}, asked as materialized (
+with ${laneHold({ many: true, returning: ', l.low_at' })}, asked as materialized (
   -- The lanes that may send now, each with the number of rows that it may claim.
   select hold.key, hold.key::uuid as connection_id, hold.slots, hold.low_at, claim.claim_id, claim.lease_seconds
   from hold join unnest((select $1::text[]), $7::uuid[], $8::float8[]) as claim (lane, claim_id, lease_seconds)

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { LANES_HELD, isHeld } from '../../../infrastructure/queue/lane-hold.js';
+import { CLAIMS_BLOCKED, isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
@@ -34,15 +34,15 @@ export class QueueEstimates {
     if (row !== null) return waitingOf(row);
     const scheduled = await this.database.find<ScheduledRow>(OF_SCHEDULED, [id, organizationId, messageTtlHours]);
     if (scheduled === null) return null;
-    const { until, now, allHeld, expiresAt } = scheduled;
+    const { until, now, allBlocked, expiresAt } = scheduled;
     const waiting = { ahead: 0, expiresAt, pauseReason: null };
     if (until > now) return { ...waiting, reason: 'scheduled', until, estimatedSendAt: until };
     // Its time has come, and a sweep is about to put it into the queue.
     return {
       ...waiting,
-      reason: allHeld ? 'number_paused' : 'due',
+      reason: allBlocked ? 'number_paused' : 'due',
       until: null,
-      estimatedSendAt: allHeld ? null : now,
+      estimatedSendAt: allBlocked ? null : now,
     };
   }
 
@@ -65,7 +65,7 @@ interface LaneRow {
   nextSlotAt: Date | null;
   isDrained: boolean;
   /** Every lane rests: the database is another one than the one that was confirmed. */
-  allHeld: boolean;
+  allBlocked: boolean;
   queuedAt: Date;
   expiresAt: Date;
   /** Null behind another message to the recipient. */
@@ -77,7 +77,7 @@ interface LaneRow {
   others: number;
 }
 
-type ScheduledRow = Record<'until' | 'now' | 'expiresAt', Date> & { allHeld: boolean };
+type ScheduledRow = Record<'until' | 'now' | 'expiresAt', Date> & { allBlocked: boolean };
 
 const later = (a: Date, b: Date | null): Date => (b !== null && b > a ? b : a);
 const future = (time: Date | null, now: Date): Date | null => (time !== null && time > now ? time : null);
@@ -87,7 +87,7 @@ function estimateOf(row: LaneRow): QueueEstimate {
   const ahead = Math.min(MAX_AHEAD, row.earlier + row.others);
   const dueSince = later(row.queuedAt, row.dueAt);
   const isStalled = !row.isDrained && row.pausedUntil === null && now.getTime() - dueSince.getTime() > NOT_DRAINED_MS;
-  if (!row.canSend || row.allHeld || ahead === MAX_AHEAD || isStalled) {
+  if (!row.canSend || row.allBlocked || ahead === MAX_AHEAD || isStalled) {
     return { ahead, estimatedSendAt: null };
   }
   const from = later(later(now, row.pausedUntil), row.nextSlotAt);
@@ -103,7 +103,7 @@ function waitingOf(row: LaneRow): Waiting {
 function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick<Waiting, 'reason' | 'until'> {
   const { now, pausedUntil } = row;
   if (!row.canSend) return { reason: 'number_disconnected', until: null };
-  if (row.allHeld) return { reason: 'number_paused', until: null };
+  if (row.allBlocked) return { reason: 'number_paused', until: null };
   const ownTurn = future(row.dueAt, now);
   if (pausedUntil !== null && (ownTurn === null || pausedUntil > ownTurn)) {
     return { reason: 'number_paused', until: pausedUntil };
@@ -163,7 +163,7 @@ with subject as materialized (${subject}), lane_now as materialized (
 )
 select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_second as "ratePerSecond",
   l.paused_until as "pausedUntil", l.pause_reason as "pauseReason", l.next_slot_at as "nextSlotAt", l.is_drained as "isDrained",
-  ${LANES_HELD} as "allHeld", s.queued_at as "queuedAt",
+  ${CLAIMS_BLOCKED} as "allBlocked", s.queued_at as "queuedAt",
   s.expires_at as "expiresAt", s.due_at as "dueAt", s.last_code as "lastCode",
   t.earlier::integer as earlier, (select due_at from earlier limit 1) as "earlierDueAt",
   (select count(*) from passed)::integer as others
@@ -185,7 +185,7 @@ const OF_NEW = estimateSql(`
 
 // $1 message, $2 workspace, $3 hours to live of messages without a time of their own. A release may take several looks.
 const OF_SCHEDULED = `
-select greatest(t.scheduled_for, t.release_at) as until, clock_timestamp() as now, ${LANES_HELD} as "allHeld",
+select greatest(t.scheduled_for, t.release_at) as until, clock_timestamp() as now, ${CLAIMS_BLOCKED} as "allBlocked",
   t.scheduled_for + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $3)) as "expiresAt"
 from message_schedule t join message m on m.id = t.message_id
 where t.message_id = $1 and t.organization_id = $2`;

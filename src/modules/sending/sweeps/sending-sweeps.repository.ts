@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
 import { Database, hasRow } from '../../../infrastructure/database/database.js';
-import { LANES_HELD } from '../../../infrastructure/queue/lane-hold.js';
-import { SweepPlace } from '../../../infrastructure/queue/sweeps.js';
+import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/lane-hold.js';
+import { SweepCursor } from '../../../infrastructure/queue/sweeps.js';
 import { failUnsent, insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';
@@ -16,8 +16,8 @@ const REPAIR_BATCH = 5_000;
 /** The periodic statements on `message_queue`. */
 @Injectable()
 export class SendingSweepsRepository {
-  private readonly leaseCursor = new SweepPlace();
-  private readonly expiryCursor = new SweepPlace();
+  private readonly leaseCursor = new SweepCursor();
+  private readonly expiryCursor = new SweepCursor();
 
   constructor(private readonly database: Database) {}
 
@@ -43,7 +43,7 @@ export class SendingSweepsRepository {
     );
   }
 
-  private async moveFrom(cursor: SweepPlace, statement: string, limit: number): Promise<MovedMessage[]> {
+  private async moveFrom(cursor: SweepCursor, statement: string, limit: number): Promise<MovedMessage[]> {
     const from = cursor.next();
     const rows = await this.database.byIndex(() => this.database.query<MovedRow>(statement, [limit, from]));
     const moved = movedOf(rows);
@@ -97,7 +97,7 @@ export const EXPIRE_LEASES = `
 with picked as (
   select q.ctid as row_ctid from message_queue q
   where ${queueTakes('lease_expired')} and q.lease_until < statement_timestamp()
-    and q.lease_until >= ${SweepPlace.from('$2')}
+    and q.lease_until >= ${SweepCursor.from('$2')}
   order by q.lease_until limit $1 for update of q skip locked
 ), gone as (
   delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) returning q.*
@@ -116,8 +116,8 @@ from moved right join (values (1)) as look on true`;
 export const EXPIRE_QUEUED = `
 with picked as (
   select q.ctid as row_ctid from message_queue q
-  where ${queueTakes('expired')} and q.expires_at < statement_timestamp() and q.expires_at >= ${SweepPlace.from('$2')}
-    and not (${LANES_HELD})
+  where ${queueTakes('expired')} and q.expires_at < statement_timestamp() and q.expires_at >= ${SweepCursor.from('$2')}
+    and not (${CLAIMS_BLOCKED})
   order by q.expires_at limit $1 for update of q skip locked
 ), gone as (
   delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) returning q.*

@@ -19,7 +19,7 @@ import {
   type ClaimedEvent,
   type DeliveryOutcome,
 } from './dispatch.repository.js';
-import { DeliveryWindows } from './endpoint-health.js';
+import { DeliveryWindows } from './delivery-windows.js';
 
 /** The longest wait for a key that opens the secret. */
 const KEY_WITHIN_MS = 3_600_000;
@@ -28,12 +28,12 @@ const SLOW_DOWN = new Set([429, 503]);
 
 /** No pace but the window: more than any endpoint answers. */
 const PACE: LanePace = { ratePerSecond: 1_000_000, burstSeconds: 1 };
-/** Deliveries of one endpoint while more than half of the process's places are taken, so that others find some. */
+/** Deliveries of one endpoint while more than half of the process's capacity is used, so that others get some. */
 const CROWDED_SHARE = 10;
 /** Deliveries in flight get so much of the stop's time to end by themselves. */
 const STOP_PART = 0.3;
 
-/** Makes attempts of claimed events and records the outcome of each. */
+/** The work of the queue of webhook events: claims them, makes an attempt of each, and records its outcome. */
 @Injectable()
 export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationShutdown {
   readonly name = 'webhook';

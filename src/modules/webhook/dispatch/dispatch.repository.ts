@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import {
-  ASKED_LANES,
   HOLD_COLUMNS,
   holdOf,
-  holdsParams,
+  holdParamsOfMany,
   laneHold,
   type HoldRequest,
   type HoldRow,
@@ -118,7 +117,7 @@ export class DispatchRepository {
    */
   async claim(requests: readonly HoldRequest[]): Promise<Claim<ClaimedEvent>[]> {
     const claimedAt = performance.now();
-    const params = [...holdsParams(requests), LEASE_MS / 1_000];
+    const params = [...holdParamsOfMany(requests), LEASE_MS / 1_000];
     const rows = await this.database.byIndex(() => this.database.query<ClaimRow>(CLAIM, params));
     const answers = new Map(
       requests.map(({ laneKey }): [string, Claim<ClaimedEvent>] => [laneKey, { hold: null, items: [] }]),
@@ -199,21 +198,21 @@ const LANES: TableLanes = {
 // kept. Deliveries do no harm twice, so they go on while lanes are held.
 // Each hold is a row of its own, so that it is not sent with every event.
 export const CLAIM = `
-with ${laneHold({ asked: ASKED_LANES, returning: ', l.low_at', evenWhereHeld: true })}, asked as materialized (
+with ${laneHold({ many: true, returning: ', l.low_at', runsWhileBlocked: true })}, asked as materialized (
   select hold.slots, hold.low_at, e.id as endpoint_id, e.url, e.revision, e.headers_ciphertext
   from hold join webhook_endpoint e on e.id = substr(hold.key, ${WEBHOOK_LANE.length + 1})::uuid and ${TAKES_EVENTS}
   where hold.slots > 0
-), place as materialized (
+), picked as materialized (
   select due.*, uuid_v7() as next_attempt_id from asked cross join lateral (
-    select q.ctid as place, q.due_at, q.attempt_id from webhook_queue q
+    select q.ctid as row_ctid, q.due_at, q.attempt_id from webhook_queue q
     where q.endpoint_id = asked.endpoint_id and q.due_at >= asked.low_at and q.due_at <= statement_timestamp()
     order by q.endpoint_id, q.due_at limit asked.slots for no key update of q skip locked) as due
 ), claimed as (
-  update webhook_queue q set attempt_count = q.attempt_count + 1, attempt_id = place.next_attempt_id,
+  update webhook_queue q set attempt_count = q.attempt_count + 1, attempt_id = picked.next_attempt_id,
     due_at = clock_timestamp() + make_interval(secs => $7)
-  from place where q.ctid = place.place and q.due_at = place.due_at
-  returning q.event_id, q.endpoint_id, q.tries, q.attempt_count, q.attempt_id, place.attempt_id as lost_attempt_id,
-    place.due_at
+  from picked where q.ctid = picked.row_ctid and q.due_at = picked.due_at
+  returning q.event_id, q.endpoint_id, q.tries, q.attempt_count, q.attempt_id, picked.attempt_id as lost_attempt_id,
+    picked.due_at
 ), event as (
   select v.*, claimed.tries, claimed.attempt_count, claimed.attempt_id, claimed.lost_attempt_id, claimed.due_at
   from claimed cross join lateral (select * from webhook_event where id = claimed.event_id offset 0) as v
@@ -230,7 +229,7 @@ with ${laneHold({ asked: ASKED_LANES, returning: ', l.low_at', evenWhereHeld: tr
     from webhook_secret s
     where s.endpoint_id = asked.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
   from asked where endpoint_id in (select endpoint_id from claimed)
-), answer as (
+), event_to_deliver as (
   select event.id as "eventId", event.organization_id as "organizationId", endpoint_id as "endpointId",
     event.type as "eventType", event.data::text as data, event.occurred_at as "occurredAt", event.tries,
     event.transaction_id::text as transaction, (select identity_of_database()) as identity,
@@ -238,7 +237,7 @@ with ${laneHold({ asked: ASKED_LANES, returning: ', l.low_at', evenWhereHeld: tr
     target.headers, encode(event.trace_context, 'hex') as "traceContext"
   from event join target using (endpoint_id)
 )
-select ${HOLD_COLUMNS}, hold.key as "laneKey", answer.* from hold full join answer on false`;
+select ${HOLD_COLUMNS}, hold.key as "laneKey", event_to_deliver.* from hold full join event_to_deliver on false`;
 
 const milliseconds = (time: string): string => `trunc(extract(epoch from ${time}) * 1000)::double precision`;
 
@@ -248,20 +247,20 @@ with outcome as materialized (
   from json_to_recordset($1) as o ("attemptId" uuid, "eventId" uuid, "organizationId" uuid, "endpointId" uuid,
     "eventType" text, attempt integer, kind text, counted boolean, "httpStatus" integer, error text,
     "durationMs" double precision, "delayMs" double precision)
-), place as materialized (
-  select q.ctid as place, q.attempt_id from webhook_queue q
+), picked as materialized (
+  select q.ctid as row_ctid, q.attempt_id from webhook_queue q
   where q.event_id = any(array(select "eventId" from outcome))
     and q.attempt_id = any(array(select "attemptId" from outcome))
   order by q.event_id for update of q
 ), gone as (
-  delete from webhook_queue q using place p join outcome o on o."attemptId" = p.attempt_id
-  where q.ctid = p.place and q.attempt_id = p.attempt_id and o.ends
+  delete from webhook_queue q using picked p join outcome o on o."attemptId" = p.attempt_id
+  where q.ctid = p.row_ctid and q.attempt_id = p.attempt_id and o.ends
 ), back as (
   update webhook_queue q set attempt_id = null, due_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
     tries = q.tries + (o.kind = 'failed' and o.counted)::integer,
     attempt_count = q.attempt_count - (o.kind = 'released')::integer
-  from place p join outcome o on o."attemptId" = p.attempt_id
-  where q.ctid = p.place and q.attempt_id = p.attempt_id and not o.ends
+  from picked p join outcome o on o."attemptId" = p.attempt_id
+  where q.ctid = p.row_ctid and q.attempt_id = p.attempt_id and not o.ends
   returning p.attempt_id, q.due_at
 ), logged as (
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, http_status,

@@ -10,7 +10,7 @@ export const WEBHOOK_QUEUE = 'webhook';
 const LOOK_EVERY_MS = 8;
 
 /**
- * What happens to one event:
+ * The queue of webhook events; the work on one is in DeliveryAttempts. What happens to it:
  *
  * 1. It is a row of the log, `webhook_event`, written by the statement of the change that it reports, and a row of
  *    `webhook_queue` where the workspace has an endpoint that chose its kind. After the commit the endpoint's lane is woken.
