@@ -14,7 +14,7 @@ const MODULES = {
   media: ['connections', 'webhook'],
   profile: ['connections'],
   templates: ['connections', 'webhook'],
-  conversations: ['connections'],
+  conversations: ['connections', 'billing', 'webhook'],
   'opt-outs': ['connections', 'conversations', 'webhook'],
   sending: ['connections', 'conversations', 'media', 'opt-outs', 'templates', 'webhook'],
   messages: ['connections', 'billing', 'conversations', 'media', 'opt-outs', 'sending', 'templates', 'webhook'],

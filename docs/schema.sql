@@ -85,9 +85,14 @@ create table conversation (
   user_id text,
   profile_name text,
   last_inbound_at timestamptz,
+  standby_at timestamptz,
+  handover_at timestamptz,
+  handover_to text,
+  handover_role text,
   merged_into uuid,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   constraint conversation_pkey PRIMARY KEY (id),
+  constraint conversation_handover_to_check CHECK ((handover_to = ANY (ARRAY['you', 'other', 'unknown']))),
   constraint conversation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
   constraint conversation_merged_into_fkey FOREIGN KEY (merged_into) REFERENCES conversation(id),
   constraint conversation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
@@ -218,6 +223,7 @@ create table message (
   retried boolean not null default false,
   trace_context bytea,
   sent_at timestamptz,
+  standby boolean not null default false,
   created_at timestamptz(3) not null,
   constraint message_pkey PRIMARY KEY (id),
   constraint message_direction_check CHECK ((direction = ANY (ARRAY['outbound', 'inbound'])))

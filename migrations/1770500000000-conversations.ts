@@ -17,6 +17,8 @@ const UP = `
 -- The contact may be known by the number that a caller gave, by the platform's spelling of it, by a business-scoped user
 -- id, or by several of these. Where two rows turn out to be one person, the younger row points to the older one and
 -- gives up its identities.
+-- standby_at: when the contact last wrote to another app that owns the conversation. handover_*: the last change of
+-- control that was told. With last_inbound_at they say who the owner is (control/owner.ts).
 create table conversation (
   id uuid primary key,
   organization_id uuid not null references organization (id),
@@ -26,6 +28,10 @@ create table conversation (
   user_id text,
   profile_name text,
   last_inbound_at timestamptz,
+  standby_at timestamptz,
+  handover_at timestamptz,
+  handover_to text check (handover_to in ('you', 'other', 'unknown')),
+  handover_role text,
   merged_into uuid references conversation (id),
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
 );

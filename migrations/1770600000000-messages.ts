@@ -23,7 +23,7 @@ const UP = `
 -- No foreign keys on the tables of messages: a batch of a hundred rows would run a hundred look-ups a key and lock its
 -- connection's row each time. Connections and conversations are never deleted.
 -- recipient: the key of the order to one contact, which is the contact's number where it is known, else the user id.
--- sent_at and meta_message_id: of received messages.
+-- sent_at and meta_message_id: of received messages. standby: received as an observer, for another app.
 create table message (
   id uuid primary key,
   organization_id uuid not null,
@@ -45,6 +45,7 @@ create table message (
   retried boolean not null default false,
   trace_context bytea,
   sent_at timestamptz,
+  standby boolean not null default false,
   created_at timestamptz(3) not null
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
 create unique index message_idempotency on message (organization_id, idempotency_key) where idempotency_key is not null;

@@ -55,6 +55,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   139003: { httpStatus: 400, title: 'Deprecating Flow failed' },
   139004: { httpStatus: 400, title: 'Deleting Flow failed' },
   139100: { httpStatus: 400, title: 'Failed to block/unblock users' },
+  2494191: { httpStatus: 400, title: 'Only the escalation partner can take control of a thread' },
 };
 
 interface GraphErrorExtras {

@@ -3,7 +3,7 @@ import { GraphNode } from './http/call.js';
 import { BrokenAnswers, type Faults, NO_FAULTS } from './http/faults.js';
 import { IdSource } from './ids.js';
 import { MediaStore } from './media/media-store.js';
-import { type Inbound, InboundLog, People } from './people.js';
+import { digitsOf, type Inbound, InboundLog, People } from './people.js';
 import { allSteps, MessageLog, Scenarios, type TakenMessage } from './messages/message-log.js';
 import { Courier } from './notifications/courier.js';
 import {
@@ -15,6 +15,7 @@ import {
 } from './notifications/notification.js';
 import { StatusSchedule } from './notifications/status-schedule.js';
 import { BUSINESS, Numbers } from './numbers/numbers.js';
+import { Threads } from './numbers/threads.js';
 import { type AllOptions, DEFAULT_OPTIONS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
 import { Store, type Table } from './store.js';
 import { seedTemplates } from './templates/seed-templates.js';
@@ -31,6 +32,7 @@ const CLEARED_TABLES = [
   'opted_out_users',
   'call_permissions',
   'qr_codes',
+  'thread_owners',
 ];
 
 /**
@@ -53,6 +55,7 @@ export class Platform {
   readonly media: MediaStore;
   readonly tokens: AccessTokens;
   readonly people: People;
+  readonly threads: Threads;
   readonly inboundLog: InboundLog;
   readonly scenarios: Scenarios;
   readonly courier: Courier;
@@ -82,6 +85,7 @@ export class Platform {
     this.media = new MediaStore(store.table('media'), dataDir);
     this.tokens = new AccessTokens(this.options.accessTokens, store);
     this.people = new People(store);
+    this.threads = new Threads(store, this.numbers, this.people);
     this.inboundLog = new InboundLog(store, this.people);
     this.scenarios = new Scenarios(this.options.pairLimitMs);
     this.queued = store.table('queued');
@@ -113,11 +117,20 @@ export class Platform {
     else this.settled([item]);
   }
 
-  /** Announces a customer's message. */
+  /** Announces a customer's message: to an observer where another app owns the thread. */
   announce(inbound: Inbound): void {
-    const { phoneNumberId, party, writtenAt, message } = inbound;
+    const { phoneNumberId, party, writtenAt, contact, message } = inbound;
     this.people.noteCallPermission(phoneNumberId, party, message);
     this.inboundLog.add({ id: message.id, phoneNumberId, party, writtenAt });
+    const number = this.numbers.get(phoneNumberId);
+    if (number !== undefined && this.threads.receive(phoneNumberId, party).owner !== 'app') {
+      this.notifyAccount(number.wabaId, 'standby', {
+        messaging_product: 'whatsapp',
+        metadata: { display_phone_number: digitsOf(number.displayPhoneNumber), phone_number_id: phoneNumberId },
+        standby: { contacts: contact === null ? undefined : [contact], messages: [message] },
+      });
+      return;
+    }
     this.queue({ kind: 'inbound', sequence: this.ids.nextSequence(), ...inbound });
   }
 

@@ -9,6 +9,7 @@ import { messageRoutes } from './messages/message.routes.js';
 import { customerRoutes } from './numbers/customers.routes.js';
 import { numberRoutes } from './numbers/number.routes.js';
 import { profileRoutes } from './numbers/profile.routes.js';
+import { threadRoutes } from './numbers/thread.routes.js';
 import { registrationRoutes } from './numbers/registration.routes.js';
 import { Platform } from './platform.js';
 import type { SimulatorOptions } from './simulator.types.js';
@@ -26,6 +27,7 @@ export class Simulator extends Platform {
       ...mediaRoutes(this),
       ...templateRoutes(this),
       ...numberRoutes(this),
+      ...threadRoutes(this),
       ...registrationRoutes(this),
       ...profileRoutes(this),
       ...customerRoutes(this),

@@ -42,32 +42,26 @@ describe('what Herald does not know or use', () => {
   it.each<[string, string, (marker: string) => object]>([
     ['a new field', 'holograms', (marker) => ({ field: 'holograms', value: { marker } })],
     [
-      'standby',
-      'standby',
+      'an echo of another app',
+      'standby.message_echoes',
       (marker) => ({
         field: 'standby',
         value: {
           ...METADATA(),
           standby: {
-            contacts: [],
-            messages: [{ from: '34600', id: marker, timestamp: '1', type: 'text', text: { body: 'hi' } }],
+            message_echoes: [
+              { id: marker, timestamp: '1', message: { to: '34600', type: 'text', text: { body: 'x' } } },
+            ],
           },
         },
       }),
     ],
     [
-      'a handover',
-      'messaging_handovers',
+      'a status of another app',
+      'standby.statuses',
       (marker) => ({
-        field: 'messaging_handovers',
-        value: {
-          messaging_product: 'whatsapp',
-          recipient: { phone_number_id: sender.connection.phoneNumberId, display_phone_number: '1' },
-          sender: { phone_number: '34600' },
-          type: 'control_passed',
-          timestamp: '1',
-          control_passed: { previous_owner_role: 'ai_agent', new_owner_role: 'customer_service', metadata: marker },
-        },
+        field: 'standby',
+        value: { ...METADATA(), standby: { statuses: [{ id: marker, status: 'sent', timestamp: '1' }] } },
       }),
     ],
     [

@@ -25,6 +25,9 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
 const BY_ANOTHER_ID: Readonly<Record<string, string>> = {
   'from conversation c where c.connection_id = $1':
     'the connection was found with its workspace just before, in the same request',
+  'from observation s join conversation k on k.id = s."conversationId"':
+    'a change of control: the conversation was found with its workspace just before, in the same request',
+  'select 1 from conversation where id = any($1) order by id for no key update': 'likewise',
   'FROM "connection" "connection" WHERE "connection"."id" = any($1)':
     'fills the cache of connections, from which each caller gets those of its own workspace only',
 };

@@ -62,6 +62,8 @@ describe('POST /messages/check', () => {
       rendered: { header: null, body: 'hello', footer: null, buttons: [] },
       conversation_id: id,
       window: { open: true, closes_at: expect.any(String) as string },
+      owner: 'you',
+      owner_role: null,
       queue: { ahead: 0, estimated_send_at: expect.any(String) as string },
     });
     expect(Date.parse(checked.window.closes_at ?? '')).toBeGreaterThan(asked);

@@ -78,6 +78,8 @@ describe('GET /conversations', () => {
       last_inbound_at: expect.any(String) as string,
       service_window_closes_at: new Date(Date.parse(of.last_inbound_at ?? '') + 24 * 3_600_000).toISOString(),
       unread_count: 2,
+      owner: 'you',
+      owner_role: null,
       created_at: expect.any(String) as string,
       updated_at: detail.created_at,
     });

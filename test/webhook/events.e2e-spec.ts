@@ -79,6 +79,15 @@ async function client(): Promise<pg.Client> {
   return made;
 }
 
+/** Types that a key needs `messages:read` for. */
+const OF_CONTACTS = 'contact.opt_out.updated';
+const ABOUT_MESSAGES = [
+  'message.received',
+  'message.status.updated',
+  'message.standby.received',
+  'conversation.control.updated',
+];
+
 describe('GET /events', () => {
   it('gives what the webhook delivers, with the same cursors, and more that it has not chosen', async () => {
     const sender = await test.sender();
@@ -233,13 +242,7 @@ describe('GET /events', () => {
     const { text } = await test.factories.apiKey({ organizationId, scopes: ['webhooks:read'] });
     const other = test.api.as(text);
     expect((await rest(other, start)).events).toEqual([]);
-    const about = [
-      'message.received',
-      'message.status.updated',
-      'media.ready',
-      'media.failed',
-      'contact.opt_out.updated',
-    ];
+    const about = [...ABOUT_MESSAGES, 'media.ready', 'media.failed', OF_CONTACTS];
     expect((await page(other, { after: start })).omitted).toEqual(about);
     const some = await page(other, { after: start, types: 'message.received,template.status.updated' });
     expect([some.data, some.omitted]).toEqual([[], ['message.received']]);
@@ -259,11 +262,11 @@ describe('GET /events', () => {
     expect((await rest(api, start)).events).toHaveLength(4);
     expect(await readBy(['webhooks:read'])).toEqual({
       types: ['template.status.updated'],
-      omitted: ['message.received', 'message.status.updated', 'media.ready', 'media.failed', 'contact.opt_out.updated'],
+      omitted: [...ABOUT_MESSAGES, 'media.ready', 'media.failed', OF_CONTACTS],
     });
     expect(await readBy(['webhooks:read', 'media:read'])).toEqual({
       types: ['media.ready', 'media.failed', 'template.status.updated'],
-      omitted: ['message.received', 'message.status.updated', 'contact.opt_out.updated'],
+      omitted: [...ABOUT_MESSAGES, OF_CONTACTS],
     });
     expect(await readBy(['webhooks:read', 'messages:read'])).toEqual({
       types: ['media.ready', 'media.failed', 'message.received', 'template.status.updated'],

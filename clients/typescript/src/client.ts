@@ -109,6 +109,9 @@ export function createHeraldClient(options: HeraldClientOptions) {
           answerOf(await api.GET('/api/v1/conversations', { params: { query: { ...filter, ...place } } })),
         ),
       get: async (id: string) => dataOf(await api.GET('/api/v1/conversations/{id}', { params: { path: { id } } })),
+      /** Passes, releases or takes control, where several apps answer on a number. */
+      control: async (id: string, body: R.ControlConversation) =>
+        dataOf(await api.POST('/api/v1/conversations/{id}/control', { params: { path: { id } }, body })),
     },
     optOuts: {
       /** Who wants no marketing, or no messages at all. */

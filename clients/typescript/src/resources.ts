@@ -45,6 +45,8 @@ export type TestWebhook = Body<'webhook_test'>;
 export type SendOtp = Body<'otp_send'>;
 export type VerifyOtp = Body<'otp_verify'>;
 
+export type ControlConversation = Body<'conversations_control'>;
+
 /** What a list may be narrowed to; the iterator turns the pages. */
 export type MessageFilter = Omit<Query<'messages_list'>, 'before_id'>;
 export type ConversationFilter = Omit<Query<'conversations_list'>, 'before_id'>;

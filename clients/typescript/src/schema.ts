@@ -210,6 +210,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/conversations/{id}/control": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pass, release or take control of a conversation
+         * @description Where several apps answer on a number, only the owner of a conversation may send ordinary messages; those of
+         *     others fail with `failure_category: not_conversation_owner`. Templates may be sent by all.
+         *
+         *     WhatsApp is called within the request. After 502 or 504 the owner may have changed all the same; the next notification
+         *     of WhatsApp says so, and `conversation.control.updated` tells you. A key without `messages:read` gets `id`, `owner` and
+         *     `owner_role` only.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        post: operations["conversations_control"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -230,7 +257,7 @@ export interface paths {
          *     called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
          *     false: others were passed over.
          *
-         *     Events about messages and opt-outs need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
+         *     Events about messages need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
          *     key without it they are left out, and `omitted` names their types.
          *
          *     Needs a key with the scope `webhooks:read`.
@@ -575,67 +602,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/opt-outs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List opt-outs
-         * @description Who wants no marketing templates, or no messages at all: what WhatsApp reported of each of your numbers,
-         *     and what you recorded yourself. Newest first. For the next page pass `next_before` and `next_before_id` of the answer
-         *     as `before` and `before_id`; both are null on the last page.
-         *
-         *     `to` and `recipient` find a person by any name under which your conversations know them. Contacts that were erased
-         *     are not listed, and still get no messages.
-         *
-         *     Needs a key with the scope `messages:read`.
-         */
-        get: operations["optOuts_list"];
-        /**
-         * Record an opt-out
-         * @description From now on POST /messages refuses messages to this person with 422 `RECIPIENT_OPTED_OUT`, from every number
-         *     of the workspace: with the category `marketing` marketing templates, with `all` everything. One-time codes still go.
-         *     Scheduled messages fail at their time.
-         *
-         *     Give exactly one of `to` and `recipient`. One entry a person and category: a repeat answers the same entry, with the
-         *     reason that is given. WhatsApp is not told, and what a person chooses in WhatsApp does not change this entry.
-         *
-         *     Needs a key with the scope `messages:write`.
-         */
-        put: operations["optOuts_put"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/opt-outs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Remove an opt-out
-         * @description Only one of your own, such as after the person opted in again on your website. What WhatsApp reported ends
-         *     when the person opts in again in WhatsApp: 409 `OPT_OUT_NOT_YOURS`.
-         *
-         *     Needs a key with the scope `messages:write`.
-         */
-        delete: operations["optOuts_remove"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/otp/{id}": {
         parameters: {
             query?: never;
@@ -933,7 +899,7 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
-    "contact.opt_out.updated": {
+    "conversation.control.updated": {
         parameters: {
             query?: never;
             header?: never;
@@ -943,12 +909,12 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A person opted out, or in again
-         * @description Sent where an opt-out begins or ends: by what the person chose in WhatsApp, by a message that WhatsApp refused for it, by a keyword, and by PUT and DELETE /opt-outs.
+         * A conversation has another owner
+         * @description Sent on each change of who may send ordinary messages: control was passed, taken or released, or a message shows it. The first message of a contact to you makes none; `message.received` says `owner`.
          *
          *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
-        post: operations["on_contact_opt_out_updated"];
+        post: operations["on_conversation_control_updated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1015,6 +981,28 @@ export interface webhooks {
          *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_received"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "message.standby.received": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer wrote to another app
+         * @description Sent instead of `message.received` where another app owns the conversation and WhatsApp shows its messages to you as an observer. An answer of yours would fail.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_message_standby_received"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2879,6 +2867,13 @@ export interface components {
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
              */
             conversation_id?: string | null;
+            /**
+             * @example you
+             * @enum {string}
+             */
+            owner?: "you" | "other" | "unknown";
+            /** @example null */
+            owner_role?: string | null;
             /** @example [] */
             problems: ({
                 code: string;
@@ -2922,7 +2917,7 @@ export interface components {
              * @example TEMPLATE_QUALITY_LOW
              * @enum {string}
              */
-            code: "NUMBER_RESTRICTED" | "NUMBER_QUALITY_LOW" | "RECIPIENT_IS_SENDER" | "RECIPIENT_DOUBTFUL" | "RECIPIENT_FAILED_BEFORE" | "TEMPLATE_QUALITY_LOW" | "TEMPLATE_VALUES_UNUSED" | "MARKETING_TO_UNITED_STATES" | "WINDOW_CLOSES_BEFORE_SEND" | "EXPIRES_BEFORE_SEND" | "MEDIA_LINK_NOT_CHECKED" | "MEDIA_FIELD_NOT_SENT";
+            code: "NUMBER_RESTRICTED" | "NUMBER_QUALITY_LOW" | "RECIPIENT_IS_SENDER" | "RECIPIENT_DOUBTFUL" | "RECIPIENT_FAILED_BEFORE" | "TEMPLATE_QUALITY_LOW" | "TEMPLATE_VALUES_UNUSED" | "MARKETING_TO_UNITED_STATES" | "NOT_CONVERSATION_OWNER" | "WINDOW_CLOSES_BEFORE_SEND" | "EXPIRES_BEFORE_SEND" | "MEDIA_LINK_NOT_CHECKED" | "MEDIA_FIELD_NOT_SENT";
             /** @example template.name */
             field?: string;
             /** @example WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them. */
@@ -2948,15 +2943,16 @@ export interface components {
              * @example [
              *       "message.received",
              *       "message.status.updated",
+             *       "message.standby.received",
+             *       "conversation.control.updated",
              *       "template.status.updated",
              *       "template.category.updated",
              *       "media.ready",
              *       "media.failed",
-             *       "connection.updated",
-             *       "contact.opt_out.updated"
+             *       "connection.updated"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -3106,8 +3102,55 @@ export interface components {
             /** @constant */
             type: "connection.updated";
         };
-        /** ContactOptOutUpdatedEvent */
-        ContactOptOutUpdatedEvent: {
+        ContactResponse: {
+            /** @example Ana Lima */
+            name: string | null;
+            /** @example 15550100001 */
+            phone: string | null;
+            /**
+             * @description The platform's business-scoped id of a contact who may hide the number.
+             * @example null
+             */
+            user_id: string | null;
+        };
+        ControlledConversation: {
+            /**
+             * Format: uuid
+             * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            id: string;
+            /**
+             * @example other
+             * @enum {string}
+             */
+            owner: "you" | "other" | "unknown";
+            /** @example ai_agent */
+            owner_role: string | null;
+        };
+        ControlledConversationResponse: {
+            data: components["schemas"]["ControlledConversation"];
+        };
+        ControlRequest: {
+            /**
+             * @description `pass`: another app becomes the owner. `release`: nobody is, until the contact writes again. `take`: you become the
+             *     owner, which WhatsApp allows to the escalation partner only.
+             * @example pass
+             * @enum {string}
+             */
+            action: "pass" | "release" | "take";
+            /**
+             * @description For the new owner; it is in its notification.
+             * @example Asks for a refund of order 4711.
+             */
+            note?: string;
+            /**
+             * @description With `pass`: the role that becomes the owner, such as `ai_agent`; without it WhatsApp chooses.
+             * @example ai_agent
+             */
+            role?: string;
+        };
+        /** ConversationControlUpdatedEvent */
+        ConversationControlUpdatedEvent: {
             /**
              * Format: date-time
              * @description When the reported change happened.
@@ -3116,38 +3159,36 @@ export interface components {
             /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
             cursor: string;
             data: {
-                /**
-                 * @description Marketing templates, or every message.
-                 * @enum {string}
-                 */
-                category: "marketing" | "all";
-                /**
-                 * Format: uuid
-                 * @description The number that it is about; null: all numbers of the workspace, as with its own entries.
-                 */
-                connection_id: string | null;
+                /** Format: uuid */
+                connection_id: string;
                 contact: {
+                    name: string | null;
                     phone: string | null;
                     user_id: string | null;
                 };
+                /** @description A summary of the conversation, or its last messages, in the terms of WhatsApp. */
+                context: {
+                    [key: string]: unknown;
+                } | null;
+                /** Format: uuid */
+                conversation_id: string;
+                /** @description What the former owner wrote to the new one. */
+                note: string | null;
                 /**
                  * Format: date-time
-                 * @description By the platform, in whole seconds, or when Herald recorded it.
+                 * @description By WhatsApp, in whole seconds: of several events of a conversation the latest counts.
                  */
                 occurred_at: string;
                 /**
-                 * Format: uuid
-                 * @description Of GET /opt-outs.
-                 */
-                opt_out_id: string;
-                /** @description False: the entry has ended; another one may still hold. */
-                opted_out: boolean;
-                reason: string | null;
-                /**
-                 * @description Recorded by the workspace, or reported by WhatsApp.
+                 * @description Who may send ordinary messages from now on.
                  * @enum {string}
                  */
-                source: "own" | "platform";
+                owner: "you" | "other" | "unknown";
+                /** @description Of another app: customer_service, marketing, utility, ctwa, ai_agent, escalation, or a later one; null where it is not known. */
+                owner_role: string | null;
+                /** @enum {string} */
+                previous_owner: "you" | "other" | "unknown";
+                previous_owner_role: string | null;
                 /**
                  * @description Only where POST /webhook/test made it: an example, about nothing that exists.
                  * @constant
@@ -3162,18 +3203,7 @@ export interface components {
             /** Format: uuid */
             organization_id: string;
             /** @constant */
-            type: "contact.opt_out.updated";
-        };
-        ContactResponse: {
-            /** @example Ana Lima */
-            name: string | null;
-            /** @example 15550100001 */
-            phone: string | null;
-            /**
-             * @description The platform's business-scoped id of a contact who may hide the number.
-             * @example null
-             */
-            user_id: string | null;
+            type: "conversation.control.updated";
         };
         ConversationResponse: {
             /**
@@ -3194,12 +3224,25 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When the contact last wrote or called; null where that never happened.
+             * @description When the contact last wrote to you or called; null where that never happened.
              * @example 2026-11-21T08:00:00.125Z
              */
             last_inbound_at: string | null;
             /** @description The newest message, in either direction; null where the contact has called only. */
             last_message: components["schemas"]["MessageListItem"] | null;
+            /**
+             * @description Who may send ordinary messages, where several apps answer on this number: `you`, another app (`other`), or `unknown`, as of
+             *     the last notification. Templates may be sent by all. See `conversation.control.updated`.
+             * @example you
+             * @enum {string}
+             */
+            owner: "you" | "other" | "unknown";
+            /**
+             * @description Of the other app: `customer_service`, `marketing`, `utility`, `ctwa`, `ai_agent`, `escalation`, or a later role; null
+             *     where it is not known, or you are the owner.
+             * @example null
+             */
+            owner_role: string | null;
             /**
              * Format: date-time
              * @description Until then ordinary messages may be sent; in the past, or null: only templates.
@@ -3208,7 +3251,7 @@ export interface components {
             service_window_closes_at: string | null;
             /**
              * @description Messages of the contact after the newest one that was marked as read with POST /messages/{id}/read; 100 means 100 or
-             *     more. Reactions, corrections and withdrawals are not counted. An answer alone marks nothing as read.
+             *     more. Reactions, corrections, withdrawals and what was written to another app are not counted. An answer alone marks nothing as read.
              * @example 1
              */
             unread_count: number;
@@ -3363,7 +3406,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -3479,7 +3522,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment.
              * @example true
@@ -3494,7 +3537,7 @@ export interface components {
              * @description Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files.
              * @example []
              */
-            omitted: ("message.received" | "message.status.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed")[];
+            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "media.ready" | "media.failed")[];
         };
         ExplanationResponse: {
             /**
@@ -3825,6 +3868,11 @@ export interface components {
              */
             scheduled_for?: string;
             /**
+             * @description Received as an observer: the customer wrote to another app, which owned the conversation. Do not answer it.
+             * @example false
+             */
+            standby: boolean;
+            /**
              * @example delivered
              * @enum {string}
              */
@@ -3909,12 +3957,21 @@ export interface components {
                      * @description When the customer wrote it, in whole seconds.
                      */
                     sent_at: string | null;
+                    /** @description Written to another app, which owned the conversation: do not answer it. */
+                    standby: boolean;
                     /** @constant */
                     status: "received";
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
                 };
+                /**
+                 * @description Who may send ordinary messages in the conversation.
+                 * @enum {string}
+                 */
+                owner: "you" | "other" | "unknown";
+                /** @description Of another app: customer_service, marketing, utility, ctwa, ai_agent, escalation, or a later one; null where it is not known. */
+                owner_role: string | null;
                 /** @description The advertisement or post that led the customer here, as WhatsApp reports it. */
                 referral?: {
                     [key: string]: unknown;
@@ -4100,6 +4157,11 @@ export interface components {
              */
             sent_at: string | null;
             /**
+             * @description Received as an observer: the customer wrote to another app, which owned the conversation. Do not answer it.
+             * @example false
+             */
+            standby: boolean;
+            /**
              * @example delivered
              * @enum {string}
              */
@@ -4118,6 +4180,112 @@ export interface components {
             username?: string;
             /** @description Only while the message is queued, in the answer of GET /messages/{id}. */
             waiting?: components["schemas"]["WaitingResponse"];
+        };
+        /** MessageStandbyReceivedEvent */
+        MessageStandbyReceivedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
+            data: {
+                contact: {
+                    name: string | null;
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /** @description What was received, by its `type`, in the terms of the platform. */
+                content: {
+                    [key: string]: unknown;
+                };
+                context?: {
+                    forwarded?: boolean;
+                    frequently_forwarded?: boolean;
+                    /** @description What it answers, where that is none of the messages known here. */
+                    quoted_platform_id?: string;
+                    /** @description The product that the customer asks about. */
+                    referred_product?: {
+                        [key: string]: unknown;
+                    };
+                };
+                /** @description Said in a group: it belongs to no conversation and opens no window. */
+                group_id?: string;
+                /** @description State of the customer's keys, where the number checks for changes. */
+                identity?: {
+                    [key: string]: unknown;
+                };
+                message: {
+                    body: string | null;
+                    client_message_id: string | null;
+                    /** Format: uuid */
+                    connection_id: string;
+                    /** Format: uuid */
+                    conversation_id: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When it came to Herald.
+                     */
+                    created_at: string;
+                    /** @constant */
+                    direction: "inbound";
+                    failure_category: string | null;
+                    /** @description The customer's number; null where only a user id is known. */
+                    from: string | null;
+                    /** Format: uuid */
+                    id: string;
+                    /**
+                     * Format: uuid
+                     * @description A file that came with it: GET /media/{id}/url.
+                     */
+                    media_object_id: string | null;
+                    meta_message_id: string | null;
+                    /** Format: uuid */
+                    reply_to_message_id: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the customer wrote it, in whole seconds.
+                     */
+                    sent_at: string | null;
+                    /** @description Written to another app, which owned the conversation: do not answer it. */
+                    standby: boolean;
+                    /** @constant */
+                    status: "received";
+                    /** @description The workspace's own number. */
+                    to: string | null;
+                    type: string;
+                };
+                /**
+                 * @description Who may send ordinary messages in the conversation.
+                 * @enum {string}
+                 */
+                owner: "you" | "other" | "unknown";
+                /** @description Of another app: customer_service, marketing, utility, ctwa, ai_agent, escalation, or a later one; null where it is not known. */
+                owner_role: string | null;
+                /** @description The advertisement or post that led the customer here, as WhatsApp reports it. */
+                referral?: {
+                    [key: string]: unknown;
+                };
+                /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
+                sequence: number;
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+                /** @description The customer's WhatsApp user name. */
+                username?: string;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "message.standby.received";
         };
         /** MessageStatusUpdatedEvent */
         MessageStatusUpdatedEvent: {
@@ -4182,63 +4350,6 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "message.status.updated";
-        };
-        OptOutContactResponse: {
-            /** @example 15550100001 */
-            phone: string | null;
-            /** @example null */
-            user_id: string | null;
-        };
-        OptOutListResponse: {
-            data: components["schemas"]["OptOutResponse"][];
-            pagination: components["schemas"]["OptOutPagination"];
-        };
-        OptOutPagination: {
-            /**
-             * Format: date-time
-             * @description Pass it as `before` for the next page; null on the last one.
-             * @example 2026-11-21T08:00:00.125Z
-             */
-            next_before: string | null;
-            /**
-             * Format: uuid
-             * @description Pass it as `before_id` together with `before`.
-             * @example 01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f
-             */
-            next_before_id: string | null;
-        };
-        OptOutResponse: {
-            /**
-             * @example marketing
-             * @enum {string}
-             */
-            category: "marketing" | "all";
-            /**
-             * Format: uuid
-             * @description The number that an entry of WhatsApp is about; null for those of the workspace, which hold for all its numbers.
-             * @example null
-             */
-            connection_id: string | null;
-            contact: components["schemas"]["OptOutContactResponse"];
-            /**
-             * Format: uuid
-             * @example 01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f
-             */
-            id: string;
-            /** @example Asked on the phone */
-            reason: string | null;
-            /**
-             * Format: date-time
-             * @description When they opted out; lists are in this order.
-             * @example 2026-11-21T08:00:00.125Z
-             */
-            since: string;
-            /**
-             * @description `own`: recorded by the workspace, with PUT /opt-outs or by a keyword. `platform`: reported by WhatsApp.
-             * @example own
-             * @enum {string}
-             */
-            source: "own" | "platform";
         };
         OtpChallengeResponse: {
             /**
@@ -4440,26 +4551,6 @@ export interface components {
              */
             websites: string[];
         };
-        PutOptOutRequest: {
-            /**
-             * @description `marketing`: no marketing templates. `all`: no message of POST /messages at all; one-time codes still go.
-             * @example marketing
-             * @enum {string}
-             */
-            category: "marketing" | "all";
-            /**
-             * @description Where or why they opted out, for your own records.
-             * @example Asked on the phone
-             */
-            reason?: string;
-            /** @description Instead of `to`: the person's user id, from `contact.user_id`. */
-            recipient?: string;
-            /**
-             * @description The person's number with its country code, without 00; a leading + may stand before it.
-             * @example 15550100001
-             */
-            to?: string;
-        };
         QueuedEventData: {
             /**
              * Format: date-time
@@ -4476,7 +4567,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -6239,9 +6330,6 @@ export interface components {
         SingleMessageResponse: {
             data: components["schemas"]["MessageResponse"];
         };
-        SingleOptOutResponse: {
-            data: components["schemas"]["OptOutResponse"];
-        };
         SingleOtpResponse: {
             data: components["schemas"]["OtpChallengeResponse"];
         };
@@ -6270,7 +6358,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -6536,7 +6624,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -6705,15 +6793,16 @@ export interface components {
              * @example [
              *       "message.received",
              *       "message.status.updated",
+             *       "message.standby.received",
+             *       "conversation.control.updated",
              *       "template.status.updated",
              *       "template.category.updated",
              *       "media.ready",
              *       "media.failed",
-             *       "connection.updated",
-             *       "contact.opt_out.updated"
+             *       "connection.updated"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6779,15 +6868,16 @@ export interface components {
              * @example [
              *       "message.received",
              *       "message.status.updated",
+             *       "message.standby.received",
+             *       "conversation.control.updated",
              *       "template.status.updated",
              *       "template.category.updated",
              *       "media.ready",
              *       "media.failed",
-             *       "connection.updated",
-             *       "contact.opt_out.updated"
+             *       "connection.updated"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -8908,6 +8998,7 @@ export interface operations {
                      *             "client_message_id": "order-4711",
                      *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *             "created_at": "2026-11-21T08:00:00.125Z",
+                     *             "standby": false,
                      *             "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *             "context": {
                      *               "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
@@ -8923,6 +9014,8 @@ export interface operations {
                      *           "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *           "service_window_closes_at": "2026-11-22T08:00:00.125Z",
                      *           "unread_count": 1,
+                     *           "owner": "you",
+                     *           "owner_role": null,
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "updated_at": "2026-11-21T08:00:00.125Z"
                      *         }
@@ -9105,6 +9198,7 @@ export interface operations {
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "standby": false,
                      *           "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *           "context": {
                      *             "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
@@ -9120,6 +9214,8 @@ export interface operations {
                      *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
                      *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
                      *         "unread_count": 1,
+                     *         "owner": "you",
+                     *         "owner_role": null,
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "updated_at": "2026-11-21T08:00:00.125Z"
                      *       }
@@ -9228,6 +9324,289 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    conversations_control: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Conversation ID, from GET /conversations or `conversation_id` of a message. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ControlRequest"];
+            };
+        };
+        responses: {
+            /** @description WhatsApp took it: the conversation as it is now. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima"
+                     *         },
+                     *         "last_message": {
+                     *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "direction": "outbound",
+                     *           "from": "15550100002",
+                     *           "to": "15550100001",
+                     *           "recipient": null,
+                     *           "contact": {
+                     *             "phone": "15550100001",
+                     *             "user_id": null,
+                     *             "name": "Ana Lima"
+                     *           },
+                     *           "type": "text",
+                     *           "body": "Your table is ready.",
+                     *           "status": "delivered",
+                     *           "failure_category": null,
+                     *           "pricing": {
+                     *             "billable": true,
+                     *             "category": "utility",
+                     *             "type": "regular",
+                     *             "subtype": null,
+                     *             "model": "PMP"
+                     *           },
+                     *           "client_message_id": "order-4711",
+                     *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "standby": false,
+                     *           "scheduled_for": "2026-11-24T09:00:00.000Z",
+                     *           "context": {
+                     *             "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
+                     *           },
+                     *           "referral": {
+                     *             "source_type": "ad",
+                     *             "source_id": "120210",
+                     *             "ctwa_clid": "ARAkLkA8"
+                     *           },
+                     *           "username": "ana.lima",
+                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *         },
+                     *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
+                     *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
+                     *         "unread_count": 1,
+                     *         "owner": "you",
+                     *         "owner_role": null,
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "updated_at": "2026-11-21T08:00:00.125Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleConversationResponse"] | components["schemas"]["ControlledConversationResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
+            402: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONVERSATION_NOT_FOUND`](/docs/errors#CONVERSATION_NOT_FOUND): The id names no conversation of this key's workspace, or its contact was erased. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
+             *     - [`CONTROL_NOT_ALLOWED`](/docs/errors#CONTROL_NOT_ALLOWED): This app does not own the conversation that it passes or releases, or takes one without being the escalation partner; `platform` has the words of WhatsApp.
+             */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -10294,6 +10673,7 @@ export interface operations {
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "standby": false,
                      *           "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *           "context": {
                      *             "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
@@ -10573,7 +10953,6 @@ export interface operations {
              *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
              *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
              *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
-             *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
              *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
              *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
              *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
@@ -10727,6 +11106,7 @@ export interface operations {
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "standby": false,
                      *         "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *         "context": {
                      *           "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
@@ -10944,6 +11324,7 @@ export interface operations {
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "standby": false,
                      *         "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *         "context": {
                      *           "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
@@ -11441,6 +11822,7 @@ export interface operations {
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "standby": false,
                      *         "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *         "context": {
                      *           "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
@@ -11579,7 +11961,6 @@ export interface operations {
              *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
              *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
              *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
-             *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
              *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
              *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
              *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
@@ -12139,6 +12520,8 @@ export interface operations {
                      *           "open": true,
                      *           "closes_at": "2026-11-22T07:12:00.000Z"
                      *         },
+                     *         "owner": "you",
+                     *         "owner_role": null,
                      *         "queue": {
                      *           "ahead": 0,
                      *           "estimated_send_at": "2026-11-21T08:00:00.125Z"
@@ -12304,478 +12687,6 @@ export interface operations {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    optOuts_list: {
-        parameters: {
-            query?: {
-                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
-                before?: string;
-                /** @description Together with `before`: the last entry of the previous page. */
-                before_id?: string;
-                /** @description How many at the most. */
-                limit?: number;
-                /** @description Only those of the person who has this business-scoped user id, such as `DE.1795`. */
-                recipient?: string;
-                /** @description Only what the workspace recorded (`own`), or what WhatsApp reported (`platform`). */
-                source?: "own" | "platform";
-                /** @description Only those of the person who has this number. */
-                to?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f",
-                     *           "connection_id": null,
-                     *           "contact": {
-                     *             "phone": "15550100001",
-                     *             "user_id": null
-                     *           },
-                     *           "source": "own",
-                     *           "category": "marketing",
-                     *           "reason": "Asked on the phone",
-                     *           "since": "2026-11-21T08:00:00.125Z"
-                     *         }
-                     *       ],
-                     *       "pagination": {
-                     *         "next_before": "2026-11-21T08:00:00.125Z",
-                     *         "next_before_id": "01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OptOutListResponse"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    optOuts_put: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "to": "15550100001",
-                 *       "category": "marketing",
-                 *       "reason": "Asked on the phone"
-                 *     }
-                 */
-                "application/json": components["schemas"]["PutOptOutRequest"];
-            };
-        };
-        responses: {
-            /** @description The entry. */
-            200: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": {
-                     *         "id": "01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f",
-                     *         "connection_id": null,
-                     *         "contact": {
-                     *           "phone": "15550100001",
-                     *           "user_id": null
-                     *         },
-                     *         "source": "own",
-                     *         "category": "marketing",
-                     *         "reason": "Asked on the phone",
-                     *         "since": "2026-11-21T08:00:00.125Z"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SingleOptOutResponse"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    optOuts_remove: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Opt-out ID, from GET /opt-outs. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Removed. */
-            204: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`OPT_OUT_NOT_FOUND`](/docs/errors#OPT_OUT_NOT_FOUND): The id names no opt-out of this key's workspace, it was removed, or its contact was erased. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`OPT_OUT_NOT_YOURS`](/docs/errors#OPT_OUT_NOT_YOURS): An opt-out with `source: platform` was to be removed. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -13331,12 +13242,13 @@ export interface operations {
                      *         "events": [
                      *           "message.received",
                      *           "message.status.updated",
+                     *           "message.standby.received",
+                     *           "conversation.control.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
                      *           "media.ready",
                      *           "media.failed",
-                     *           "connection.updated",
-                     *           "contact.opt_out.updated"
+                     *           "connection.updated"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -13496,12 +13408,13 @@ export interface operations {
                  *       "events": [
                  *         "message.received",
                  *         "message.status.updated",
+                 *         "message.standby.received",
+                 *         "conversation.control.updated",
                  *         "template.status.updated",
                  *         "template.category.updated",
                  *         "media.ready",
                  *         "media.failed",
-                 *         "connection.updated",
-                 *         "contact.opt_out.updated"
+                 *         "connection.updated"
                  *       ],
                  *       "connection_ids": [
                  *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -13534,12 +13447,13 @@ export interface operations {
                      *         "events": [
                      *           "message.received",
                      *           "message.status.updated",
+                     *           "message.standby.received",
+                     *           "conversation.control.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
                      *           "media.ready",
                      *           "media.failed",
-                     *           "connection.updated",
-                     *           "contact.opt_out.updated"
+                     *           "connection.updated"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -13853,7 +13767,7 @@ export interface operations {
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -14564,12 +14478,13 @@ export interface operations {
                      *         "events": [
                      *           "message.received",
                      *           "message.status.updated",
+                     *           "message.standby.received",
+                     *           "conversation.control.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
                      *           "media.ready",
                      *           "media.failed",
-                     *           "connection.updated",
-                     *           "contact.opt_out.updated"
+                     *           "connection.updated"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -14970,7 +14885,7 @@ export interface operations {
             };
         };
     };
-    on_contact_opt_out_updated: {
+    on_conversation_control_updated: {
         parameters: {
             query?: never;
             header: {
@@ -14995,7 +14910,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ContactOptOutUpdatedEvent"];
+                "application/json": components["schemas"]["ConversationControlUpdatedEvent"];
             };
         };
         responses: {
@@ -15152,6 +15067,58 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MessageReceivedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_message_standby_received: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageStandbyReceivedEvent"];
             };
         };
         responses: {
@@ -15398,6 +15365,7 @@ export type ErrorCode =
   | 'BATCH_REFUSED'
   | 'CONNECTION_NOT_FOUND'
   | 'CONNECTION_NOT_READY'
+  | 'CONTROL_NOT_ALLOWED'
   | 'CONVERSATION_NOT_FOUND'
   | 'EVENT_CURSOR_EXPIRED'
   | 'IDEMPOTENCY_KEY_INVALID'
@@ -15415,8 +15383,6 @@ export type ErrorCode =
   | 'MESSAGE_NOT_FOUND'
   | 'MESSAGE_NOT_RECEIVED'
   | 'MESSAGE_NOT_RETRYABLE'
-  | 'OPT_OUT_NOT_FOUND'
-  | 'OPT_OUT_NOT_YOURS'
   | 'OTP_ATTEMPTS_EXHAUSTED'
   | 'OTP_CODE_ALREADY_USED'
   | 'OTP_CODE_EXPIRED'
@@ -15435,7 +15401,6 @@ export type ErrorCode =
   | 'PLATFORM_UNAVAILABLE'
   | 'RATE_LIMITED'
   | 'RECIPIENT_NEEDS_PHONE'
-  | 'RECIPIENT_OPTED_OUT'
   | 'REPLY_TARGET_NOT_FOUND'
   | 'SCOPE_REQUIRED'
   | 'SERVICE_UNAVAILABLE'

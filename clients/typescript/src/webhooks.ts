@@ -8,6 +8,8 @@ export { WebhookVerificationError };
 export type WebhookEvent =
   | components['schemas']['MessageReceivedEvent']
   | components['schemas']['MessageStatusUpdatedEvent']
+  | components['schemas']['MessageStandbyReceivedEvent']
+  | components['schemas']['ConversationControlUpdatedEvent']
   | components['schemas']['TemplateStatusUpdatedEvent']
   | components['schemas']['TemplateCategoryUpdatedEvent']
   | components['schemas']['MediaReadyEvent']

@@ -82,6 +82,9 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
   if (people.hasBlocked(phoneNumberId, party)) {
     throw new GraphError(130403, 'This business has blocked the recipient');
   }
+  if (type !== 'template' && platform.threads.ownerOf(phoneNumberId, party).owner !== 'app') {
+    throw new GraphError(131070, 'Only the app that owns the thread can send this message');
+  }
   const refusal = pricing === 'marketing' ? people.marketingRefusalOf(phoneNumberId, party) : null;
   if (refusal === 'answer') throw new GraphError(131050, 'The recipient has opted out of marketing messages');
   const usable = mediaIsUsable(body, type, platform.media, phoneNumberId);

@@ -14,6 +14,8 @@ const VALUES = {
   ],
   messagingLimit: ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'],
   codeVerification: ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'],
+  // ESCALATION: the app may take control back.
+  secondResponder: ['OFF', 'ON', 'ESCALATION'],
   payment: ['VALID', 'MISSING'],
   onBizApp: ['NO', 'YES'],
 } as const;
@@ -30,6 +32,7 @@ export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFa
   ['status', 'status', VALUES.status],
   ['messaging_limit', 'messagingLimit', VALUES.messagingLimit],
   ['code_verification_status', 'codeVerification', VALUES.codeVerification],
+  ['second_responder', 'secondResponder', VALUES.secondResponder],
   ['payment', 'payment', VALUES.payment],
   ['on_biz_app', 'onBizApp', VALUES.onBizApp],
 ];
@@ -59,6 +62,7 @@ const FIRST_FACTS: Readonly<NumberFacts> = {
   messagingLimit: 'TIER_2K',
   verifiedName: null,
   codeVerification: 'VERIFIED',
+  secondResponder: 'OFF',
   payment: 'VALID',
   onBizApp: 'NO',
 };

@@ -47,6 +47,7 @@ function message(number: number, status: string): MessageListItem {
     pricing: null,
     client_message_id: null,
     meta_message_id: null,
+    standby: false,
     created_at: new Date(number).toISOString(),
   };
 }

@@ -17,9 +17,11 @@ const APPLIED_FIELDS: ReadonlySet<string> = new Set([
   'message_template_components_update',
   'message_template_quality_update',
   'message_template_status_update',
+  'messaging_handovers',
   'phone_number_name_update',
   'phone_number_quality_update',
   'security',
+  'standby',
   'template_category_update',
   'user_preferences',
 ]);
@@ -38,12 +40,12 @@ const UNUSED: ReadonlySet<string> = new Set([
   'messages.errors',
   'messages.statuses.template_id',
   'messages.user_actions',
-  'messaging_handovers',
   'partner_solutions',
   'payment_configuration_update',
   'smb_app_state_sync',
   'smb_message_echoes',
-  'standby',
+  'standby.message_echoes',
+  'standby.statuses',
   'template_correct_category_detection',
   'tracking_events',
   'user_id_update',
@@ -62,6 +64,7 @@ export function isUnused(name: string): boolean {
 /** What the objects in `messages` may contain; `messages.messages` also has a key named after its type. */
 const KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
   messages: new Set(['messaging_product', 'metadata', 'contacts', 'messages', 'statuses', 'errors']),
+  standby: new Set(['contacts', 'messages', 'statuses', 'message_echoes', 'errors']),
   'messages.contacts': new Set(['profile', 'wa_id', 'user_id', 'parent_user_id', 'identity_key_hash', 'country_code']),
   'messages.messages': new Set([
     'from',
@@ -159,6 +162,7 @@ const KINDS: Readonly<Record<string, { key: string; known: ReadonlySet<string> }
     key: 'value',
     known: new Set(['resume', 'signup', 'stop']),
   },
+  messaging_handovers: { key: 'type', known: new Set(['control_passed', 'control_taken']) },
   phone_number_quality_update: {
     key: 'event',
     known: new Set(['DOWNGRADE', 'FLAGGED', 'ONBOARDING', 'THROUGHPUT_UPGRADE', 'UNFLAGGED', 'UPGRADE']),

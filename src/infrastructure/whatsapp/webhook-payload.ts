@@ -10,12 +10,18 @@ import {
   parseJson,
   storableJson,
 } from './json-access.js';
+import {
+  type CallNotification,
+  type Change,
+  type HandoverNotification,
+  type InboundNotification,
+  type OfNumber,
+  readCall,
+  readDigits,
+  readHandover,
+  readInbound,
+} from './webhook-message.js';
 import { isManagementField, isUnused, nameOf, unknownKeys, unknownKind, unknownType } from './webhook-names.js';
-
-/** A notification is about one business phone number; null where the platform left it out. */
-interface OfNumber {
-  readonly phoneNumberId: string | null;
-}
 
 /** What the platform charges for a message, in its own words; the amount is in no notification. */
 export interface Pricing {
@@ -43,50 +49,6 @@ export interface StatusNotification extends OfNumber {
   readonly pricing: Pricing | null;
 }
 
-/** A customer calls one of the numbers. */
-export interface CallNotification extends OfNumber {
-  /** The customer's number, digits only; null where only a user id is known. */
-  readonly from: string | null;
-  readonly userId: string | null;
-  readonly profileName: string | null;
-  readonly occurredAt: Date | null;
-}
-
-/** A message that a customer sent, or something about one (`system`, `edit`, `revoke`). */
-export interface InboundNotification extends CallNotification {
-  readonly metaMessageId: string;
-  /** The platform's type; `unknown` where it gave none. */
-  readonly type: string;
-  /** The object named after the type, as received; a list under its type's name; else what has no other field here. */
-  readonly content: Record<string, unknown>;
-  /** Text, caption, title of the button or row, emoji (`''` takes a reaction away). */
-  readonly body: string | null;
-  readonly context: InboundContext;
-  /** The platform's id of the message that this one answers or reacts to. */
-  readonly contextMessageId: string | null;
-  /** False for what is not a message to us alone: `system`, `edit`, `revoke`, and whatever was said in a group. */
-  readonly opensWindow: boolean;
-}
-
-/** What the platform says of a customer's message beside its content; each is left out where it says nothing. */
-export interface InboundContext {
-  readonly context?: {
-    readonly forwarded?: true;
-    readonly frequently_forwarded?: true;
-    /** The product that the customer asks about. */
-    readonly referred_product?: JsonObject;
-    /** The message that this one answers, where it is none of ours. */
-    readonly quoted_platform_id?: string;
-  };
-  /** The advertisement or post that led the customer here, as received. */
-  readonly referral?: JsonObject;
-  /** State of the customer's keys, where the number checks for changes. */
-  readonly identity?: JsonObject;
-  readonly username?: string;
-  /** Only on what was said in a group. */
-  readonly group_id?: string;
-}
-
 /** Everything else that the platform reports about a number or an account. */
 export interface ManagementNotification extends OfNumber {
   /** The webhook's field, such as `message_template_status_update`; `messages.errors` for trouble without a message. */
@@ -102,6 +64,8 @@ export interface WebhookPayload {
   readonly inbound: InboundNotification[];
   /** They are in `management` as well. */
   readonly calls: CallNotification[];
+  /** They are in `management` as well. */
+  readonly handovers: HandoverNotification[];
   readonly management: ManagementNotification[];
   /** What could not be read, and names that Herald does not know, so that they can be counted and shown. */
   readonly unknown: { field: string; reason: string }[];
@@ -118,7 +82,11 @@ export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
   const payload = parseJson(typeof rawBody === 'string' ? rawBody : rawBody.toString('utf8'));
   if (payload !== undefined) return parseWebhookPayload(payload);
   const unknown = [{ field: 'body', reason: 'the body is not JSON' }];
-  return { statuses: [], inbound: [], calls: [], management: [], unknown, unused: [] };
+  return { ...nothingRead(), unknown };
+}
+
+function nothingRead(): WebhookPayload {
+  return { statuses: [], inbound: [], calls: [], handovers: [], management: [], unknown: [], unused: [] };
 }
 
 /**
@@ -131,14 +99,11 @@ export function parseWebhookPayload(received: unknown): WebhookPayload {
   return reader.result;
 }
 
-/** The part of a notification that is about one number. */
-interface Change {
-  readonly phoneNumberId: string | null;
-  readonly contacts: readonly JsonObject[];
-}
+/** Which account and number a change is about, and when it happened. */
+type Place = Pick<ManagementNotification, 'wabaId' | 'occurredAt' | 'phoneNumberId'>;
 
 class PayloadReader {
-  readonly result: WebhookPayload = { statuses: [], inbound: [], calls: [], management: [], unknown: [], unused: [] };
+  readonly result = nothingRead();
 
   read(payload: unknown): void {
     if (!isObject(payload)) return this.skip('body', `the body is not an object but ${kindOf(payload)}`);
@@ -165,29 +130,14 @@ class PayloadReader {
       ownId(value, 'phone_number_id') ??
       ownId(ownObject(value, 'recipient'), 'phone_number_id');
     const place = { wabaId: ownId(entry, 'id'), occurredAt: ownTime(entry, 'time'), phoneNumberId };
-    const about = { phoneNumberId, contacts: ownList(value, 'contacts').filter(isObject) };
-    if (field === 'messages') {
-      this.noteNames(unknownKeys(field, value));
-      for (const contact of about.contacts) this.noteNames(unknownKeys('messages.contacts', contact));
-      // Messages, statuses and errors may be beside each other.
-      for (const raw of this.objectsIn(value, 'messages', field)) {
-        const message = readInbound(raw, about);
-        this.keep(message, this.result.inbound, 'messages.messages');
-        if (typeof message === 'object') this.noteMessage(raw, message.type);
-      }
-      for (const raw of this.objectsIn(value, 'statuses', field)) {
-        const status = readStatus(raw, about);
-        this.keep(status, this.result.statuses, statusName(raw));
-        if (typeof status === 'object') this.noteNames(unknownKeys('messages.statuses', raw));
-      }
-      for (const error of this.objectsIn(value, 'errors', field)) {
-        this.noteNames(['messages.errors']);
-        this.result.management.push({ field: 'messages.errors', ...place, value: error });
-      }
-    } else {
+    const about = { phoneNumberId, contacts: ownList(value, 'contacts').filter(isObject), standby: false };
+    if (field === 'messages') this.readMessages(field, value, about, place);
+    else {
       this.noteNames([unknownKind(field, value), isUnused(field) ? field : null]);
       if (field === 'calls') this.readCalls(value, about);
-      if (field === 'user_preferences') this.notePreferences(value);
+      else if (field === 'standby') this.readStandby(value, about, place);
+      else if (field === 'messaging_handovers') this.readHandover(value, about);
+      else if (field === 'user_preferences') this.notePreferences(value);
       this.result.management.push({ field, ...place, value });
     }
   }
@@ -198,6 +148,57 @@ class PayloadReader {
       const isKnown = category === MARKETING_PREFERENCE;
       this.noteNames([isKnown ? unknownKind('user_preferences', preference) : `user_preferences[${nameOf(category)}]`]);
     }
+  }
+
+  /** Messages, statuses and errors may be beside each other. */
+  private readMessages(field: 'messages' | 'standby', value: JsonObject, about: Change, place: Place): void {
+    this.noteNames(unknownKeys(field, value));
+    for (const contact of about.contacts) this.noteNames(unknownKeys('messages.contacts', contact));
+    for (const raw of this.objectsIn(value, 'messages', field)) {
+      const message = readInbound(raw, about);
+      this.keep(message, this.result.inbound, `${field}.messages`);
+      if (typeof message === 'object') this.noteMessage(raw, message.type);
+    }
+    for (const raw of this.objectsIn(value, 'statuses', field)) {
+      const status = readStatus(raw, about);
+      // Of what another app sent; all that we send has a callback.
+      if (about.standby && typeof status === 'object' && status.callbackData === null) {
+        this.noteNames(['standby.statuses']);
+        continue;
+      }
+      this.keep(status, this.result.statuses, statusName(raw));
+      if (typeof status === 'object') this.noteNames(unknownKeys('messages.statuses', raw));
+    }
+    if (about.standby && own(value, 'message_echoes') !== undefined) this.noteNames(['standby.message_echoes']);
+    for (const error of this.objectsIn(value, 'errors', field)) {
+      this.noteNames(['messages.errors']);
+      this.result.management.push({ field: 'messages.errors', ...place, value: error });
+    }
+  }
+
+  /** What an observer gets: what customers write to another app, what it answers, and what becomes of that. */
+  private readStandby(value: JsonObject, about: Change, place: Place): void {
+    const { metadata: _, messaging_product: __, standby = {}, ...beside } = value;
+    for (const part of Array.isArray(standby) ? standby : [standby]) {
+      if (!isObject(part)) {
+        this.skip('standby.standby', `what is on standby is not an object but ${kindOf(part)}`);
+        continue;
+      }
+      const contacts = ownList(part, 'contacts').filter(isObject);
+      const all = { ...beside, ...part };
+      this.readMessages(
+        'standby',
+        all,
+        { ...about, contacts: contacts.length > 0 ? contacts : about.contacts, standby: true },
+        place,
+      );
+    }
+  }
+
+  private readHandover(value: JsonObject, about: Change): void {
+    const handover = readHandover(value, about);
+    if (typeof handover === 'string') this.skip('messaging_handovers', handover);
+    else if (handover !== null) this.result.handovers.push(handover);
   }
 
   private readCalls(value: JsonObject, about: Change): void {
@@ -251,156 +252,6 @@ class PayloadReader {
 
 function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-}
-
-/** Not a customer's new message: a change of number, a correction, a withdrawal. */
-const OPENS_NO_WINDOW: ReadonlySet<string> = new Set(['system', 'edit', 'revoke']);
-
-/** Where the readable text of each type stands; a type without a row has none. */
-const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new Map([
-  ['text', (text) => ownText(text, 'body')],
-  ['image', (image) => ownText(image, 'caption')],
-  ['video', (video) => ownText(video, 'caption')],
-  ['document', (document) => ownText(document, 'caption')],
-  ['button', (button) => ownText(button, 'text')],
-  ['interactive', interactiveBody],
-  ['reaction', (reaction) => ownText(reaction, 'emoji')],
-  ['order', (order) => ownText(order, 'text')],
-  ['system', (system) => ownText(system, 'body')],
-]);
-
-/** Reads one of `messages[]`; a string says why it can't be read. */
-function readInbound(raw: JsonObject, { contacts, phoneNumberId }: Change): InboundNotification | string {
-  const metaMessageId = ownId(raw, 'id');
-  if (metaMessageId === null) return 'a message without an id';
-  const contact = contactOf(contacts, raw);
-  const type = ownText(raw, 'type') || 'unknown';
-  const content = own(raw, type);
-  const context = readInboundContext(raw, contact);
-  return {
-    phoneNumberId,
-    metaMessageId,
-    ...senderOf(raw, contact),
-    type,
-    content: contentOf(raw, type),
-    body: isObject(content) ? (BODY_OF.get(type)?.(content) ?? null) : null,
-    context,
-    // A reaction names its message itself.
-    contextMessageId:
-      (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
-    opensWindow: !OPENS_NO_WINDOW.has(type) && context.group_id === undefined,
-  };
-}
-
-/** Reads one of `calls[]`; null for anything but a customer who calls. */
-function readCall(
-  raw: JsonObject,
-  { contacts, phoneNumberId }: Change,
-  ownNumber: string | null,
-): CallNotification | null {
-  const sender = senderOf(raw, contactOf(contacts, raw));
-  if (ownText(raw, 'event') !== 'connect' || (sender.from === null && sender.userId === null)) return null;
-  // Where the direction is missing, the caller implies it.
-  const direction = ownText(raw, 'direction') ?? (sender.from === ownNumber ? 'BUSINESS_INITIATED' : 'USER_INITIATED');
-  return direction === 'USER_INITIATED' ? { phoneNumberId, ...sender } : null;
-}
-
-/** Who wrote or called, and when. */
-function senderOf(raw: JsonObject, contact: JsonObject | null): Omit<CallNotification, 'phoneNumberId'> {
-  return {
-    from: readDigits(raw, 'from') ?? readDigits(contact, 'wa_id'),
-    userId: ownId(raw, 'from_user_id') ?? ownId(contact, 'user_id'),
-    profileName: ownText(ownObject(contact, 'profile'), 'name'),
-    occurredAt: ownTime(raw, 'timestamp'),
-  };
-}
-
-const FILE_TYPES: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker']);
-
-/** What the other fields of a notification contain already. */
-const ENVELOPE: ReadonlySet<string> = new Set([
-  'from',
-  'from_user_id',
-  'from_parent_user_id',
-  'id',
-  'timestamp',
-  'type',
-  'context',
-  'referral',
-  'identity',
-  'group_id',
-]);
-
-/** What was received; where neither an object nor a list has the type's name, whatever else came. */
-function contentOf(raw: JsonObject, type: string): JsonObject {
-  const content = own(raw, type);
-  if (Array.isArray(content)) return { [type]: content };
-  if (!isObject(content)) return Object.fromEntries(Object.entries(raw).filter(([key]) => !ENVELOPE.has(key)));
-  // Without the platform's own address of a file, which ends within minutes and needs the number's token.
-  const shown = FILE_TYPES.has(type)
-    ? Object.fromEntries(Object.entries(content).filter(([key]) => key !== 'url'))
-    : content;
-  // Why it can't be shown, where the platform says so.
-  return Array.isArray(raw.errors) ? { ...shown, errors: raw.errors } : shown;
-}
-
-/** The contact with the sender's number or user id; else the only one there is, unless it is definitely another's. */
-function contactOf(contacts: readonly JsonObject[], raw: JsonObject): JsonObject | null {
-  const from = readDigits(raw, 'from');
-  const userId = ownId(raw, 'from_user_id');
-  const named = contacts.find(
-    (contact) =>
-      (userId !== null && ownId(contact, 'user_id') === userId) ||
-      (from !== null && readDigits(contact, 'wa_id') === from),
-  );
-  if (named !== undefined) return named;
-  const [only, ...others] = contacts;
-  if (only === undefined || others.length > 0) return null;
-  const otherUser = userId !== null && ownId(only, 'user_id') !== null;
-  // The platform writes some numbers (Brazil, Mexico) in two ways, so another number alone proves nothing.
-  return otherUser ? null : only;
-}
-
-function interactiveBody(interactive: JsonObject): string | null {
-  return (
-    ownText(ownObject(interactive, 'button_reply'), 'title') ??
-    ownText(ownObject(interactive, 'list_reply'), 'title') ??
-    ownText(ownObject(interactive, 'nfm_reply'), 'body')
-  );
-}
-
-/** Several times the number of fields that the platform is known to send. */
-const MAX_BYTES = 16 * 1024;
-const MAX_USERNAME = 256;
-
-/** Reads what is beside the content of one of `messages[]`. What is malformed or too large is left out. */
-function readInboundContext(raw: JsonObject, contact: JsonObject | null): InboundContext {
-  const given = ownObject(raw, 'context');
-  const keyHash = ownId(contact, 'identity_key_hash');
-  const username = ownText(ownObject(contact, 'profile'), 'username');
-  const context = present({
-    forwarded: own(given, 'forwarded') === true || null,
-    frequently_forwarded: own(given, 'frequently_forwarded') === true || null,
-    referred_product: boundedObject(given, 'referred_product'),
-  });
-  return present({
-    context: Object.keys(context).length === 0 ? null : context,
-    referral: boundedObject(raw, 'referral'),
-    identity: boundedObject(raw, 'identity') ?? (keyHash === null ? null : { hash: keyHash }),
-    username: username === null || username === '' ? null : storableText(username.slice(0, MAX_USERNAME)),
-    group_id: ownId(raw, 'group_id'),
-  });
-}
-
-function boundedObject(parent: JsonObject | null, key: string): JsonObject | null {
-  const found = ownObject(parent, key);
-  return found === null || Buffer.byteLength(JSON.stringify(found)) > MAX_BYTES ? null : found;
-}
-
-function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
-    [K in keyof T]?: NonNullable<T[K]>;
-  };
 }
 
 const STATUSES: ReadonlyMap<unknown, StatusNotification['status']> = new Map([
@@ -467,12 +318,6 @@ function readError(raw: JsonObject): StatusNotification['error'] {
     title: ownText(error, 'title') ?? ownText(error, 'message'),
     details: ownText(ownObject(error, 'error_data'), 'details') ?? (typeof data === 'string' ? data : null),
   };
-}
-
-/** A number of at most 20 digits, with or without `+`; null for anything else (a group, a user id). */
-function readDigits(value: unknown, key: string): string | null {
-  const text = ownId(value, key);
-  return text === null ? null : (/^\+?(\d{1,20})$/.exec(text)?.[1] ?? null);
 }
 
 /** A foreign value inside a sentence of ours, cut short. */

@@ -1,11 +1,15 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { applyDecorators, Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiOkResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { invalidField } from '../../common/common.errors.js';
 import { EXAMPLE_CONVERSATION_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
+import { ConversationControlService } from './control/conversation-control.service.js';
 import {
+  ControlRequest,
+  ControlledConversationResponse,
   conversationFilterOf,
   ConversationsResponse,
   ListConversationsQuery,
@@ -21,10 +25,45 @@ const ConversationId = (): ParameterDecorator =>
     example: EXAMPLE_CONVERSATION_ID,
   });
 
+const ROLE_ONLY_WITH_PASS = 'role is for action pass only.';
+
+const ControlDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(SingleConversationResponse, ControlledConversationResponse),
+    ApiBody({
+      type: ControlRequest,
+      examples: {
+        pass: { summary: 'To the agent', value: { action: 'pass', role: 'ai_agent' } },
+        release: { summary: 'To nobody', value: { action: 'release' } },
+        take: { summary: 'Back to you', value: { action: 'take', note: 'A person answers from here.' } },
+      },
+    }),
+    ApiOkResponse({
+      description: 'WhatsApp took it: the conversation as it is now.',
+      schema: {
+        anyOf: [SingleConversationResponse, ControlledConversationResponse].map((model) => ({
+          $ref: getSchemaPath(model),
+        })),
+      },
+    }),
+    ApiErrors(
+      'CONVERSATION_NOT_FOUND',
+      'SUBSCRIPTION_REQUIRED',
+      'CONNECTION_NOT_READY',
+      'CONTROL_NOT_ALLOWED',
+      'PLATFORM_REJECTED',
+      'PLATFORM_UNAVAILABLE',
+      'PLATFORM_TIMEOUT',
+    ),
+  );
+
 @ApiTags('Conversations')
 @Controller('conversations')
 export class ConversationsController {
-  constructor(private readonly conversations: ConversationsService) {}
+  constructor(
+    private readonly conversations: ConversationsService,
+    private readonly controls: ConversationControlService,
+  ) {}
 
   /**
    * List conversations
@@ -63,5 +102,31 @@ export class ConversationsController {
   @ApiErrors('CONVERSATION_NOT_FOUND')
   async get(@CurrentCaller() caller: Caller, @ConversationId() id: string): Promise<SingleConversationResponse> {
     return { data: await this.conversations.getById(caller.organizationId, id) };
+  }
+
+  /**
+   * Pass, release or take control of a conversation
+   *
+   * @remarks Where several apps answer on a number, only the owner of a conversation may send ordinary messages; those of
+   * others fail with `failure_category: not_conversation_owner`. Templates may be sent by all.
+   *
+   * WhatsApp is called within the request. After 502 or 504 the owner may have changed all the same; the next notification
+   * of WhatsApp says so, and `conversation.control.updated` tells you. A key without `messages:read` gets `id`, `owner` and
+   * `owner_role` only.
+   */
+  @Post(':id/control')
+  @HttpCode(200)
+  @RequireScope('messages:write')
+  @ControlDocs()
+  async control(
+    @CurrentCaller() caller: Caller,
+    @ConversationId() id: string,
+    @Body() request: ControlRequest,
+  ): Promise<SingleConversationResponse | ControlledConversationResponse> {
+    if (request.role !== undefined && request.action !== 'pass')
+      throw invalidField('role', 'only_with_pass', ROLE_ONLY_WITH_PASS);
+    const conversation = await this.controls.change(caller, id, request);
+    const { owner, owner_role } = conversation;
+    return { data: caller.scopes.has('messages:read') ? conversation : { id: conversation.id, owner, owner_role } };
   }
 }

@@ -7,6 +7,19 @@ export const conversationsErrors = defineErrors('conversations', {
     when: "The id names no conversation of this key's workspace, or its contact was erased.",
     fix: 'Take the id from GET /conversations, or from `conversation_id` of a message.',
   }),
+  CONTROL_NOT_ALLOWED: error<{ code: number | null; subcode: number | null; message: string; traceId: string | null }>({
+    kind: 'conflict',
+    message: 'WhatsApp does not let this app change who owns the conversation.',
+    when: 'This app does not own the conversation that it passes or releases, or takes one without being the escalation partner; `platform` has the words of WhatsApp.',
+    fix: 'Pass and release only conversations whose `owner` is `you`; the business sets in WhatsApp Manager which app is the escalation partner.',
+    extra: ({ code, subcode, message, traceId }) => ({ platform: { code, subcode, message, trace_id: traceId } }),
+    sample: {
+      code: 2494191,
+      subcode: null,
+      message: 'Only the escalation partner can take control.',
+      traceId: 'A1b2C3',
+    },
+  }),
   SERVICE_WINDOW_CLOSED: error<{ expiredAt: Date | null }>({
     kind: 'unprocessable',
     alsoKinds: ['conflict'],

@@ -1,16 +1,25 @@
 import { Module } from '@nestjs/common';
+import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
+import { WebhookModule } from '../webhook/webhook.module.js';
+import { ConversationControlService } from './control/conversation-control.service.js';
 import { ConversationsController } from './conversations.controller.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { ConversationsService } from './conversations.service.js';
 import { ConversationPagesRepository } from './pages/conversation-pages.repository.js';
 import { RecipientsService } from './windows/recipients.service.js';
 
-/** Who a contact is, whether an ordinary message may reach them now, and the conversations that a workspace sees. */
+/** Who a contact is, whether an ordinary message may reach them now, who owns the conversation, and the conversations that a workspace sees. */
 @Module({
-  imports: [ConnectionsModule],
+  imports: [BillingModule, ConnectionsModule, WebhookModule],
   controllers: [ConversationsController],
-  providers: [ConversationsService, ConversationsRepository, ConversationPagesRepository, RecipientsService],
+  providers: [
+    ConversationsService,
+    ConversationControlService,
+    ConversationsRepository,
+    ConversationPagesRepository,
+    RecipientsService,
+  ],
   exports: [ConversationsRepository, RecipientsService],
 })
 export class ConversationsModule {}

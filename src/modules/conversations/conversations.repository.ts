@@ -5,7 +5,9 @@ import { newId } from '../../common/ids.js';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import { insertWebhookEvents } from '../webhook/webhook.types.js';
 import { isUserId } from './contacts/recipient.js';
+import { ownerOf, ownerSince } from './control/owner.js';
 import {
   ContactResolver,
   type BookChanges,
@@ -117,6 +119,7 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
 /**
  * Enters observations inside the caller's transaction. A transaction that changes which row has which identity holds a
  * lock on the connection; windows and names change without it. A window opens at most as late as the database's time.
+ * A conversation that gets another owner is announced.
  *
  * @returns each observation's conversation id (null where it names no contact), and the rows as they are now.
  * @throws an error that asks for the whole transaction again where a conversation was merged or made meanwhile.
@@ -135,6 +138,8 @@ export async function enterContactObservations(
     await writeIdentities(changes, statements).catch((error: unknown) => {
       throw codeOf(error) === UNIQUE_VIOLATION ? new ConversationMovedError() : error;
     });
+    const control = read.book.ownerChanges().map(controlEventOf);
+    if (control.length > 0) await statements.query(ANNOUNCE_CONTROL, [JSON.stringify(control)]);
   }
   const { touched } = changes;
   if (touched.length > 0 && (await statements.execute(TOUCH, [JSON.stringify(touched)])) < touched.length) {
@@ -180,6 +185,31 @@ async function writeIdentities(changes: BookChanges, statements: Statements): Pr
       known.map(({ id }) => id),
       statements,
     );
+}
+
+/** `conversation.control.updated`, as it is written. */
+function controlEventOf({ row, before, said }: ReturnType<ContactResolver['ownerChanges']>[number]): object {
+  const { owner, role } = ownerOf(row);
+  const was = before === null ? null : ownerOf(before);
+  const by = said?.at === row.handoverAt ? said : null;
+  const at = ownerSince(row) ?? new Date();
+  return {
+    organizationId: row.organizationId,
+    connectionId: row.connectionId,
+    at,
+    data: {
+      conversation_id: row.id,
+      connection_id: row.connectionId,
+      contact: { phone: row.waId ?? row.phone, user_id: row.userId, name: row.profileName },
+      owner,
+      owner_role: role,
+      previous_owner: was?.owner ?? 'unknown',
+      previous_owner_role: was?.role ?? null,
+      note: by?.note ?? null,
+      context: by?.context ?? null,
+      occurred_at: at.toISOString(),
+    },
+  };
 }
 
 /**
@@ -239,7 +269,8 @@ export const recipientKey = (
 /** SELECT list for conversations of the relation `c`. */
 const COLUMNS = camelColumns(
   'c',
-  `id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at, merged_into, created_at`,
+  `id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at, merged_into, created_at,
+    standby_at, handover_at, handover_to, handover_role`,
 );
 
 const BY_NUMBER = `
@@ -287,20 +318,26 @@ from json_to_recordset($1) as m (id uuid, "into" uuid)
 where c.id = m.id or c.merged_into = m.id`;
 
 const RECORD = `(id uuid, "organizationId" uuid, "connectionId" uuid, phone text, "waId" text, "userId" text,
-  "profileName" text, "lastInboundAt" timestamptz)`;
+  "profileName" text, "lastInboundAt" timestamptz, "standbyAt" timestamptz, "handoverAt" timestamptz, "handoverTo" text,
+  "handoverRole" text)`;
 
 // LEAST passes over nulls: without the CASE a row without a window would get one.
-const WINDOW = `case when r."lastInboundAt" is not null then least(r."lastInboundAt", clock_timestamp()) end`;
+const notLater = (column: string): string =>
+  `case when r."${column}" is not null then least(r."${column}", clock_timestamp()) end`;
+const WINDOW = notLater('lastInboundAt');
 
 const IDENTIFY = `
 update conversation c set phone = r.phone, wa_id = r."waId", user_id = r."userId", profile_name = r."profileName",
-  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW})
+  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW}), standby_at = ${notLater('standbyAt')},
+  handover_at = ${notLater('handoverAt')}, handover_to = r."handoverTo", handover_role = r."handoverRole"
 from json_to_recordset($1) as r ${RECORD}
-where c.id = r.id`;
+where c.id = r.id and c.organization_id = r."organizationId"`;
 
 const CREATE = `
-insert into conversation (id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at)
-select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId", r."profileName", ${WINDOW}
+insert into conversation (id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at,
+  standby_at, handover_at, handover_to, handover_role)
+select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId", r."profileName", ${WINDOW},
+  ${notLater('standbyAt')}, ${notLater('handoverAt')}, r."handoverTo", r."handoverRole"
 from json_to_recordset($1) as r ${RECORD}
 order by r."connectionId", r.phone`;
 
@@ -325,12 +362,20 @@ from gone g join waiting using (message_id)
 order by (g.attempt_id is null), g.seq
 returning message_id`;
 
+// Of a row with routing a message may change the owner, which needs its lock: see `isRouted`.
 const TOUCH = `
 with locked as (
   select c.id from conversation c join json_to_recordset($1) as r (id uuid) on r.id = c.id
-  where c.merged_into is null order by c.id for no key update of c
+  where c.merged_into is null and c.standby_at is null and c.handover_at is null order by c.id for no key update of c
 )
 update conversation c set profile_name = r."profileName",
   last_inbound_at = greatest(c.last_inbound_at, ${WINDOW})
 from json_to_recordset($1) as r ${RECORD} join locked on locked.id = r.id
 where c.id = r.id`;
+
+const ANNOUNCE_CONTROL = `
+with ${insertWebhookEvents(`(
+  select e."organizationId" as organization_id, 'conversation.control.updated'::text as event_type,
+    e.at as occurred_at, null::bytea as trace_context, array[e."connectionId"] as connection_ids, e.data as event_data
+  from json_to_recordset($1) as e ("organizationId" uuid, "connectionId" uuid, at timestamptz, data jsonb))`)}
+select 1`;

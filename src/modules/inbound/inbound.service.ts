@@ -54,7 +54,7 @@ interface Reports extends MessageReports {
   codes: readonly OtpStatusReport[];
   /** Connections whose numbers send codes too. */
   senders: ReadonlySet<string>;
-  /** Messages and statuses of numbers that are not known (yet). */
+  /** Messages with handovers, and statuses, of numbers that are not known (yet). */
   unknownInbound: number;
   unknownStatuses: number;
 }
@@ -290,10 +290,10 @@ export class InboundService implements BeforeApplicationShutdown {
   }
 
   /** What users write in answer to a code goes nowhere, and neither does a call of a number which is not ours. */
-  private async reportsOf({ statuses, inbound, calls }: WebhookPayload): Promise<Reports> {
+  private async reportsOf({ statuses, inbound, calls, handovers }: WebhookPayload): Promise<Reports> {
     const numbers = new Map<string | null, Connection>();
     const senders = new Set<string | null>();
-    for (const id of new Set([...statuses, ...inbound, ...calls].map((item) => item.phoneNumberId))) {
+    for (const id of new Set([...statuses, ...inbound, ...calls, ...handovers].map((item) => item.phoneNumberId))) {
       if (id === null) continue;
       const connection = await this.connections.findByPhoneNumberId(id);
       if (connection !== null) numbers.set(id, connection);
@@ -301,6 +301,7 @@ export class InboundService implements BeforeApplicationShutdown {
     }
     const isUnknown = ({ phoneNumberId: id }: { phoneNumberId: string | null }) => !numbers.has(id) && !senders.has(id);
     const { currentContext: traceContext } = this.tracing;
+    const ofWorkspace = ({ id: connectionId, organizationId }: Connection) => ({ connectionId, organizationId });
     return {
       statuses: ofNumbers(statuses, numbers, ({ id: connectionId }) => ({ connectionId })),
       codes: statuses.filter(({ phoneNumberId: id }) => senders.has(id) && !numbers.has(id)),
@@ -311,8 +312,9 @@ export class InboundService implements BeforeApplicationShutdown {
         businessNumber,
         traceContext,
       })),
-      calls: ofNumbers(calls, numbers, ({ id: connectionId, organizationId }) => ({ connectionId, organizationId })),
-      unknownInbound: inbound.filter(isUnknown).length,
+      calls: ofNumbers(calls, numbers, ofWorkspace),
+      handovers: ofNumbers(handovers, numbers, ofWorkspace),
+      unknownInbound: inbound.filter(isUnknown).length + handovers.filter(isUnknown).length,
       unknownStatuses: statuses.filter(isUnknown).length,
     };
   }
@@ -360,12 +362,13 @@ function ofNumbers<I extends { phoneNumberId: string | null }, K>(
 }
 
 /** One payload an item. */
-function partsOf({ statuses, inbound, calls, management }: WebhookPayload): WebhookPayload[] {
-  const nothing = { statuses: [], inbound: [], calls: [], management: [], unknown: [], unused: [] };
+function partsOf({ statuses, inbound, calls, handovers, management }: WebhookPayload): WebhookPayload[] {
+  const nothing = { statuses: [], inbound: [], calls: [], handovers: [], management: [], unknown: [], unused: [] };
   return [
     ...statuses.map((status) => ({ ...nothing, statuses: [status] })),
     ...inbound.map((message) => ({ ...nothing, inbound: [message] })),
     ...calls.map((call) => ({ ...nothing, calls: [call] })),
+    ...handovers.map((handover) => ({ ...nothing, handovers: [handover] })),
     ...management.map((notification) => ({ ...nothing, management: [notification] })),
   ];
 }

@@ -1,9 +1,10 @@
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
 import type {
+  HandoverNotification,
   InboundContext,
   InboundNotification,
-  StatusNotification,
-} from '../../infrastructure/whatsapp/webhook-payload.js';
+} from '../../infrastructure/whatsapp/webhook-message.js';
+import type { StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { MessageStatus } from './message/message-state.js';
 
 /** A message as the rest of Herald sees it; times are Dates, ids UUIDs. */
@@ -50,6 +51,8 @@ export interface Message {
   pricingSubtype: string | null;
   pricingModel: string | null;
   contact: Contact;
+  /** Received as an observer: another app owned the conversation. */
+  standby: boolean;
   /** Only of received messages. */
   inboundContext: InboundContext;
 }
@@ -99,6 +102,12 @@ export type CallReport = Pick<
   InboundReport,
   'connectionId' | 'organizationId' | 'from' | 'userId' | 'profileName' | 'occurredAt'
 >;
+
+/** Another app, or this one, has got the control of a conversation. */
+export interface HandoverReport extends Omit<HandoverNotification, 'phoneNumberId'> {
+  connectionId: string;
+  organizationId: string;
+}
 
 /** What waits in one connection's lane. */
 export interface LaneStatus {

@@ -4,6 +4,8 @@ export const MESSAGE_EVENTS = ['message.received', 'message.status.updated'] as 
 /** Kinds of event that an endpoint can choose. */
 export const WEBHOOK_EVENTS = [
   ...MESSAGE_EVENTS,
+  'message.standby.received',
+  'conversation.control.updated',
   'template.status.updated',
   'template.category.updated',
   'media.ready',

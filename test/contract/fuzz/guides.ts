@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { newId } from '../../../src/common/ids.js';
 import * as sample from '../../media/samples.js';
+import { registerNumber } from '../../support/register-number.js';
 import { templateArbitrary } from '../../support/template-arbitrary.js';
 import { TIMEOUT_MS } from './caller.js';
 import type { Made, Request } from './request.js';
@@ -32,6 +33,24 @@ const pickOf = <T>(list: readonly T[], pick: number): T => list[pick % list.leng
 
 function connection(own: Tenant): Record<string, string> {
   return { id: own.connection.id };
+}
+
+const routedOf = new WeakMap<Tenant, Promise<{ id: string; phone: string; phoneNumberId: string }>>();
+
+/** A conversation that the workspace owns, on a number of its own with another app: of others none is refused. */
+async function routed(own: Tenant, { factories, simulator }: Stage['test']): Promise<string> {
+  const make = async () => {
+    const connection = await factories.connection({ organizationId: own.connection.organizationId });
+    const { phoneNumberId } = connection;
+    registerNumber(simulator, connection, 'Routed number');
+    simulator.numbers.change(phoneNumberId, { secondResponder: 'ESCALATION' });
+    return { ...(await factories.conversation({ connection })), phoneNumberId };
+  };
+  const made = routedOf.get(own) ?? make();
+  routedOf.set(own, made);
+  const { id, phone, phoneNumberId } = await made;
+  simulator.threads.setOwner(phoneNumberId, phone, { owner: 'app', role: null });
+  return id;
 }
 
 /** A cursor has two parts, and a filter names a number of the workspace. */
@@ -146,6 +165,19 @@ export const GUIDES: Record<string, Guide> = {
   conversations_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
   conversations_get: {
     place: ({ pick }, { own }) => ({ params: { id: pickOf(own.contacts, pick).conversationId } }),
+  },
+
+  conversations_control: {
+    place: async ({ body }, { own, test }) => {
+      const conversation = await routed(own, test);
+      const { action, role, ...rest } = body as Json;
+      return {
+        params: { id: conversation },
+        body: { ...rest, action, ...(role !== undefined && action === 'pass' && { role: 'ai_agent' }) },
+      };
+    },
+    // Another request may have passed it on meanwhile.
+    states: ['CONTROL_NOT_ALLOWED'],
   },
 
   optOuts_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },

@@ -17,6 +17,7 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope>> = {
   'DELETE /api/v1/connections/{id}/templates/{name}': 'templates:write',
   'GET /api/v1/conversations': 'messages:read',
   'GET /api/v1/conversations/{id}': 'messages:read',
+  'POST /api/v1/conversations/{id}/control': 'messages:write',
   'GET /api/v1/events': 'webhooks:read',
   'GET /api/v1/media': 'media:read',
   'POST /api/v1/media': 'media:write',

@@ -1,5 +1,8 @@
+import type { Handover, OwnerFacts } from '../control/owner.js';
+import { changesOwner, laterHandover, ownerOf } from '../control/owner.js';
+
 /** A row of `conversation`: one contact on one connection. */
-export interface ConversationRecord {
+export interface ConversationRecord extends OwnerFacts {
   id: string;
   organizationId: string;
   connectionId: string;
@@ -9,7 +12,6 @@ export interface ConversationRecord {
   waId: string | null;
   userId: string | null;
   profileName: string | null;
-  lastInboundAt: Date | null;
   /** The row that replaced it. */
   mergedInto: string | null;
   createdAt: Date;
@@ -29,6 +31,10 @@ export interface ContactObservation {
   profileName?: string | null;
   /** When the contact wrote, where that opens the window. */
   inboundAt?: Date | null;
+  /** When the contact wrote to another app, which owns the conversation. */
+  standbyAt?: Date | null;
+  /** What the platform, or a call of ours, said of the owner. */
+  handover?: Handover | null;
 }
 
 /** What must be written so that the rows contain what was observed. */
@@ -36,7 +42,7 @@ export interface BookChanges {
   created: ConversationRecord[];
   /** Rows that became another one's, with everything that had been merged into them before. */
   merged: { id: string; into: string }[];
-  /** Rows with other identities than before. */
+  /** Rows with other identities than before, and those of whose owner the platform has told more than by a message. */
   identified: ConversationRecord[];
   /** Rows of which only the name or the window moved. */
   touched: ConversationRecord[];
@@ -51,6 +57,8 @@ interface Entry {
   /** Order of creation among new rows. */
   sequence: number;
   into: Entry | null;
+  /** The handover that its row has. */
+  said: Handover | null;
 }
 
 type Identity = 'phone' | 'waId' | 'userId';
@@ -72,7 +80,7 @@ export class ContactResolver {
     private readonly newId: () => string,
   ) {
     for (const row of rows) {
-      const entry: Entry = { row: { ...row }, before: row, sequence: -1, into: null };
+      const entry: Entry = { row: { ...row }, before: row, sequence: -1, into: null, said: null };
       this.entries.set(row.id, entry);
       if (row.mergedInto === null) this.file(entry);
     }
@@ -92,6 +100,16 @@ export class ContactResolver {
     this.identify(entry, named);
     if (observation.profileName) entry.row.profileName = observation.profileName;
     entry.row.lastInboundAt = latest(entry.row.lastInboundAt, observation.inboundAt ?? null);
+    entry.row.standbyAt = latest(entry.row.standbyAt, observation.standbyAt ?? null);
+    const { handover = null } = observation;
+    if (handover !== null) {
+      Object.assign(entry.row, laterHandover(entry.row, handover));
+      if (entry.row.handoverAt === handover.at) entry.said = handover;
+    }
+    // With the control comes the window that is open for the number.
+    if (entry.row.handoverTo === 'you' && ownerOf(entry.row).owner === 'you') {
+      entry.row.lastInboundAt = latest(entry.row.lastInboundAt, entry.row.standbyAt);
+    }
     const found = entry;
     return { id: () => survivorOf(found).row.id };
   }
@@ -100,6 +118,11 @@ export class ContactResolver {
   find(id: string): ConversationRecord | undefined {
     const entry = this.entries.get(id);
     return entry === undefined ? undefined : this.surviving(entry).row;
+  }
+
+  /** Rows whose owner has become another one, with what they were and what brought it. */
+  ownerChanges(): Pick<Entry, 'row' | 'before' | 'said'>[] {
+    return [...this.entries.values()].filter(({ row, before, into }) => into === null && changesOwner(before, row));
   }
 
   changes(): BookChanges {
@@ -112,7 +135,7 @@ export class ContactResolver {
       }
       if (into !== null) changes.merged.push({ id: row.id, into: survivorOf(entry).row.id });
       else if (IDENTITIES.some((identity) => row[identity] !== before[identity])) changes.identified.push(row);
-      else if (isTouched(row, before)) changes.touched.push(row);
+      else if (isTouched(row, before)) (isRouted(row) ? changes.identified : changes.touched).push(row);
       const gaveUp = IDENTITIES.some((identity) => before[identity] !== null && row[identity] !== before[identity]);
       if (into !== null || gaveUp) changes.released.push(row.id);
     }
@@ -147,10 +170,14 @@ export class ContactResolver {
       userId: null,
       profileName: null,
       lastInboundAt: null,
+      standbyAt: null,
+      handoverAt: null,
+      handoverTo: null,
+      handoverRole: null,
       mergedInto: null,
       createdAt: new Date(0),
     };
-    const entry: Entry = { row, before: null, sequence: this.entries.size, into: null };
+    const entry: Entry = { row, before: null, sequence: this.entries.size, into: null, said: null };
     this.entries.set(row.id, entry);
     const phone = observation.phone ?? observation.waId ?? null;
     if (phone !== null && !this.index.has(keyOf(row.connectionId, 'phone', phone))) row.phone = phone;
@@ -180,12 +207,15 @@ export class ContactResolver {
     stays.userId ??= goes.userId;
     stays.profileName ??= goes.profileName;
     stays.lastInboundAt = latest(stays.lastInboundAt, goes.lastInboundAt);
+    stays.standbyAt = latest(stays.standbyAt, goes.standbyAt);
+    Object.assign(stays, laterHandover(stays, goes));
     if (goes.phone !== null && (stays.phone === null || stays.phone === (namedWaId ?? stays.waId))) {
       stays.phone = goes.phone;
     }
     goes.phone = null;
     goes.waId = null;
     goes.userId = null;
+    older.said ??= younger.said;
     younger.into = older;
     this.file(older);
     return older;
@@ -222,7 +252,19 @@ function isOlder(a: Entry, b: Entry): boolean {
 }
 
 function isTouched(row: ConversationRecord, before: ConversationRecord): boolean {
-  return row.profileName !== before.profileName || row.lastInboundAt?.getTime() !== before.lastInboundAt?.getTime();
+  return (
+    row.profileName !== before.profileName ||
+    row.lastInboundAt?.getTime() !== before.lastInboundAt?.getTime() ||
+    row.standbyAt?.getTime() !== before.standbyAt?.getTime() ||
+    row.handoverAt?.getTime() !== before.handoverAt?.getTime() ||
+    row.handoverTo !== before.handoverTo ||
+    row.handoverRole !== before.handoverRole
+  );
+}
+
+/** A message may change the owner. */
+function isRouted({ standbyAt, handoverAt }: ConversationRecord): boolean {
+  return standbyAt !== null || handoverAt !== null;
 }
 
 function latest(a: Date | null, b: Date | null): Date | null {

@@ -1,11 +1,17 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
 import { cursorOf, type ListCursor, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { OWNERS, type Owner } from '../control/owner.js';
+import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { OptionalPhone, OptionalUserId } from './recipient.query.js';
 import { ContactResponse, JournalPagination, MessageListItem } from '../../messages/dto/message.response.js';
 
 /** So many unread messages are counted; more are not looked at. */
 export const UNREAD_LIMIT = 100;
+const ROLE = /^[A-Za-z0-9_]{1,64}$/;
+/** The platform takes no longer ones. */
+const MAX_NOTE = 2_000;
 const TIME = '2026-11-21T08:00:00.125Z';
 
 /** The query of GET /conversations. */
@@ -38,7 +44,7 @@ export class ConversationResponse {
   @ApiProperty({ type: MessageListItem, nullable: true })
   last_message!: MessageListItem | null;
 
-  /** When the contact last wrote or called; null where that never happened. */
+  /** When the contact last wrote to you or called; null where that never happened. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
   last_inbound_at!: Date | null;
 
@@ -48,10 +54,24 @@ export class ConversationResponse {
 
   /**
    * Messages of the contact after the newest one that was marked as read with POST /messages/{id}/read; 100 means 100 or
-   * more. Reactions, corrections and withdrawals are not counted. An answer alone marks nothing as read.
+   * more. Reactions, corrections, withdrawals and what was written to another app are not counted. An answer alone marks nothing as read.
    */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: UNREAD_LIMIT, example: 1 })
   unread_count!: number;
+
+  /**
+   * Who may send ordinary messages, where several apps answer on this number: `you`, another app (`other`), or `unknown`, as of
+   * the last notification. Templates may be sent by all. See `conversation.control.updated`.
+   */
+  @ApiProperty({ enum: OWNERS, example: 'you' })
+  owner!: Owner;
+
+  /**
+   * Of the other app: `customer_service`, `marketing`, `utility`, `ctwa`, `ai_agent`, `escalation`, or a later role; null
+   * where it is not known, or you are the owner.
+   */
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  owner_role!: string | null;
 
   @ApiProperty({ type: 'string', format: 'date-time', example: TIME })
   created_at!: Date;
@@ -65,6 +85,50 @@ export class ConversationsResponse {
   data!: ConversationResponse[];
 
   pagination!: JournalPagination;
+}
+
+export const CONTROL_ACTIONS = ['pass', 'release', 'take'] as const;
+export type ControlAction = (typeof CONTROL_ACTIONS)[number];
+
+/** Body of POST /conversations/{id}/control. */
+export class ControlRequest {
+  /**
+   * `pass`: another app becomes the owner. `release`: nobody is, until the contact writes again. `take`: you become the
+   * owner, which WhatsApp allows to the escalation partner only.
+   */
+  @ApiProperty({ enum: CONTROL_ACTIONS, example: 'pass' })
+  @IsIn(CONTROL_ACTIONS)
+  action!: ControlAction;
+
+  /** With `pass`: the role that becomes the owner, such as `ai_agent`; without it WhatsApp chooses. */
+  @ApiPropertyOptional({ type: String, minLength: 1, maxLength: 64, pattern: ROLE.source, example: 'ai_agent' })
+  @IfGiven()
+  @Matches(ROLE, { message: 'role must be a role such as ai_agent or customer_service.' })
+  role?: string;
+
+  /** For the new owner; it is in its notification. */
+  @ApiPropertyOptional({ type: String, maxLength: MAX_NOTE, example: 'Asks for a refund of order 4711.' })
+  @IfGiven()
+  @IsString()
+  @MaxLength(MAX_NOTE)
+  note?: string;
+}
+
+/** What `messages:write` alone learns of a conversation. */
+export class ControlledConversation {
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_CONVERSATION_ID })
+  id!: string;
+
+  @ApiProperty({ enum: OWNERS, example: 'other' })
+  owner!: Owner;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'ai_agent' })
+  owner_role!: string | null;
+}
+
+export class ControlledConversationResponse {
+  @ApiProperty({ type: ControlledConversation })
+  data!: ControlledConversation;
 }
 
 export class SingleConversationResponse {

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
+import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
+import { ownerOf, type OwnerFacts } from '../control/owner.js';
 import { windowClosesAt } from '../windows/windows.js';
 import { UNREAD_LIMIT, type ConversationFilter, type ConversationResponse } from '../dto/conversations.dto.js';
 import { listItemOf } from '../../messages/dto/message.response.js';
@@ -18,7 +20,8 @@ type ConversationRow = Pick<
   ConversationResponse,
   'id' | 'connection_id' | 'last_inbound_at' | 'unread_count' | 'created_at'
 > &
-  Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null>;
+  Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null> &
+  Pick<OwnerFacts, 'standbyAt' | 'handoverAt' | 'handoverTo' | 'handoverRole'>;
 
 /** Rows that are about a message, and none that waits to be read. */
 const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
@@ -105,6 +108,7 @@ export class ConversationPagesRepository {
       const row = rowOf.get(conversationId);
       if (row === undefined) return [];
       const lastMessage = messageOfId.get(messageId);
+      const { owner, role } = ownerOf({ ...row, lastInboundAt: row.last_inbound_at });
       return [
         {
           id: row.id,
@@ -114,6 +118,8 @@ export class ConversationPagesRepository {
           last_inbound_at: row.last_inbound_at,
           service_window_closes_at: windowClosesAt(row.last_inbound_at),
           unread_count: row.unread_count,
+          owner,
+          owner_role: role,
           created_at: row.created_at,
           updated_at: lastMessage?.createdAt ?? row.created_at,
         },
@@ -204,15 +210,16 @@ where c.organization_id = $1 and c.id = $2 and coalesce(s.phone, s.wa_id, s.user
 
 // Who marks a message as read has read all earlier ones, as the platform shows it.
 const READ = `
-select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.last_inbound_at, s.created_at, (
+select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.last_inbound_at, s.created_at,
+  ${camelColumns('s', 'standby_at, handover_at, handover_to, handover_role')}, (
     select count(*)::integer from (
-      select i.type, bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read
+      select i.type, i.standby, bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read
       from (
-        select i.id, i.type, i.created_at from ${same('s.id')} cross join lateral (
-          select n.id, n.type, n.created_at from message n where n.conversation_id = same.id
+        select i.id, i.type, i.standby, i.created_at from ${same('s.id')} cross join lateral (
+          select n.id, n.type, n.standby, n.created_at from message n where n.conversation_id = same.id
             and n.direction = 'inbound' and n.organization_id = $1 order by n.created_at desc, n.id desc limit ${UNREAD_LIMIT}) i
         order by i.created_at desc, i.id desc limit ${UNREAD_LIMIT}) i
       left join message_read r on r.message_id = i.id and r.organization_id = $1) counted
-    where not was_read and type not in ${NOT_WRITTEN}) as unread_count
+    where not was_read and not standby and type not in ${NOT_WRITTEN}) as unread_count
 from conversation s
 where s.organization_id = $1 and s.id = any($2::uuid[])`;

@@ -14,6 +14,7 @@ import { isUserId } from '../../conversations/contacts/recipient.js';
 import { requireTimeAhead } from '../accept/schedule.js';
 import { requireNoOptOut, SendPreparation, type Sender } from '../accept/send-preparation.js';
 import type { MessageContent, TemplateContent } from '../accept/variants/variant.js';
+import { ownerOf, UNKNOWN_OWNER } from '../../conversations/control/owner.js';
 import { windowClosesAt } from '../../conversations/windows/windows.js';
 import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
@@ -77,7 +78,14 @@ export class CheckMessageService {
     const connection = ready ?? (await this.connections.find(organizationId, input.connectionId));
     const mayRead = sender.scopes.has('messages:read');
     if (connection === null) {
-      const nothing = mayRead ? { conversation_id: null, window: { open: false, closes_at: null } } : {};
+      const nothing = mayRead
+        ? {
+            conversation_id: null,
+            window: { open: false, closes_at: null },
+            owner: 'unknown' as const,
+            owner_role: null,
+          }
+        : {};
       return this.checkedOf(problems, { rendered: renderedOf(input, input, null), ...nothing });
     }
 
@@ -87,6 +95,7 @@ export class CheckMessageService {
     if (input.type !== 'template' && !window.open) {
       problems.push(conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
     }
+    const { owner, role } = conversation === null ? UNKNOWN_OWNER : ownerOf(conversation);
     const conversationId = conversation?.id ?? null;
     const { replyToMessageId: answered } = input;
     if (answered !== null && !(await this.messages.canBeAnswered(organizationId, answered, conversationId))) {
@@ -113,11 +122,13 @@ export class CheckMessageService {
     const lastFailure =
       conversationId === null || !mayRead ? null : await this.messages.lastFailure(organizationId, conversationId);
     return this.checkedOf(problems, {
-      warnings: warningsOf({ input, connection, template, window, queue, lastFailure }, mayRead),
+      warnings: warningsOf({ input, connection, template, window, owner, queue, lastFailure }, mayRead),
       rendered: renderedOf(input, prepared ?? input, template),
       ...(mayRead && {
         conversation_id: conversationId,
         window: { open: window.open, closes_at: closesAt?.toISOString() ?? null },
+        owner,
+        owner_role: role,
       }),
       queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
     });

@@ -6,6 +6,7 @@ import type { ShownTemplate } from '../../templates/templates.service.js';
 import { changeFiles, isMediaType } from '../message/file-references.js';
 import type { MessageInput } from '../accept/message-input.js';
 import { isUserId } from '../../conversations/contacts/recipient.js';
+import type { Owner } from '../../conversations/control/owner.js';
 import type { CheckWarningResponse } from '../dto/check-message.js';
 import type { LastFailure } from '../messages.repository.js';
 import type { QueueEstimate } from '../../sending/sending.types.js';
@@ -15,6 +16,7 @@ export interface WarningFacts {
   connection: Connection;
   template: ShownTemplate | null;
   window: { open: boolean; closesAt: Date | null };
+  owner: Owner;
   queue: QueueEstimate;
   lastFailure: LastFailure | null;
 }
@@ -29,10 +31,14 @@ const OF_THE_RECIPIENT: ReadonlySet<string> = new Set([
 /** Of the number and of a template; the platform pauses or limits what stays RED. */
 const LOW_QUALITY: ReadonlySet<string | null> = new Set<string | null>(['YELLOW', 'RED']);
 
+const OF_THE_CONVERSATION: ReadonlySet<string> = new Set(['WINDOW_CLOSES_BEFORE_SEND', 'NOT_CONVERSATION_OWNER']);
+
 /** @param mayRead the caller may read messages; without it nothing that says when the contact wrote last. */
 export function warningsOf(facts: WarningFacts, mayRead: boolean): CheckWarningResponse[] {
-  const warnings = [ofNumber, ofRecipient, ofTemplate, ofTime, ofFiles, ofFields].flatMap((part) => [...part(facts)]);
-  return mayRead ? warnings : warnings.filter(({ code }) => code !== 'WINDOW_CLOSES_BEFORE_SEND');
+  const warnings = [ofNumber, ofRecipient, ofOwner, ofTemplate, ofTime, ofFiles, ofFields].flatMap((part) => [
+    ...part(facts),
+  ]);
+  return mayRead ? warnings : warnings.filter(({ code }) => !OF_THE_CONVERSATION.has(code));
 }
 
 function* ofNumber({ connection }: WarningFacts): Generator<CheckWarningResponse> {
@@ -67,6 +73,13 @@ function* ofRecipient({
     const message = `The last message to this recipient failed with ${lastFailure.category} at ${lastFailure.at.toISOString()}; GET /messages/${lastFailure.messageId} says why.`;
     yield { code: 'RECIPIENT_FAILED_BEFORE', message, field };
   }
+}
+
+function* ofOwner({ input, owner }: WarningFacts): Generator<CheckWarningResponse> {
+  if (owner !== 'other' || input.type === 'template') return;
+  const message =
+    'Another app owns the conversation, so WhatsApp refuses this message: take control of it, wait until it is passed to you, or send a template.';
+  yield { code: 'NOT_CONVERSATION_OWNER', message };
 }
 
 function* ofTemplate({ input, template }: WarningFacts): Generator<CheckWarningResponse> {

@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
 import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
+import { OWNERS, type Owner } from '../../conversations/control/owner.js';
 import { MAX_AHEAD } from '../../sending/sending.types.js';
 
 /** What does not keep Herald from taking a message, but may keep it from arriving. */
@@ -13,6 +14,7 @@ const WARNING_CODES = [
   'TEMPLATE_QUALITY_LOW',
   'TEMPLATE_VALUES_UNUSED',
   'MARKETING_TO_UNITED_STATES',
+  'NOT_CONVERSATION_OWNER',
   'WINDOW_CLOSES_BEFORE_SEND',
   'EXPIRES_BEFORE_SEND',
   'MEDIA_LINK_NOT_CHECKED',
@@ -137,6 +139,14 @@ export class CheckedMessageResponse {
   /** Left out for a key without `messages:read`. */
   @ApiPropertyOptional({ type: CheckedWindow })
   window?: CheckedWindow;
+
+  /** Who may send ordinary messages to this contact; left out for a key without `messages:read`. */
+  @ApiPropertyOptional({ enum: OWNERS, example: 'you' })
+  owner?: Owner;
+
+  /** Of another app that is the owner, where it is known; left out for a key without `messages:read`. */
+  @ApiPropertyOptional({ type: 'string', nullable: true, example: null })
+  owner_role?: string | null;
 
   @ApiProperty({ type: CheckedQueue })
   queue!: CheckedQueue;

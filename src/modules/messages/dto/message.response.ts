@@ -129,6 +129,10 @@ export class MessageListItem {
   @ApiProperty({ format: 'date-time', example: TIME })
   created_at!: string;
 
+  /** Received as an observer: the customer wrote to another app, which owned the conversation. Do not answer it. */
+  @ApiProperty({ type: Boolean, example: false })
+  standby!: boolean;
+
   /** When it is to go. Only while the message is scheduled. */
   @ApiProperty({ format: 'date-time', required: false, example: '2026-11-24T09:00:00.000Z' })
   scheduled_for?: string;
@@ -342,6 +346,7 @@ export function listItemOf(message: Message): MessageListItem {
     client_message_id: message.clientMessageId,
     meta_message_id: message.metaMessageId,
     created_at: message.createdAt.toISOString(),
+    standby: message.standby,
     ...(message.scheduledFor !== null && { scheduled_for: message.scheduledFor.toISOString() }),
     ...message.inboundContext,
   };

@@ -122,7 +122,8 @@ export class MessagesMaintenanceRepository {
   /** Takes all names from the contact's conversations; returns how many had one. */
   blankContacts(subject: Subject): Promise<number> {
     return this.database.execute(
-      `update conversation set phone = null, wa_id = null, user_id = null, profile_name = null, last_inbound_at = null
+      `update conversation set phone = null, wa_id = null, user_id = null, profile_name = null, last_inbound_at = null,
+         standby_at = null, handover_at = null, handover_to = null, handover_role = null
        where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
       [subject.organizationId, subject.conversationIds],
     );

@@ -55,14 +55,18 @@ export const failUnsent = (gone: string, reason: string): string => `moved as (
 ), ${insertStatusEvents('moved')}`;
 
 /**
- * As `insertStatusEvents`: one `message.received` for each new inbound message.
+ * As `insertStatusEvents`: one `message.received` for each new inbound message, `message.standby.received` for what was
+ * written to another app.
  *
  * @param relation a CTE with the columns of `message` and of `message_content`, just inserted, whose conversations stand
  * in their table.
+ * @param ownerOf fields of `data` that say who owns a conversation.
  */
-export function insertReceivedEvents(relation: string): string {
+export function insertReceivedEvents(relation: string, ownerOf: (conversation: string) => string): string {
   return insertWebhookEvents(`(
-    select m.organization_id, 'message.received'::text as event_type, m.created_at as occurred_at, m.trace_context,
+    select m.organization_id,
+      case when m.standby then 'message.standby.received' else 'message.received' end as event_type,
+      m.created_at as occurred_at, m.trace_context,
       array[m.connection_id] as connection_ids,
       jsonb_build_object(
         'message', jsonb_build_object(
@@ -70,7 +74,8 @@ export function insertReceivedEvents(relation: string): string {
           'direction', m.direction, 'from', m.sender, 'to', m.recipient, 'type', m.type, 'body', m.body,
           'status', 'received', 'failure_category', null, 'client_message_id', m.client_message_id,
           'meta_message_id', m.meta_message_id, 'reply_to_message_id', m.reply_to_message_id, 'media_object_id', m.media_object_id,
-          'created_at', ${isoTime('m.created_at')}, 'sent_at', ${isoTime('m.sent_at')}),
+          'created_at', ${isoTime('m.created_at')}, 'sent_at', ${isoTime('m.sent_at')}, 'standby', m.standby),
+        ${ownerOf('v')},
         'contact', case when m.inbound_context ? 'sender'
           then jsonb_build_object('phone', m.sender) || (m.inbound_context -> 'sender')
           else jsonb_build_object(

@@ -1,5 +1,5 @@
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
-import type { InboundContext } from '../../../infrastructure/whatsapp/webhook-payload.js';
+import type { InboundContext } from '../../../infrastructure/whatsapp/webhook-message.js';
 import { isInQueue, type MessageStatus } from './message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
 
@@ -15,7 +15,7 @@ export interface MessageRow extends Omit<Message, 'contact' | 'inboundContext'> 
  * SELECT list for messages `m` of the table `message` with `messageJoins`. A conversation that was found to be another's
  * contact leads to the surviving one.
  */
-export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connection_id, direction, type, sender')},
+export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connection_id, direction, type, sender, standby')},
   ${camelColumns('m', 'recipient_user_id, client_message_id, reply_to_message_id, media_object_id, created_at')},
   case when m.recipient_user_id is null then m.recipient end as recipient,
   c.body, coalesce(c.content, '{}') as content, c.inbound_context as "inboundContext",

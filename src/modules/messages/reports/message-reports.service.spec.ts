@@ -50,7 +50,9 @@ describe('reports of messages, calls and statuses in one transaction', () => {
     };
     const call = { ...who, connectionId: first ?? '', from: '5511988886666' };
     const apply = () =>
-      database.transaction(() => service.applyAll([{ statuses: [], inbound: [inbound], calls: [call] }], statements));
+      database.transaction(() =>
+        service.applyAll([{ statuses: [], inbound: [inbound], calls: [call], handovers: [] }], statements),
+      );
     expect(await apply()).toMatchObject([{ created: 1 }]);
     expect(locked).toEqual([expect.arrayContaining([first, second])]);
     for (const [id, phone] of [

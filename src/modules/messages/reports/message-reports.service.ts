@@ -7,7 +7,7 @@ import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository, type Adoption } from '../../conversations/conversations.repository.js';
 import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
 import { receiveMessages, type ReceivedMessage } from './received-messages.repository.js';
-import type { CallReport, InboundReport, StatusReport } from '../messages.types.js';
+import type { CallReport, HandoverReport, InboundReport, StatusReport } from '../messages.types.js';
 import { applyStatusReports, type AppliedReport } from './status-reports.repository.js';
 
 /** What one notification says of messages. */
@@ -15,6 +15,7 @@ export interface MessageReports {
   readonly statuses: readonly StatusReport[];
   readonly inbound: readonly InboundReport[];
   readonly calls: readonly CallReport[];
+  readonly handovers: readonly HandoverReport[];
 }
 
 /** What the reports of one notification changed, and what is to be woken after the commit. */
@@ -52,7 +53,7 @@ export class MessageReportsService {
 
   /**
    * Applies reports of many notifications in the caller's transaction: statuses, customers' messages, each exactly once,
-   * and the windows that messages and calls open. One result a notification, in the same order, for `announce`.
+   * the windows that messages and calls open, and who owns a conversation. One result a notification, in the same order, for `announce`.
    */
   async applyAll(notifications: readonly MessageReports[], statements: Statements): Promise<AppliedReports[]> {
     const reports = notifications.flatMap(({ statuses }) => statuses);
@@ -73,16 +74,21 @@ export class MessageReportsService {
     });
     // All contacts at once: their connections are locked in one order.
     let areEntered = false;
-    const calls = notifications.flatMap((notification) => notification.calls.map(observationOf));
+    const others = notifications.flatMap(({ calls, handovers }) => [
+      ...calls.map(callObservation),
+      ...handovers.map(handoverObservation),
+    ]);
     const enter = async (authors: readonly ContactObservation[]): Promise<(string | null)[]> => {
       areEntered = true;
       const adoptions = results.flatMap((result) => result.adoptions);
-      return this.conversations.enterAll([...authors, ...calls], adoptions, statements);
+      return this.conversations.enterAll([...authors, ...others], adoptions, statements);
     };
     const received = (await receiveMessages(messages, statements, this.media, enter)).values();
     if (!areEntered) await enter([]);
     for (const [index, result] of results.entries()) {
       for (const report of notifications[index]?.inbound ?? []) noteMessage(result, report, received.next().value);
+      for (const { organizationId } of notifications[index]?.handovers ?? [])
+        result.organizationIds.add(organizationId);
     }
     return results;
   }
@@ -124,6 +130,12 @@ function noteMessage(result: AppliedReports, report: InboundReport, received: Re
 }
 
 /** A call opens the window as a message does. */
-function observationOf({ from, occurredAt, ...call }: CallReport): ContactObservation {
+function callObservation({ from, occurredAt, ...call }: CallReport): ContactObservation {
   return { ...call, waId: from, inboundAt: occurredAt ?? new Date() };
+}
+
+function handoverObservation(report: HandoverReport): ContactObservation {
+  const { connectionId, organizationId, from: waId, userId, profileName, occurredAt, ...said } = report;
+  const handover = { at: occurredAt ?? new Date(), ...said };
+  return { connectionId, organizationId, waId, userId, profileName, handover };
 }

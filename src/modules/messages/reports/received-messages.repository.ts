@@ -6,6 +6,7 @@ import type { PendingMedia } from '../../media/media.types.js';
 import { isMediaType } from '../message/file-references.js';
 import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
 import { enterContactObservations } from '../../conversations/conversations.repository.js';
+import { ownerFields } from '../../conversations/control/owner.js';
 import { insertReceivedEvents } from '../message/message-event-sql.js';
 import type { InboundReport } from '../messages.types.js';
 
@@ -109,6 +110,7 @@ function observationOf(report: InboundReport): ContactObservation {
     profileName: report.profileName,
     // The database takes it for its own present where it lies later.
     inboundAt: report.opensWindow ? (report.occurredAt ?? new Date()) : null,
+    standbyAt: report.standby === true ? (report.occurredAt ?? new Date()) : null,
   };
 }
 
@@ -166,7 +168,8 @@ with incoming as materialized (
   select i.*, now.at, answered.id as answered_id
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     type text, "businessNumber" text, "from" text, body text, content jsonb, "contextMessageId" text,
-    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text, context jsonb, "occurredAt" timestamptz, "traceContext" text)
+    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text, context jsonb, "occurredAt" timestamptz, "traceContext" text,
+    standby boolean)
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
   cross join lateral (select case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
     (select s.message_id from message_state s
@@ -178,10 +181,10 @@ with incoming as materialized (
      and m.meta_message_id = i."contextMessageId" and m.direction = 'inbound')) end as id) as answered
 ), created as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
-    reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at, trace_context)
+    reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at, trace_context, standby)
   select id, "organizationId", "connectionId", "conversationId", 'inbound', type, "businessNumber", "from", answered_id,
     "mediaObjectId", "metaMessageId", at, case when "occurredAt" is not null then least("occurredAt", at) end,
-    decode("traceContext", 'hex')
+    decode("traceContext", 'hex'), coalesce(standby, false)
   from incoming
   on conflict (connection_id, meta_message_id) where direction = 'inbound' do nothing
   returning *
@@ -195,5 +198,5 @@ with incoming as materialized (
   returning *
 ), received as (
   select created.*, said.body, said.content, said.inbound_context from created join said on said.message_id = created.id
-), ${insertReceivedEvents('received')}
+), ${insertReceivedEvents('received', ownerFields)}
 select ${STORED} from created m`;

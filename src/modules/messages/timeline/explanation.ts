@@ -38,6 +38,9 @@ export function explanationOf(explained: Explained): ExplanationResponse {
   const { message, waiting, now } = explained;
   switch (message.status) {
     case 'received':
+      if (message.standby) {
+        return withoutRetry('A customer wrote this message to another app, which owned the conversation then.');
+      }
       return withoutRetry(
         message.readAt === null
           ? 'A customer wrote this message. You have not marked it as read.'

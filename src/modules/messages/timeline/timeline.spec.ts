@@ -50,6 +50,7 @@ function message(change: Partial<DetailedMessage> = {}): DetailedMessage {
     pricingModel: null,
     failedAt: null,
     contact: { phone: '15550001234', userId: null, name: null },
+    standby: false,
     inboundContext: {},
     attempts: [],
     ...change,

@@ -192,8 +192,9 @@ function bringerOf({ attempts }: DetailedMessage): { attempt?: number } {
 /** Gives the moves their deliveries; an event whose move the rows have forgotten is a move of its own. */
 function addEvents(entries: TimelineEntry[], { message, events }: MessageHistory): void {
   for (const event of events) {
-    const status = (event.type === 'message.received' ? 'received' : event.status) as MessageStatus | null;
-    if (status === null || (event.type !== 'message.received' && event.type !== 'message.status.updated')) continue;
+    const isReceived = event.type === 'message.received' || event.type === 'message.standby.received';
+    const status = (isReceived ? 'received' : event.status) as MessageStatus | null;
+    if (status === null || (!isReceived && event.type !== 'message.status.updated')) continue;
     const known = entries.find(
       (entry) =>
         (entry.status ?? (entry.event === 'attempt_accepted' ? 'accepted' : null)) === status &&

@@ -107,6 +107,16 @@ const INBOUND_CONTEXT = {
   group_id: { ...text, description: 'Said in a group: it belongs to no conversation and opens no window.' },
 };
 
+const OWNERS = ['you', 'other', 'unknown'];
+const OWNER_ROLE =
+  'Of another app: customer_service, marketing, utility, ctwa, ai_agent, escalation, or a later one; null where it is not known.';
+
+const CONTACT = object({
+  phone: is(nullable(text), CONTACT_PHONE),
+  user_id: is(nullable(text), null),
+  name: is(nullable(text), 'Ana Lima'),
+});
+
 const RECEIVED = object(
   {
     message: object({
@@ -126,12 +136,11 @@ const RECEIVED = object(
       media_object_id: is(nullable(uuid), null, 'A file that came with it: GET /media/{id}/url.'),
       created_at: is(time, TIME, 'When it came to Herald.'),
       sent_at: is(nullable(time), SECOND, 'When the customer wrote it, in whole seconds.'),
+      standby: is(flag, false, 'Written to another app, which owned the conversation: do not answer it.'),
     }),
-    contact: object({
-      phone: is(nullable(text), CONTACT_PHONE),
-      user_id: is(nullable(text), null),
-      name: is(nullable(text), 'Ana Lima'),
-    }),
+    owner: is(oneOf(OWNERS), 'you', 'Who may send ordinary messages in the conversation.'),
+    owner_role: is(nullable(text), null, OWNER_ROLE),
+    contact: CONTACT,
     content: is(free('What was received, by its `type`, in the terms of the platform.'), {
       body: 'Is my table ready?',
     }),
@@ -139,6 +148,27 @@ const RECEIVED = object(
   },
   INBOUND_CONTEXT,
 );
+
+const CONTROL = object({
+  conversation_id: is(uuid, EXAMPLE_CONVERSATION_ID),
+  connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
+  contact: CONTACT,
+  owner: is(oneOf(OWNERS), 'other', 'Who may send ordinary messages from now on.'),
+  owner_role: is(nullable(text), 'ai_agent', OWNER_ROLE),
+  previous_owner: is(oneOf(OWNERS), 'you'),
+  previous_owner_role: is(nullable(text), null),
+  note: is(nullable(text), null, 'What the former owner wrote to the new one.'),
+  context: is(
+    { ...nullable({ type: 'object' }), additionalProperties: true },
+    null,
+    'A summary of the conversation, or its last messages, in the terms of WhatsApp.',
+  ),
+  occurred_at: is(
+    time,
+    SECOND,
+    'By WhatsApp, in whole seconds: of several events of a conversation the latest counts.',
+  ),
+});
 
 const TEMPLATE = object({
   template_id: is(uuid, '01936f71-5e6f-7b52-9c3d-7d8e9f0a1b2c'),
@@ -265,6 +295,39 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
         status: 'failed',
         failure_category: 'recipient_unreachable',
         error: { code: '131026', message: 'Message undeliverable' },
+      },
+    },
+  },
+  'message.standby.received': {
+    summary: 'A customer wrote to another app',
+    description:
+      'Sent instead of `message.received` where another app owns the conversation and WhatsApp shows its messages to you as an observer. An answer of yours would fail.',
+    data: {
+      ...RECEIVED,
+      example: {
+        ...RECEIVED.example,
+        message: { ...(RECEIVED.example.message as object), standby: true },
+        owner: 'other',
+        owner_role: 'ai_agent',
+      },
+    },
+    as: 'text',
+  },
+  'conversation.control.updated': {
+    summary: 'A conversation has another owner',
+    description:
+      'Sent on each change of who may send ordinary messages: control was passed, taken or released, or a message shows it. The first message of a contact to you makes none; `message.received` says `owner`.',
+    data: CONTROL,
+    as: 'passed',
+    further: {
+      received: {
+        ...CONTROL.example,
+        owner: 'you',
+        owner_role: null,
+        previous_owner: 'other',
+        previous_owner_role: 'ai_agent',
+        note: 'Wants to speak to a person.',
+        context: { type: 'summary', summary: { text: 'Asked for a refund of order 4711.' } },
       },
     },
   },

@@ -9,6 +9,8 @@ const KINDS: ReadonlySet<string> = new Set(EVENT_TYPES);
 const READABLE_WITH: Partial<Record<EventType, readonly Scope[]>> = {
   'message.received': ['messages:read'],
   'message.status.updated': ['messages:read'],
+  'message.standby.received': ['messages:read'],
+  'conversation.control.updated': ['messages:read'],
   'contact.opt_out.updated': ['messages:read'],
   'media.ready': ['messages:read', 'media:read'],
   'media.failed': ['messages:read', 'media:read'],

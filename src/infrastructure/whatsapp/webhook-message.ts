@@ -1,0 +1,274 @@
+import { isObject, type JsonObject, storableText } from '../../common/json.js';
+import { own, ownId, ownObject, ownText, ownTime } from './json-access.js';
+
+/** A notification is about one business phone number; null where the platform left it out. */
+export interface OfNumber {
+  readonly phoneNumberId: string | null;
+}
+
+/** A customer calls one of the numbers. */
+export interface CallNotification extends OfNumber {
+  /** The customer's number, digits only; null where only a user id is known. */
+  readonly from: string | null;
+  readonly userId: string | null;
+  readonly profileName: string | null;
+  readonly occurredAt: Date | null;
+}
+
+/** A message that a customer sent, or something about one (`system`, `edit`, `revoke`). */
+export interface InboundNotification extends CallNotification {
+  readonly metaMessageId: string;
+  /** The platform's type; `unknown` where it gave none. */
+  readonly type: string;
+  /** The object named after the type, as received; a list under its type's name; else what has no other field here. */
+  readonly content: Record<string, unknown>;
+  /** Text, caption, title of the button or row, emoji (`''` takes a reaction away). */
+  readonly body: string | null;
+  readonly context: InboundContext;
+  /** The platform's id of the message that this one answers or reacts to. */
+  readonly contextMessageId: string | null;
+  /** False for what is not a message to us alone: `system`, `edit`, `revoke`, standby, and whatever was said in a group. */
+  readonly opensWindow: boolean;
+  /** Shown to us as an observer: another app owns the conversation. */
+  readonly standby?: true;
+}
+
+/** Control of a conversation was given to another app, or to us. */
+export interface HandoverNotification extends CallNotification {
+  /** The app that is told of a passed conversation has got it; the app from which one was taken has lost it. */
+  readonly owner: 'you' | 'other';
+  /** Of the new owner: `customer_service`, `marketing`, `utility`, `ctwa`, `ai_agent`, `escalation`, or a later one. */
+  readonly role: string | null;
+  /** What the former owner wrote to the new one. */
+  readonly note: string | null;
+  /** A summary or the last messages, as received. */
+  readonly context: JsonObject | null;
+}
+
+/** What the platform says of a customer's message beside its content; each is left out where it says nothing. */
+export interface InboundContext {
+  readonly context?: {
+    readonly forwarded?: true;
+    readonly frequently_forwarded?: true;
+    /** The product that the customer asks about. */
+    readonly referred_product?: JsonObject;
+    /** The message that this one answers, where it is none of ours. */
+    readonly quoted_platform_id?: string;
+  };
+  /** The advertisement or post that led the customer here, as received. */
+  readonly referral?: JsonObject;
+  /** State of the customer's keys, where the number checks for changes. */
+  readonly identity?: JsonObject;
+  readonly username?: string;
+  /** Only on what was said in a group. */
+  readonly group_id?: string;
+}
+
+/** The part of a notification that is about one number. */
+export interface Change {
+  readonly phoneNumberId: string | null;
+  readonly contacts: readonly JsonObject[];
+  readonly standby: boolean;
+}
+
+/** Not a customer's new message: a change of number, a correction, a withdrawal. */
+const OPENS_NO_WINDOW: ReadonlySet<string> = new Set(['system', 'edit', 'revoke']);
+
+/** Where the readable text of each type stands; a type without a row has none. */
+const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new Map([
+  ['text', (text) => ownText(text, 'body')],
+  ['image', (image) => ownText(image, 'caption')],
+  ['video', (video) => ownText(video, 'caption')],
+  ['document', (document) => ownText(document, 'caption')],
+  ['button', (button) => ownText(button, 'text')],
+  ['interactive', interactiveBody],
+  ['reaction', (reaction) => ownText(reaction, 'emoji')],
+  ['order', (order) => ownText(order, 'text')],
+  ['system', (system) => ownText(system, 'body')],
+]);
+
+/** Reads one of `messages[]`; a string says why it can't be read. */
+export function readInbound(
+  raw: JsonObject,
+  { contacts, phoneNumberId, standby }: Change,
+): InboundNotification | string {
+  const metaMessageId = ownId(raw, 'id');
+  if (metaMessageId === null) return 'a message without an id';
+  const contact = contactOf(contacts, raw);
+  const type = ownText(raw, 'type') || 'unknown';
+  const content = own(raw, type);
+  const context = readInboundContext(raw, contact);
+  return {
+    phoneNumberId,
+    metaMessageId,
+    ...senderOf(raw, contact),
+    type,
+    content: contentOf(raw, type),
+    body: isObject(content) ? (BODY_OF.get(type)?.(content) ?? null) : null,
+    context,
+    // A reaction names its message itself.
+    contextMessageId:
+      (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
+    opensWindow: !standby && !OPENS_NO_WINDOW.has(type) && context.group_id === undefined,
+    ...(standby && { standby }),
+  };
+}
+
+/** Reads one of `calls[]`; null for anything but a customer who calls. */
+export function readCall(
+  raw: JsonObject,
+  { contacts, phoneNumberId }: Change,
+  ownNumber: string | null,
+): CallNotification | null {
+  const sender = senderOf(raw, contactOf(contacts, raw));
+  if (ownText(raw, 'event') !== 'connect' || (sender.from === null && sender.userId === null)) return null;
+  // Where the direction is missing, the caller implies it.
+  const direction = ownText(raw, 'direction') ?? (sender.from === ownNumber ? 'BUSINESS_INITIATED' : 'USER_INITIATED');
+  return direction === 'USER_INITIATED' ? { phoneNumberId, ...sender } : null;
+}
+
+/**
+ * Reads one change of control; a string says why it can't be read. Null for a type that is not known, which is named
+ * already.
+ */
+export function readHandover(
+  value: JsonObject,
+  { phoneNumberId, contacts }: Change,
+): HandoverNotification | string | null {
+  const type = ownText(value, 'type') ?? '';
+  if (type === '') return 'a handover without a type';
+  if (type !== 'control_passed' && type !== 'control_taken') return null;
+  const sender = ownObject(value, 'sender');
+  const contact = contacts[0] ?? null;
+  const given = ownObject(value, type);
+  const role = newOwnerRole(given);
+  const from = readDigits(sender, 'phone_number') ?? readDigits(sender, 'wa_id') ?? readDigits(contact, 'wa_id');
+  const userId = ownId(sender, 'user_id') ?? ownId(contact, 'user_id');
+  if (from === null && userId === null) return 'a handover of nobody';
+  return {
+    phoneNumberId,
+    from,
+    userId,
+    profileName: ownText(ownObject(contact, 'profile'), 'name'),
+    occurredAt: ownTime(value, 'timestamp'),
+    // Meta's own agent is never this app, whoever is told of it.
+    owner: type === 'control_passed' && role !== 'ai_agent' ? 'you' : 'other',
+    role,
+    note: ownText(given, 'metadata')?.slice(0, MAX_NOTE) ?? null,
+    context: boundedObject(given, 'conversation_context') ?? boundedObject(value, 'conversation_context'),
+  };
+}
+
+/** Who wrote or called, and when. */
+function senderOf(raw: JsonObject, contact: JsonObject | null): Omit<CallNotification, 'phoneNumberId'> {
+  return {
+    from: readDigits(raw, 'from') ?? readDigits(contact, 'wa_id'),
+    userId: ownId(raw, 'from_user_id') ?? ownId(contact, 'user_id'),
+    profileName: ownText(ownObject(contact, 'profile'), 'name'),
+    occurredAt: ownTime(raw, 'timestamp'),
+  };
+}
+
+const FILE_TYPES: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker']);
+
+/** What the other fields of a notification contain already. */
+const ENVELOPE: ReadonlySet<string> = new Set([
+  'from',
+  'from_user_id',
+  'from_parent_user_id',
+  'id',
+  'timestamp',
+  'type',
+  'context',
+  'referral',
+  'identity',
+  'group_id',
+]);
+
+/** What was received; where neither an object nor a list has the type's name, whatever else came. */
+function contentOf(raw: JsonObject, type: string): JsonObject {
+  const content = own(raw, type);
+  if (Array.isArray(content)) return { [type]: content };
+  if (!isObject(content)) return Object.fromEntries(Object.entries(raw).filter(([key]) => !ENVELOPE.has(key)));
+  // Without the platform's own address of a file, which ends within minutes and needs the number's token.
+  const shown = FILE_TYPES.has(type)
+    ? Object.fromEntries(Object.entries(content).filter(([key]) => key !== 'url'))
+    : content;
+  // Why it can't be shown, where the platform says so.
+  return Array.isArray(raw.errors) ? { ...shown, errors: raw.errors } : shown;
+}
+
+/** The contact with the sender's number or user id; else the only one there is, unless it is definitely another's. */
+function contactOf(contacts: readonly JsonObject[], raw: JsonObject): JsonObject | null {
+  const from = readDigits(raw, 'from');
+  const userId = ownId(raw, 'from_user_id');
+  const named = contacts.find(
+    (contact) =>
+      (userId !== null && ownId(contact, 'user_id') === userId) ||
+      (from !== null && readDigits(contact, 'wa_id') === from),
+  );
+  if (named !== undefined) return named;
+  const [only, ...others] = contacts;
+  if (only === undefined || others.length > 0) return null;
+  const otherUser = userId !== null && ownId(only, 'user_id') !== null;
+  // The platform writes some numbers (Brazil, Mexico) in two ways, so another number alone proves nothing.
+  return otherUser ? null : only;
+}
+
+function interactiveBody(interactive: JsonObject): string | null {
+  return (
+    ownText(ownObject(interactive, 'button_reply'), 'title') ??
+    ownText(ownObject(interactive, 'list_reply'), 'title') ??
+    ownText(ownObject(interactive, 'nfm_reply'), 'body')
+  );
+}
+
+/** Several times the number of fields that the platform is known to send. */
+const MAX_BYTES = 16 * 1024;
+const MAX_USERNAME = 256;
+/** The platform takes notes of 2,000 characters. */
+const MAX_NOTE = 4_000;
+const MAX_ROLE = 64;
+
+/** Reads what is beside the content of one of `messages[]`. What is malformed or too large is left out. */
+function readInboundContext(raw: JsonObject, contact: JsonObject | null): InboundContext {
+  const given = ownObject(raw, 'context');
+  const keyHash = ownId(contact, 'identity_key_hash');
+  const username = ownText(ownObject(contact, 'profile'), 'username');
+  const context = present({
+    forwarded: own(given, 'forwarded') === true || null,
+    frequently_forwarded: own(given, 'frequently_forwarded') === true || null,
+    referred_product: boundedObject(given, 'referred_product'),
+  });
+  return present({
+    context: Object.keys(context).length === 0 ? null : context,
+    referral: boundedObject(raw, 'referral'),
+    identity: boundedObject(raw, 'identity') ?? (keyHash === null ? null : { hash: keyHash }),
+    username: username === null || username === '' ? null : storableText(username.slice(0, MAX_USERNAME)),
+    group_id: ownId(raw, 'group_id'),
+  });
+}
+
+/** The Business Agent has two names. */
+function newOwnerRole(handover: JsonObject | null): string | null {
+  const role = ownText(handover, 'new_owner_role') ?? ownText(handover, 'new_owner_app_role');
+  if (role === null || role === '') return null;
+  return role === 'meta_business_agent' ? 'ai_agent' : storableText(role.slice(0, MAX_ROLE));
+}
+
+function boundedObject(parent: JsonObject | null, key: string): JsonObject | null {
+  const found = ownObject(parent, key);
+  return found === null || Buffer.byteLength(JSON.stringify(found)) > MAX_BYTES ? null : found;
+}
+
+function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}
+
+/** A number of at most 20 digits, with or without `+`; null for anything else (a group, a user id). */
+export function readDigits(value: unknown, key: string): string | null {
+  const text = ownId(value, key);
+  return text === null ? null : (/^\+?(\d{1,20})$/.exec(text)?.[1] ?? null);
+}
