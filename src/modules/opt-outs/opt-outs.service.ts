@@ -2,11 +2,8 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Database } from '../../infrastructure/database/database.js';
-import type {
-  InboundNotification,
-  ManagementNotification,
-  StatusNotification,
-} from '../../infrastructure/whatsapp/webhook-payload.js';
+import type { InboundNotification } from '../../infrastructure/whatsapp/webhook-message.js';
+import type { ManagementNotification, StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { Audit } from '../audit/audit.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { WebhookService } from '../webhook/webhook.service.js';
