@@ -123,7 +123,8 @@ create index message_queue_due on message_queue (connection_id, due_at) where du
 create index message_queue_lease on message_queue (lease_until) where lease_until is not null;
 create index message_queue_expiry on message_queue (expires_at);
 
--- A place in the table is the only way to the rows that the triggers write: no index has num_nulls(attempt_id).
+-- These triggers keep due_at, which says when a row's turn comes: set for each recipient's first row, null for those behind
+-- it. They find the rows that they write by ctid: no index has num_nulls(attempt_id).
 -- Their plans are made once a session, whatever the table has at that time and however many rows were removed then.
 
 -- A new row is due, or it waits behind one whose deletion waits for our lock. We lock the last such row, so that steady

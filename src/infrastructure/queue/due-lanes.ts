@@ -81,7 +81,7 @@ export function dueSweep(
   };
 }
 
-/** Lanes that are held, or that rest. */
+/** Lanes that a process holds, or that are paused. */
 const BUSY = `
 select key from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`;
 

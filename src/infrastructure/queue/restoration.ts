@@ -92,7 +92,7 @@ export class Restoration {
   /**
    * Takes what waited or was under way out of the queue, all of it or nothing, and lets the lanes go on.
    *
-   * @param before rows queued later stay: they were accepted on this database. Default: since the lanes are held, else now.
+   * @param before rows queued later stay: they were accepted on this database. Default: since claims are blocked, else now.
    */
   async mark(before?: Date): Promise<RestorePlan> {
     return this.locked(async () => {
@@ -145,7 +145,7 @@ export class Restoration {
   /** Condition without which `notice` finds nothing. */
   readonly unnoticed = `${CLAIMS_BLOCKED} and exists (select from database_identity where held_since is null)`;
 
-  /** Notes since when the lanes are held, once; returns 1 where this call did. */
+  /** Notes since when claims are blocked, once; returns 1 where this call did. */
   async notice(): Promise<number> {
     if ((await this.held())?.since !== null) return 0;
     return this.locked(async () => {

@@ -161,19 +161,19 @@ const dueSince: DueSince = (from) => `(select q.due_at from notification_queue q
 // $1 to $6 the hold, $7 bytes, $8 and $9 the first and the longest gap. Bodies are read of what is claimed alone.
 const CLAIM = `
 with ${laneHold({ runsWhileBlocked: true, returning: ', l.low_at' })}, due as materialized (
-  select q.ctid as place, q.notification_id, q.due_at,
+  select q.ctid as row_ctid, q.notification_id, q.due_at,
     least($9::float8, $8::float8 * power(4, least(q.tries, 10))) as gap
   from notification_queue q
   where q.due_at >= (select low_at from hold) and q.due_at <= statement_timestamp()
   order by q.due_at limit ${GRANTED_SLOTS} for update skip locked
 ), measured as materialized (
-  select due.place, due.gap, sum(body.bytes) over turns - body.bytes as bytes_before
+  select due.row_ctid, due.gap, sum(body.bytes) over turns - body.bytes as bytes_before
   from due cross join lateral (
     select octet_length(n.body) as bytes from platform_notification n where n.id = due.notification_id) as body
   window turns as (order by due.due_at, due.notification_id)
 ), claimed as (
   update notification_queue q set tries = q.tries + 1, due_at = clock_timestamp() + make_interval(secs => measured.gap)
-  from measured where q.ctid = measured.place and measured.bytes_before < $7 and q.due_at <= statement_timestamp()
+  from measured where q.ctid = measured.row_ctid and measured.bytes_before < $7 and q.due_at <= statement_timestamp()
   returning q.notification_id, q.tries, measured.gap * 1000 as "againMs"
 ), answer as (
   select n.id, n.body, claimed.tries, n.received_at < now() - interval '24 hours' as expired, claimed."againMs"

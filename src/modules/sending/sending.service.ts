@@ -11,7 +11,7 @@ export class SendingService {
     private readonly estimates: QueueEstimates,
   ) {}
 
-  /** The number has a message that may be due; to be called after its commit. */
+  /** The number has a message that may be due; to be called after its commit. See `QueueProcessor.wake`. */
   wake(connectionId: string): void {
     this.processor.wake(connectionId);
   }

@@ -87,7 +87,7 @@ export class ScheduleRepository {
 
   /**
    * Fails a message that waits, in one statement: a claim either has it, then nothing is changed, or never gets it. While
-   * lanes are held only what is not due yet was surely not sent. False where it does not wait (any more).
+   * claims are blocked only what is not due yet was surely not sent. False where it does not wait (any more).
    */
   async cancel(organizationId: string, messageId: string): Promise<boolean> {
     const canceled = await this.database.byIndex(() => this.database.query(CANCEL, [organizationId, messageId]));
@@ -127,12 +127,12 @@ select ${HOLD_COLUMNS}, found.* from hold left join found on true order by found
 const RELEASE = `
 with decided as materialized (
   select * from json_to_recordset($1) as d ("messageId" uuid, body text, category text, code text, message text)
-), place as materialized (
-  select t.ctid as place from message_schedule t
+), picked as materialized (
+  select t.ctid as row_ctid from message_schedule t
   where t.message_id = any(array(select "messageId" from decided)) and ${scheduleTakes('release_refused')}
   order by t.message_id for update
 ), gone as (
-  delete from message_schedule t where t.ctid = any(array(select place from place)) returning t.*
+  delete from message_schedule t where t.ctid = any(array(select row_ctid from picked)) returning t.*
 ), due as materialized (
   select gone.*, d.body, d.category, d.code, d.message from gone join decided d on d."messageId" = gone.message_id
 ), released as (

@@ -82,6 +82,7 @@ export class ClaimRepository {
     const attemptIds = claims.flatMap(({ request, claimId }) =>
       Array.from({ length: request.limit }, (_, n) => attemptIdOf(claimId, n + 1)),
     );
+    // byIndex: the plan follows the index, whatever the statistics say of a table that is now empty, now full.
     const rows = await this.database
       .byIndex(() => this.database.query<ClaimRow>(CLAIM, claimParams(claims)))
       .catch(LostClaimError.of(attemptIds));

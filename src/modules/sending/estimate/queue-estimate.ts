@@ -64,7 +64,7 @@ interface LaneRow {
   /** The time of the next free slot of the pace. */
   nextSlotAt: Date | null;
   isDrained: boolean;
-  /** Every lane rests: the database is another one than the one that was confirmed. */
+  /** All claims are blocked: the database is another one than the one that was confirmed. */
   allBlocked: boolean;
   queuedAt: Date;
   expiresAt: Date;

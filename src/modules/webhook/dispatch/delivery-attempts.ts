@@ -114,7 +114,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
     const outcome = outcomeOf(task, result);
     const succeeded = outcome.kind === 'succeeded';
     this.counters.increment(`webhook_${outcome.kind}`);
-    if (this.windows.answered(task.endpointId, succeeded, result.durationMs)) outcome.restMs ??= 0;
+    if (this.windows.answered(task.endpointId, succeeded, result.durationMs)) outcome.pauseMs ??= 0;
     return outcome;
   }
 
@@ -177,7 +177,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('webhook_record_failed'),
       });
-      if (isCurrent) await this.rest(outcome).catch(() => undefined);
+      if (isCurrent) await this.pauseLane(outcome).catch(() => undefined);
       if (disabled !== null) {
         this.counters.increment(`webhook_disabled_${disabled}`);
         this.logger.warn(`endpoint ${endpointId} is disabled: ${disabled}`);
@@ -189,10 +189,10 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
     }
   }
 
-  /** An endpoint that hangs, or asks to wait, rests; a success after that ends the row of its rests. */
-  private async rest({ endpointId, kind, restMs, claimedAt }: DeliveryOutcome): Promise<void> {
+  /** Pauses the lane of an endpoint that hangs, or asks to wait; after a success the next pause is short again. */
+  private async pauseLane({ endpointId, kind, pauseMs, claimedAt }: DeliveryOutcome): Promise<void> {
     const lane = webhookLaneOf(endpointId);
-    if (restMs !== null) await this.lanes.pause(lane, 'webhook_endpoint', restMs);
+    if (pauseMs !== null) await this.lanes.pause(lane, 'webhook_endpoint', pauseMs);
     else if (kind === 'succeeded') await this.lanes.succeeded(lane, claimedAt);
   }
 }
@@ -206,8 +206,8 @@ export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = M
   const { status, retryAfterMs } = result;
   if (status >= 200 && status < 300) return { ...outcome, kind: 'succeeded', httpStatus: status };
   const delayMs = retryDelayMs(task.tries + 1, random, retryAfterMs);
-  const restMs = SLOW_DOWN.has(status) ? retryAfterMs : null;
-  return { ...outcome, kind: 'failed', httpStatus: status, error: `http_${status}`, delayMs, restMs };
+  const pauseMs = SLOW_DOWN.has(status) ? retryAfterMs : null;
+  return { ...outcome, kind: 'failed', httpStatus: status, error: `http_${status}`, delayMs, pauseMs };
 }
 
 /**
@@ -228,7 +228,7 @@ export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOu
 function released(task: ClaimedEvent): DeliveryOutcome {
   const { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt } = task;
   const attempted = { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt };
-  const nothing = { httpStatus: null, error: null, durationMs: 0, delayMs: 0, restMs: null };
+  const nothing = { httpStatus: null, error: null, durationMs: 0, delayMs: 0, pauseMs: null };
   return { ...attempted, ...nothing, kind: 'released', counted: false };
 }
 

@@ -89,7 +89,7 @@ const outcomeOf = (claimed: ClaimedEvent, values: Partial<DeliveryOutcome>) => (
   error: null,
   durationMs: 5,
   delayMs: 5_000,
-  restMs: null,
+  pauseMs: null,
   claimedAt: performance.now(),
   ...values,
 });

@@ -60,8 +60,8 @@ export interface DeliveryOutcome extends Pick<
   durationMs: number;
   /** Milliseconds until the next attempt; with `failed` null: it was the last. */
   delayMs: number | null;
-  /** Milliseconds for which the endpoint is to rest at least; null: it need not. */
-  restMs: number | null;
+  /** Milliseconds for which the endpoint's lane is paused at least; null: it is not. */
+  pauseMs: number | null;
 }
 
 /** Longer than a delivery may take (10 s) with the time around it; an attempt without an outcome is due again then. */
@@ -195,8 +195,9 @@ const LANES: TableLanes = {
 // removed rows before it are not read, however many another transaction keeps from being vacuumed. "offset 0" has each
 // event looked up by its id. A row that still has an attempt became due because that attempt's process died: it is
 // recorded as such, in the partition of the attempt's day, which is certain to exist for the least days that the log is
-// kept. Deliveries do no harm twice, so they go on while lanes are held.
-// Each hold is a row of its own, so that it is not sent with every event.
+// kept. Deliveries do no harm twice, so they go on while claims are blocked.
+// The last select returns the rows of both relations, none joined to another, so that a hold is not repeated with every
+// event.
 export const CLAIM = `
 with ${laneHold({ many: true, returning: ', l.low_at', runsWhileBlocked: true })}, asked as materialized (
   select hold.slots, hold.low_at, e.id as endpoint_id, e.url, e.revision, e.headers_ciphertext

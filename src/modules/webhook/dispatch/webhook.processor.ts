@@ -21,8 +21,8 @@ const LOOK_EVERY_MS = 8;
  * 4. The outcome is recorded, many in one statement: the row is deleted after a success or the tenth attempt, else due
  *    again by the schedule. An endpoint that answers 410, or never succeeds in five days, is disabled; the lane of one
  *    that hangs, or asks for it, is paused.
- * 5. While an endpoint is paused, disabled or rests nothing of it is claimed; events wait for a paused or disabled one
- *    three days at the most.
+ * 5. While an endpoint is paused or disabled, or its lane is paused, nothing of it is claimed; events wait for a paused or
+ *    disabled endpoint three days at the most.
  *
  * If the process dies in 2 to 4, the lease runs out and the event is due again, under the same id: receivers may see it
  * twice, never not at all.
