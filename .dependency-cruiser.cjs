@@ -15,10 +15,11 @@ const MODULES = {
   profile: ['connections'],
   templates: ['connections', 'webhook'],
   conversations: ['connections', 'billing', 'webhook'],
-  sending: ['connections', 'conversations', 'media', 'templates', 'webhook'],
-  messages: ['connections', 'billing', 'conversations', 'media', 'sending', 'templates', 'webhook'],
+  'opt-outs': ['connections', 'conversations', 'webhook'],
+  sending: ['connections', 'conversations', 'media', 'opt-outs', 'templates', 'webhook'],
+  messages: ['connections', 'billing', 'conversations', 'media', 'opt-outs', 'sending', 'templates', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
-  inbound: ['messages', 'templates', 'media', 'connections', 'otp'],
+  inbound: ['messages', 'opt-outs', 'templates', 'media', 'connections', 'otp'],
 };
 
 /** What others may import of a module; its repository, entities, DTOs, errors and processors are private. */
@@ -56,8 +57,8 @@ const error = (name, comment, from, to) => ({ name, comment, severity: 'error', 
  * `messages`, and read and write the same rows; so they may import this, and nothing else of it. It uses none of the three.
  */
 const MESSAGE = '^src/modules/messages/(message/|messages\\.types|dto/message\\.response)';
-/** The modules that write the rows of messages, often in one statement: these use the parts of `conversations` too. */
-const CORE = '^src/modules/(conversations|sending|messages)/';
+/** The modules that write the rows of messages, often in one statement, or look up contacts: these use the parts of `conversations` too. */
+const CORE = '^src/modules/(conversations|opt-outs|sending|messages)/';
 const CORE_PARTS = ['^src/modules/conversations/', MESSAGE];
 
 const levels = Object.entries(MODULES).map(([name, uses]) =>
@@ -113,8 +114,8 @@ module.exports = {
     ),
     error(
       'core-by-face',
-      'Between messages, sending and conversations: the face, what a message is, and the parts of conversations.',
-      { path: '^src/modules/(conversations|sending|messages)/' },
+      'Between messages, sending, opt-outs and conversations: the face, what a message is, and the parts of conversations.',
+      { path: CORE },
       { path: '^src/modules/', pathNot: ['^src/modules/$1/', ...FACE, ...CORE_PARTS] },
     ),
     error(

@@ -380,6 +380,50 @@ create table notification_queue (
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX notification_queue_due ON notification_queue (due_at);
 
+create table opt_out (
+  id uuid not null,
+  organization_id uuid not null,
+  connection_id uuid,
+  source text not null,
+  category text not null,
+  active boolean not null,
+  since timestamptz(3) not null,
+  said_at timestamptz(3) not null,
+  phone text,
+  user_id text,
+  reason text,
+  constraint opt_out_pkey PRIMARY KEY (id),
+  constraint opt_out_category_check CHECK ((category = ANY (ARRAY['marketing', 'all']))),
+  constraint opt_out_platform CHECK (((source = 'platform') = (connection_id IS NOT NULL))),
+  constraint opt_out_source_check CHECK ((source = ANY (ARRAY['own', 'platform']))),
+  constraint opt_out_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
+  constraint opt_out_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX opt_out_shown ON opt_out (organization_id, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
+
+create table opt_out_keywords (
+  organization_id uuid not null,
+  keywords jsonb not null,
+  constraint opt_out_keywords_pkey PRIMARY KEY (organization_id),
+  constraint opt_out_keywords_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+
+create table opt_out_name (
+  organization_id uuid not null,
+  hash bytea not null,
+  opt_out_id uuid not null,
+  constraint opt_out_name_pkey PRIMARY KEY (organization_id, hash, opt_out_id),
+  constraint opt_out_name_opt_out_id_fkey FOREIGN KEY (opt_out_id) REFERENCES opt_out(id)
+);
+CREATE INDEX opt_out_name_of ON opt_out_name (opt_out_id);
+
+create table opt_out_salt (
+  organization_id uuid not null,
+  salt text not null,
+  constraint opt_out_salt_pkey PRIMARY KEY (organization_id),
+  constraint opt_out_salt_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+
 create table organization (
   id uuid not null,
   name text not null,

@@ -10,6 +10,7 @@ import { Templates1770800000000 } from './1770800000000-templates.js';
 import { Media1770900000000 } from './1770900000000-media.js';
 import { Webhook1771000000000 } from './1771000000000-webhook.js';
 import { Otp1771100000000 } from './1771100000000-otp.js';
+import { OptOuts1771200000000 } from './1771200000000-opt-outs.js';
 
 /** Oldest first: one migration a module, then what changed later. A test compares this list with the folder. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   Media1770900000000,
   Webhook1771000000000,
   Otp1771100000000,
+  OptOuts1771200000000,
 ];

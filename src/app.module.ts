@@ -9,6 +9,7 @@ import { MessagesModule } from './modules/messages/messages.module.js';
 import { ConversationsModule } from './modules/conversations/conversations.module.js';
 import { SendingModule } from './modules/sending/sending.module.js';
 import { InboundModule } from './modules/inbound/inbound.module.js';
+import { OptOutsModule } from './modules/opt-outs/opt-outs.module.js';
 import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
@@ -48,6 +49,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     ProfileModule,
     TemplatesModule,
     ConversationsModule,
+    OptOutsModule,
     SendingModule,
     MessagesModule,
     OtpModule,

@@ -111,6 +111,11 @@ interface BlockedUser {
   party: string;
 }
 
+/** A person who wants no marketing messages of a number, and how the platform says so: at once, or by a status. */
+interface OptedOut extends BlockedUser {
+  refusal: 'answer' | 'status';
+}
+
 /** A permission to be called lasts so long. */
 const PERMISSION_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -118,12 +123,14 @@ const PERMISSION_MS = 7 * 24 * 60 * 60 * 1000;
 export class People {
   private readonly known: Table<KnownPerson>;
   private readonly blocked: Table<BlockedUser>;
+  private readonly optedOut: Table<OptedOut>;
   /** By number and customer, milliseconds. */
   private readonly callableUntil: Table<number>;
 
   constructor(store: Store) {
     this.known = store.table('users');
     this.blocked = store.table('blocked_users');
+    this.optedOut = store.table('opted_out_users');
     this.callableUntil = store.table('call_permissions');
   }
 
@@ -159,6 +166,20 @@ export class People {
   hasBlocked(phoneNumberId: string, party: string): boolean {
     if (this.blocked.size === 0) return false;
     return this.namesOf(party).some((each) => this.blocked.has(`${phoneNumberId} ${each}`));
+  }
+
+  /** @param refusal null: the person wants marketing messages again */
+  setOptedOut(phoneNumberId: string, party: string, refusal: OptedOut['refusal'] | null): void {
+    for (const each of this.namesOf(party)) {
+      if (refusal === null) this.optedOut.delete(`${phoneNumberId} ${each}`);
+      else this.optedOut.set(`${phoneNumberId} ${each}`, { phoneNumberId, party: each, refusal });
+    }
+  }
+
+  /** How marketing messages to this person are refused; null where they are not. */
+  marketingRefusalOf(phoneNumberId: string, party: string): OptedOut['refusal'] | null {
+    const known = this.namesOf(party).map((each) => this.optedOut.get(`${phoneNumberId} ${each}`));
+    return known.find((each) => each !== undefined)?.refusal ?? null;
   }
 
   blockedBy(phoneNumberId: string): string[] {

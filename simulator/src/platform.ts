@@ -29,6 +29,7 @@ const CLEARED_TABLES = [
   'template_creations',
   'blocked_template_names',
   'blocked_users',
+  'opted_out_users',
   'call_permissions',
   'qr_codes',
   'thread_owners',

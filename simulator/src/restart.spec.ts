@@ -40,9 +40,7 @@ describe('a simulator that is started again', () => {
     const answered: string[] = [];
     const sending = Promise.allSettled(
       Array.from({ length: 500 }, async (_, i) => {
-        answered.push(
-          await client.sendTaken({ to: `+49151${20_000_000 + i * 10 + 5}`, biz_opaque_callback_data: `${i}` }),
-        );
+        answered.push(await client.sendTaken({ to: `+49151${20_001_005 + i * 10}`, biz_opaque_callback_data: `${i}` }));
       }),
     );
     await receiver.until('some statuses', () => receiver.statuses().length >= 30);

@@ -1,5 +1,6 @@
 import { controlRoutes } from './control/control.routes.js';
 import { inboundRoutes } from './control/inbound.routes.js';
+import { preferenceRoutes } from './control/preference.routes.js';
 import { flowRoutes } from './flows.routes.js';
 import { SimulatorServer } from './http/server.js';
 import { mediaRoutes } from './media/media.routes.js';
@@ -34,6 +35,7 @@ export class Simulator extends Platform {
       ...uploadRoutes(this),
       ...controlRoutes(this, (ms) => this.server.closeFor(ms)),
       ...inboundRoutes(this),
+      ...preferenceRoutes(this),
     ]);
   }
 

@@ -10,6 +10,7 @@ import { ConnectionCheckService } from '../modules/connections/connection-check.
 import { ConnectionsService } from '../modules/connections/connections.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
 import { MediaMoveService } from '../modules/media/media-move.service.js';
+import { OptOutsService } from '../modules/opt-outs/opt-outs.service.js';
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import { Audit } from '../modules/audit/audit.service.js';
@@ -67,6 +68,7 @@ export function servicesOf(app: INestApplicationContext) {
     workspaceErasure: app.get(WorkspaceErasure),
     restoration: app.get(Restoration),
     audit: app.get(Audit),
+    optOuts: app.get(OptOutsService, { strict: false }),
     secretRotation: app.get(SecretRotation),
     mediaMove: app.get(MediaMoveService, { strict: false }),
   };

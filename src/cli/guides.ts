@@ -31,6 +31,18 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     ],
     notes: 'Every process applies them within two seconds. Files that are stored already stay, even above a new limit.',
   },
+  'workspace opt-out-keywords': {
+    examples: [
+      ['herald workspace opt-out-keywords --workspace <id>', 'show them'],
+      [
+        'herald workspace opt-out-keywords --workspace <id> --language de --out "Stopp,Keine Werbung" --in Start',
+        'set',
+      ],
+      ['herald workspace opt-out-keywords --workspace <id> --language de --off', 'take those of a language away'],
+    ],
+    notes:
+      'There are none by default. A customer who writes exactly such a word, in any case, opts out of marketing templates of the\nworkspace, or in again. What the person chose in WhatsApp does not change.',
+  },
   'workspace delete': {
     examples: [
       ['herald workspace delete <id> --dry-run', 'count what there is'],

@@ -87,6 +87,7 @@ const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/^\/connections$/, 'Connections'],
   [/^\/messages/, 'Messages'],
   [/^\/conversations/, 'Conversations'],
+  [/^\/opt-outs/, 'Opt-outs'],
   [/\/templates/, 'Templates'],
   [/\/profile$/, 'Profile'],
   [/^\/media/, 'Media'],
@@ -149,7 +150,7 @@ describe.each(operations)('$at', ({ path, operation }) => {
   });
 
   it('says what it is and what it is for', () => {
-    expect(operation.operationId).toMatch(/^[a-z]+_[a-zA-Z]+$/);
+    expect(operation.operationId).toMatch(/^[a-z][a-zA-Z]*_[a-zA-Z]+$/);
     expect(operations.filter((other) => other.operation.operationId === operation.operationId)).toHaveLength(1);
     expect(operation.summary).toMatch(/^[A-Z][^.]{4,60}$/);
     expect(operation.description.length).toBeGreaterThan(40);

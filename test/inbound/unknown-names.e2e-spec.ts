@@ -65,15 +65,21 @@ describe('what Herald does not know or use', () => {
       }),
     ],
     [
-      'a preference',
-      'user_preferences',
+      'a new kind of preference',
+      'user_preferences[snooze]',
       (marker) => ({
         field: 'user_preferences',
         value: {
           ...METADATA(),
           contacts: [{ profile: { name: 'A' }, wa_id: '34600', user_id: 'ES.1' }],
           user_preferences: [
-            { wa_id: '34600', detail: marker, category: 'marketing_messages', value: 'stop', timestamp: 1_790_000_000 },
+            {
+              wa_id: '34600',
+              detail: marker,
+              category: 'marketing_messages',
+              value: 'snooze',
+              timestamp: 1_790_000_000,
+            },
           ],
         },
       }),
@@ -164,7 +170,7 @@ describe('what Herald does not know or use', () => {
     ],
   ])('%s is kept with its notification, by name, and counted', async (_what, name, change) => {
     const marker = newId();
-    const isNew = /holograms|warmed_up|MOVED/.test(name);
+    const isNew = /holograms|warmed_up|MOVED|snooze/.test(name);
     const counted = isNew ? 'notifications_unknown' : 'notifications_unused';
     const before = counter(test, counted);
     await notify(test, entries([{ id: sender.connection.wabaId, changes: [change(marker)] }]));

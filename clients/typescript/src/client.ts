@@ -113,6 +113,17 @@ export function createHeraldClient(options: HeraldClientOptions) {
       control: async (id: string, body: R.ControlConversation) =>
         dataOf(await api.POST('/api/v1/conversations/{id}/control', { params: { path: { id } }, body })),
     },
+    optOuts: {
+      /** Who wants no marketing, or no messages at all. */
+      list: (filter: R.OptOutFilter = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/v1/opt-outs', { params: { query: { ...filter, ...place } } })),
+        ),
+      /** Records an opt-out of your own; a repeat answers the same one. */
+      put: async (body: R.PutOptOut) => dataOf(await api.PUT('/api/v1/opt-outs', { body })),
+      /** Only one of your own; throws OPT_OUT_NOT_YOURS for what the person chose in WhatsApp. */
+      remove: async (id: string) => check(await api.DELETE('/api/v1/opt-outs/{id}', { params: { path: { id } } })),
+    },
     templates: {
       list: async (id: string, query: R.TemplateFilter = {}) =>
         dataOf(await api.GET('/api/v1/connections/{id}/templates', { params: { path: { id }, query } })),

@@ -15,6 +15,7 @@ export type {
   Media,
   Message,
   MessageListItem,
+  OptOut,
   OtpChallenge,
   Profile,
   Replay,

@@ -257,7 +257,7 @@ export interface paths {
          *     called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
          *     false: others were passed over.
          *
-         *     Events about messages need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
+         *     Events about messages and opt-outs need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
          *     key without it they are left out, and `omitted` names their types.
          *
          *     Needs a key with the scope `webhooks:read`.
@@ -602,6 +602,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/opt-outs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List opt-outs
+         * @description Who wants no marketing templates, or no messages at all: what WhatsApp reported of each of your numbers,
+         *     and what you recorded yourself. Newest first. For the next page pass `next_before` and `next_before_id` of the answer
+         *     as `before` and `before_id`; both are null on the last page.
+         *
+         *     `to` and `recipient` find a person by any name under which your conversations know them. Contacts that were erased
+         *     are not listed, and still get no messages.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["optOuts_list"];
+        /**
+         * Record an opt-out
+         * @description From now on POST /messages refuses messages to this person with 422 `RECIPIENT_OPTED_OUT`, from every number
+         *     of the workspace: with the category `marketing` marketing templates, with `all` everything. One-time codes still go.
+         *     Scheduled messages fail at their time.
+         *
+         *     Give exactly one of `to` and `recipient`. One entry a person and category: a repeat answers the same entry, with the
+         *     reason that is given. WhatsApp is not told, and what a person chooses in WhatsApp does not change this entry.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        put: operations["optOuts_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/opt-outs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove an opt-out
+         * @description Only one of your own, such as after the person opted in again on your website. What WhatsApp reported ends
+         *     when the person opts in again in WhatsApp: 409 `OPT_OUT_NOT_YOURS`.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        delete: operations["optOuts_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/otp/{id}": {
         parameters: {
             query?: never;
@@ -893,6 +954,28 @@ export interface webhooks {
          *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_connection_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "contact.opt_out.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A person opted out, or in again
+         * @description Sent where an opt-out begins or ends: by what the person chose in WhatsApp, by a message that WhatsApp refused for it, by a keyword, and by PUT and DELETE /opt-outs.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_contact_opt_out_updated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2949,10 +3032,11 @@ export interface components {
              *       "template.category.updated",
              *       "media.ready",
              *       "media.failed",
-             *       "connection.updated"
+             *       "connection.updated",
+             *       "contact.opt_out.updated"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -3101,6 +3185,64 @@ export interface components {
             organization_id: string;
             /** @constant */
             type: "connection.updated";
+        };
+        /** ContactOptOutUpdatedEvent */
+        ContactOptOutUpdatedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
+            data: {
+                /**
+                 * @description Marketing templates, or every message.
+                 * @enum {string}
+                 */
+                category: "marketing" | "all";
+                /**
+                 * Format: uuid
+                 * @description The number that it is about; null: all numbers of the workspace, as with its own entries.
+                 */
+                connection_id: string | null;
+                contact: {
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /**
+                 * Format: date-time
+                 * @description By the platform, in whole seconds, or when Herald recorded it.
+                 */
+                occurred_at: string;
+                /**
+                 * Format: uuid
+                 * @description Of GET /opt-outs.
+                 */
+                opt_out_id: string;
+                /** @description False: the entry has ended; another one may still hold. */
+                opted_out: boolean;
+                reason: string | null;
+                /**
+                 * @description Recorded by the workspace, or reported by WhatsApp.
+                 * @enum {string}
+                 */
+                source: "own" | "platform";
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "contact.opt_out.updated";
         };
         ContactResponse: {
             /** @example Ana Lima */
@@ -3406,7 +3548,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -3522,7 +3664,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment.
              * @example true
@@ -3537,7 +3679,7 @@ export interface components {
              * @description Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files.
              * @example []
              */
-            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "media.ready" | "media.failed")[];
+            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed")[];
         };
         ExplanationResponse: {
             /**
@@ -4351,6 +4493,63 @@ export interface components {
             /** @constant */
             type: "message.status.updated";
         };
+        OptOutContactResponse: {
+            /** @example 15550100001 */
+            phone: string | null;
+            /** @example null */
+            user_id: string | null;
+        };
+        OptOutListResponse: {
+            data: components["schemas"]["OptOutResponse"][];
+            pagination: components["schemas"]["OptOutPagination"];
+        };
+        OptOutPagination: {
+            /**
+             * Format: date-time
+             * @description Pass it as `before` for the next page; null on the last one.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            next_before: string | null;
+            /**
+             * Format: uuid
+             * @description Pass it as `before_id` together with `before`.
+             * @example 01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f
+             */
+            next_before_id: string | null;
+        };
+        OptOutResponse: {
+            /**
+             * @example marketing
+             * @enum {string}
+             */
+            category: "marketing" | "all";
+            /**
+             * Format: uuid
+             * @description The number that an entry of WhatsApp is about; null for those of the workspace, which hold for all its numbers.
+             * @example null
+             */
+            connection_id: string | null;
+            contact: components["schemas"]["OptOutContactResponse"];
+            /**
+             * Format: uuid
+             * @example 01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f
+             */
+            id: string;
+            /** @example Asked on the phone */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When they opted out; lists are in this order.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            since: string;
+            /**
+             * @description `own`: recorded by the workspace, with PUT /opt-outs or by a keyword. `platform`: reported by WhatsApp.
+             * @example own
+             * @enum {string}
+             */
+            source: "own" | "platform";
+        };
         OtpChallengeResponse: {
             /**
              * @description Guesses that are left.
@@ -4551,6 +4750,26 @@ export interface components {
              */
             websites: string[];
         };
+        PutOptOutRequest: {
+            /**
+             * @description `marketing`: no marketing templates. `all`: no message of POST /messages at all; one-time codes still go.
+             * @example marketing
+             * @enum {string}
+             */
+            category: "marketing" | "all";
+            /**
+             * @description Where or why they opted out, for your own records.
+             * @example Asked on the phone
+             */
+            reason?: string;
+            /** @description Instead of `to`: the person's user id, from `contact.user_id`. */
+            recipient?: string;
+            /**
+             * @description The person's number with its country code, without 00; a leading + may stand before it.
+             * @example 15550100001
+             */
+            to?: string;
+        };
         QueuedEventData: {
             /**
              * Format: date-time
@@ -4567,7 +4786,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -6330,6 +6549,9 @@ export interface components {
         SingleMessageResponse: {
             data: components["schemas"]["MessageResponse"];
         };
+        SingleOptOutResponse: {
+            data: components["schemas"]["OptOutResponse"];
+        };
         SingleOtpResponse: {
             data: components["schemas"]["OtpChallengeResponse"];
         };
@@ -6358,7 +6580,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -6624,7 +6846,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -6799,10 +7021,11 @@ export interface components {
              *       "template.category.updated",
              *       "media.ready",
              *       "media.failed",
-             *       "connection.updated"
+             *       "connection.updated",
+             *       "contact.opt_out.updated"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6874,10 +7097,11 @@ export interface components {
              *       "template.category.updated",
              *       "media.ready",
              *       "media.failed",
-             *       "connection.updated"
+             *       "connection.updated",
+             *       "contact.opt_out.updated"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -10953,6 +11177,7 @@ export interface operations {
              *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
              *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
              *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
+             *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
              *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
              *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
              *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
@@ -11961,6 +12186,7 @@ export interface operations {
              *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
              *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
              *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
+             *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
              *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
              *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
              *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
@@ -12697,6 +12923,478 @@ export interface operations {
             };
         };
     };
+    optOuts_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only those of the person who has this business-scoped user id, such as `DE.1795`. */
+                recipient?: string;
+                /** @description Only what the workspace recorded (`own`), or what WhatsApp reported (`platform`). */
+                source?: "own" | "platform";
+                /** @description Only those of the person who has this number. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f",
+                     *           "connection_id": null,
+                     *           "contact": {
+                     *             "phone": "15550100001",
+                     *             "user_id": null
+                     *           },
+                     *           "source": "own",
+                     *           "category": "marketing",
+                     *           "reason": "Asked on the phone",
+                     *           "since": "2026-11-21T08:00:00.125Z"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OptOutListResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    optOuts_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "15550100001",
+                 *       "category": "marketing",
+                 *       "reason": "Asked on the phone"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutOptOutRequest"];
+            };
+        };
+        responses: {
+            /** @description The entry. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f73-1c2d-7b3e-8f40-5a6b7c8d9e0f",
+                     *         "connection_id": null,
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null
+                     *         },
+                     *         "source": "own",
+                     *         "category": "marketing",
+                     *         "reason": "Asked on the phone",
+                     *         "since": "2026-11-21T08:00:00.125Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleOptOutResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    optOuts_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Opt-out ID, from GET /opt-outs. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`OPT_OUT_NOT_FOUND`](/docs/errors#OPT_OUT_NOT_FOUND): The id names no opt-out of this key's workspace, it was removed, or its contact was erased. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`OPT_OUT_NOT_YOURS`](/docs/errors#OPT_OUT_NOT_YOURS): An opt-out with `source: platform` was to be removed. */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     otp_get: {
         parameters: {
             query?: never;
@@ -13248,7 +13946,8 @@ export interface operations {
                      *           "template.category.updated",
                      *           "media.ready",
                      *           "media.failed",
-                     *           "connection.updated"
+                     *           "connection.updated",
+                     *           "contact.opt_out.updated"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -13414,7 +14113,8 @@ export interface operations {
                  *         "template.category.updated",
                  *         "media.ready",
                  *         "media.failed",
-                 *         "connection.updated"
+                 *         "connection.updated",
+                 *         "contact.opt_out.updated"
                  *       ],
                  *       "connection_ids": [
                  *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -13453,7 +14153,8 @@ export interface operations {
                      *           "template.category.updated",
                      *           "media.ready",
                      *           "media.failed",
-                     *           "connection.updated"
+                     *           "connection.updated",
+                     *           "contact.opt_out.updated"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -13767,7 +14468,7 @@ export interface operations {
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -14484,7 +15185,8 @@ export interface operations {
                      *           "template.category.updated",
                      *           "media.ready",
                      *           "media.failed",
-                     *           "connection.updated"
+                     *           "connection.updated",
+                     *           "contact.opt_out.updated"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -14859,6 +15561,58 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ConnectionUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_contact_opt_out_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactOptOutUpdatedEvent"];
             };
         };
         responses: {
@@ -15383,6 +16137,8 @@ export type ErrorCode =
   | 'MESSAGE_NOT_FOUND'
   | 'MESSAGE_NOT_RECEIVED'
   | 'MESSAGE_NOT_RETRYABLE'
+  | 'OPT_OUT_NOT_FOUND'
+  | 'OPT_OUT_NOT_YOURS'
   | 'OTP_ATTEMPTS_EXHAUSTED'
   | 'OTP_CODE_ALREADY_USED'
   | 'OTP_CODE_EXPIRED'
@@ -15401,6 +16157,7 @@ export type ErrorCode =
   | 'PLATFORM_UNAVAILABLE'
   | 'RATE_LIMITED'
   | 'RECIPIENT_NEEDS_PHONE'
+  | 'RECIPIENT_OPTED_OUT'
   | 'REPLY_TARGET_NOT_FOUND'
   | 'SCOPE_REQUIRED'
   | 'SERVICE_UNAVAILABLE'

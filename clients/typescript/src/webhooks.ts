@@ -15,6 +15,7 @@ export type WebhookEvent =
   | components['schemas']['MediaReadyEvent']
   | components['schemas']['MediaFailedEvent']
   | components['schemas']['ConnectionUpdatedEvent']
+  | components['schemas']['ContactOptOutUpdatedEvent']
   | components['schemas']['WebhookTestEvent'];
 
 /** `request.headers` of Node, of Express, or of a `Request`. */

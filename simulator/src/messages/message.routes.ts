@@ -85,6 +85,8 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
   if (type !== 'template' && platform.threads.ownerOf(phoneNumberId, party).owner !== 'app') {
     throw new GraphError(131070, 'Only the app that owns the thread can send this message');
   }
+  const refusal = pricing === 'marketing' ? people.marketingRefusalOf(phoneNumberId, party) : null;
+  if (refusal === 'answer') throw new GraphError(131050, 'The recipient has opted out of marketing messages');
   const usable = mediaIsUsable(body, type, platform.media, phoneNumberId);
   const takenAt = Date.now();
   const scenario = scenarios.decide(phoneNumberId, party, takenAt);
@@ -106,7 +108,7 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
     pricing,
     ...(isFree && { isFree }),
     takenAt,
-    plan: isUnpaid ? 'payment_missing' : plan,
+    plan: refusal === 'status' ? 'opted_out' : isUnpaid ? 'payment_missing' : plan,
     rawBody: sent === null || /[\r\n]|^\s|\s$/.test(sent) ? JSON.stringify(body) : sent,
     doneSteps: 0,
     postedSteps: 0,

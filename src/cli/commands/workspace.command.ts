@@ -57,6 +57,7 @@ export function addWorkspaceCommands(program: Command): void {
       return answerOf(await services.workspaces.use(id));
     },
   );
+  addKeywords(workspace);
   addDelete(workspace);
 
   const subscription = program.command('subscription').description('paid access of a workspace');
@@ -69,6 +70,40 @@ export function addWorkspaceCommands(program: Command): void {
     async (services, { workspace: id, paidUntil }) => {
       await services.workspaces.setSubscription(id, paidUntil === 'none' ? null : paidUntil);
       return answerOf(await services.workspaces.use(id));
+    },
+  );
+}
+
+function addKeywords(workspace: Command): void {
+  const words = (text: string): string[] => text.split(',');
+  serviceAction<{ workspace: string; language?: string; out?: string[]; in?: string[]; off?: boolean }>(
+    workspace
+      .command('opt-out-keywords')
+      .description('words by which customers opt out of marketing and in again; without --language it shows them')
+      .requiredOption('--workspace <id>', 'the workspace')
+      .option('--language <tag>', 'the language of the words, such as de')
+      .option('--out <words>', 'words that opt out, separated by commas', words)
+      .option('--in <words>', 'words that opt in again, separated by commas', words)
+      .option('--off', 'take the words of the language away'),
+    async (services, { workspace: given, language, out, in: into, off = false }) => {
+      const { id } = await services.workspaces.getById(given);
+      if (language === undefined && (off || out !== undefined || into !== undefined)) {
+        throw new UsageError('name the language with --language');
+      }
+      if (language !== undefined && off === (out !== undefined || into !== undefined)) {
+        throw new UsageError('give the words with --out and --in, or take them away with --off');
+      }
+      const { optOuts } = services;
+      const keywords =
+        language === undefined
+          ? await optOuts.keywords(id)
+          : await optOuts.setKeywords(id, language, off ? null : { out: out ?? [], in: into ?? [] });
+      const rows = Object.entries(keywords).map(([tag, { out: outs, in: ins }]) => [
+        tag,
+        `out: ${outs.join(', ') || 'none'}; in: ${ins.join(', ') || 'none'}`,
+      ]);
+      const text = rows.length === 0 ? 'No word opts out.' : facts(Object.fromEntries(rows) as Record<string, string>);
+      return { data: { workspace_id: id, keywords }, text };
     },
   );
 }

@@ -23,6 +23,7 @@ const APPLIED_FIELDS: ReadonlySet<string> = new Set([
   'security',
   'standby',
   'template_category_update',
+  'user_preferences',
 ]);
 
 /** Known names that Herald does nothing with yet: their notifications are kept as all others are. */
@@ -48,7 +49,6 @@ const UNUSED: ReadonlySet<string> = new Set([
   'template_correct_category_detection',
   'tracking_events',
   'user_id_update',
-  'user_preferences',
 ]);
 
 /** Whether a webhook field other than `messages` is one that the platform is known to send. */
@@ -157,6 +157,10 @@ const KINDS: Readonly<Record<string, { key: string; known: ReadonlySet<string> }
       'PARTNER_REMOVED',
       'VOLUME_BASED_PRICING_TIER_UPDATE',
     ]),
+  },
+  user_preferences: {
+    key: 'value',
+    known: new Set(['resume', 'signup', 'stop']),
   },
   messaging_handovers: { key: 'type', known: new Set(['control_passed', 'control_taken']) },
   phone_number_quality_update: {

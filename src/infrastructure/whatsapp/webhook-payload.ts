@@ -74,6 +74,8 @@ export interface WebhookPayload {
 }
 
 const OBJECT = 'whatsapp_business_account';
+/** The only category of `user_preferences` so far. */
+export const MARKETING_PREFERENCE = 'marketing_messages';
 
 /** Reads a notification's bytes. What is no JSON at all gives one `unknown`; see `parseWebhookPayload`. */
 export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
@@ -135,7 +137,16 @@ class PayloadReader {
       if (field === 'calls') this.readCalls(value, about);
       else if (field === 'standby') this.readStandby(value, about, place);
       else if (field === 'messaging_handovers') this.readHandover(value, about);
+      else if (field === 'user_preferences') this.notePreferences(value);
       this.result.management.push({ field, ...place, value });
+    }
+  }
+
+  private notePreferences(value: JsonObject): void {
+    for (const preference of this.objectsIn(value, 'user_preferences', 'user_preferences')) {
+      const category = ownText(preference, 'category') ?? MARKETING_PREFERENCE;
+      const isKnown = category === MARKETING_PREFERENCE;
+      this.noteNames([isKnown ? unknownKind('user_preferences', preference) : `user_preferences[${nameOf(category)}]`]);
     }
   }
 

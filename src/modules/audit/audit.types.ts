@@ -3,6 +3,7 @@ export const AUDIT_ACTIONS = [
   'workspace.created',
   'workspace.limits_changed',
   'workspace.subscription_changed',
+  'workspace.opt_out_keywords_changed',
   'workspace.deletion_started',
   'workspace.deleted',
   'key.created',

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MessagesModule } from '../messages/messages.module.js';
+import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
 import { OtpModule } from '../otp/otp.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { InboundController } from './inbound.controller.js';
@@ -11,7 +12,7 @@ import { InboundMaintenance } from './inbound.maintenance.js';
 import { INBOUND_QUEUE, InboundProcessor, StoredNotifications } from './inbound.processor.js';
 
 @Module({
-  imports: [workQueue(INBOUND_QUEUE), ConnectionsModule, MessagesModule, OtpModule, TemplatesModule],
+  imports: [workQueue(INBOUND_QUEUE), ConnectionsModule, MessagesModule, OptOutsModule, OtpModule, TemplatesModule],
   controllers: [InboundController],
   providers: [InboundService, InboundRepository, InboundMaintenance, StoredNotifications, InboundProcessor],
 })

@@ -15,6 +15,7 @@ import {
   type AppliedReports,
   type MessageReports,
 } from '../messages/reports/message-reports.service.js';
+import { OptOutsService } from '../opt-outs/opt-outs.service.js';
 import { OtpService } from '../otp/otp.service.js';
 import type { OtpStatusReport } from '../otp/otp.types.js';
 import { TemplatesService } from '../templates/templates.service.js';
@@ -98,6 +99,7 @@ export class InboundService implements BeforeApplicationShutdown {
     private readonly connections: ConnectionsService,
     private readonly reports: MessageReportsService,
     private readonly templates: TemplatesService,
+    private readonly optOuts: OptOutsService,
     private readonly codes: OtpService,
     private readonly counters: Counters,
     private readonly tracing: Tracing,
@@ -186,6 +188,7 @@ export class InboundService implements BeforeApplicationShutdown {
   private async apply(payload: WebhookPayload, row: Row | null, given: Tried): Promise<Unmatched> {
     // Rare, not bound to messages, and the same however often it is applied: in transactions of its own.
     await this.applyManagement(payload);
+    await this.optOuts.applyNotification(payload, (id) => this.connections.findByPhoneNumberId(id));
     const reports = await this.reportsOf(payload);
     const isLarge = (row?.body.length ?? 0) > LARGE_BYTES;
     const count = payload.statuses.length;

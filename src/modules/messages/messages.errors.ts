@@ -1,6 +1,7 @@
 import type { ErrorDetail } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
 import { idempotencyErrors } from '../../common/common.errors.js';
+import type { OptOutFound } from '../opt-outs/opt-outs.types.js';
 
 /** Why one message of a batch cannot be sent: what POST /messages would answer, with the message's place. */
 export interface BatchError extends Record<string, unknown> {
@@ -61,6 +62,18 @@ const ownErrors = defineErrors('messages', {
     message: 'reply_to_message_id names no message of this conversation that can be answered.',
     when: 'The message to answer is unknown, failed, or belongs to another conversation.',
     fix: 'Take the id of a message of the same conversation.',
+  }),
+  RECIPIENT_OPTED_OUT: error<OptOutFound>({
+    kind: 'unprocessable',
+    alsoKinds: ['conflict'],
+    message: ({ source, since }) =>
+      source === 'platform'
+        ? `The recipient opted out of marketing messages in WhatsApp at ${since}; only they can take it back.`
+        : `The recipient opted out at ${since}, as this workspace recorded.`,
+    when: 'A marketing template goes to a person who opted out, or any message to one who wants none.',
+    fix: 'Send nothing of this kind to them. `source` says who recorded it: an entry of your own ends with DELETE /opt-outs/{id}, one of `platform` when the person opts in again in WhatsApp.',
+    extra: ({ source, since }) => ({ source, since }),
+    sample: { source: 'platform', since: '2026-11-20T17:42:00.000Z' },
   }),
   MESSAGE_NOT_CANCELABLE: error<{ status: string }>({
     kind: 'conflict',

@@ -4,6 +4,7 @@ import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { MediaModule } from '../media/media.module.js';
+import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
@@ -31,6 +32,7 @@ import { SCHEDULE_QUEUE, ScheduledMessages, ScheduleProcessor } from './schedule
     ConnectionsModule,
     ConversationsModule,
     MediaModule,
+    OptOutsModule,
     SendingModule,
     TemplatesModule,
     WebhookModule,

@@ -58,7 +58,7 @@ export class MessagesService {
    * Takes a message: durable and queued when this resolves.
    *
    * @param idempotencyKey a UUID; one key makes one message and never expires.
-   * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED (429) and what `SendPreparation.prepare` refuses.
+   * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED (429), RECIPIENT_OPTED_OUT (422) and what `SendPreparation.prepare` refuses.
    */
   async send(sender: Sender, idempotencyKey: string, input: MessageInput): Promise<SendResult> {
     const fingerprint = fingerprintOf(input);
@@ -81,6 +81,7 @@ export class MessagesService {
       newMessageOf(input, prepared, { idempotencyKey: key, fingerprint }, this.tracing.currentContext),
     );
     if (accepted.kind !== 'inserted') this.backlog.giveBack(reserved, 1);
+    if (accepted.optOut !== undefined) throw messagesErrors.RECIPIENT_OPTED_OUT(accepted.optOut);
     if (accepted.kind === 'window_closed') {
       throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
     }

@@ -3,6 +3,7 @@ import { workQueue } from '../../infrastructure/queue/queue.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { MediaModule } from '../media/media.module.js';
+import { OptOutsModule } from '../opt-outs/opt-outs.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
 import { ClaimRepository } from './claim/claim.repository.js';
@@ -16,7 +17,15 @@ import { SendingSweepsRepository } from './sweeps/sending-sweeps.repository.js';
 
 /** Takes queued messages to WhatsApp and records what it answered. */
 @Module({
-  imports: [workQueue(SEND_QUEUE), ConnectionsModule, ConversationsModule, MediaModule, TemplatesModule, WebhookModule],
+  imports: [
+    workQueue(SEND_QUEUE),
+    ConnectionsModule,
+    ConversationsModule,
+    MediaModule,
+    OptOutsModule,
+    TemplatesModule,
+    WebhookModule,
+  ],
   providers: [
     SendingService,
     SendProcessor,

@@ -11,6 +11,7 @@ export const WEBHOOK_EVENTS = [
   'media.ready',
   'media.failed',
   'connection.updated',
+  'contact.opt_out.updated',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 

@@ -180,6 +180,19 @@ export const GUIDES: Record<string, Guide> = {
     states: ['CONTROL_NOT_ALLOWED'],
   },
 
+  optOuts_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  optOuts_put: {
+    // Exactly one name, of a person to whom nothing else goes.
+    place: ({ body, pick }) => {
+      const { to: _to, recipient: _recipient, ...settings } = body as Json;
+      const name = pick % 2 === 0 ? { to: nextPhone() } : { recipient: `DE.${nextPhone().slice(1)}` };
+      return { body: { ...settings, ...name } };
+    },
+  },
+  optOuts_remove: {
+    place: async (_, stage, fresh) => ({ params: { id: fresh ? await stage.optOut() : stage.own.optOut } }),
+  },
+
   templates_list: {
     place: ({ query }, { own }) => ({
       params: connection(own),

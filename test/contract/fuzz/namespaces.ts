@@ -23,6 +23,7 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   webhook_remove: 'a workspace has one',
   webhook_test: 'a workspace has one',
   webhook_rotateSecret: 'a workspace has one',
+  optOuts_put: 'names a person by a number or a user id, which are of nobody',
   replays_start: 'a workspace has one webhook; the body has times and kinds',
   otp_send: 'the key identifies the project; the body has a number',
 };
@@ -211,6 +212,7 @@ export function foreignIds(foreign: Tenant): string[] {
     ...Object.values(foreign.media),
     ...foreign.deliveries,
     ...foreign.challenges,
+    foreign.optOut,
     ...foreign.contacts.flatMap(({ conversationId, earlier }) => [conversationId, earlier]),
   ];
 }

@@ -32,6 +32,8 @@ export interface Tenant {
   otp: OtpApp;
   /** Of codes that were sent. */
   challenges: string[];
+  /** Id of one of its own. */
+  optOut: string;
   /** Of a file that is there no more. */
   deletedFile: string;
 }
@@ -49,6 +51,8 @@ export interface Stage {
   unpaidKey: string;
   /** Uploads a picture and returns its id. */
   upload: () => Promise<string>;
+  /** Id of a new opt-out of the own workspace. */
+  optOut: () => Promise<string>;
   /** Key of a new workspace with a webhook. */
   subscribedKey: () => Promise<string>;
   stop: () => Promise<void>;
@@ -112,6 +116,7 @@ async function prepared(test: TestApp, hookUrl: string): Promise<Omit<Stage, 'st
       return made;
     },
     upload: () => uploadOf(test, own.workspace, own.key, 'image'),
+    optOut: () => optOutOf(test, own.key),
     subscribedKey: async () => {
       const { id } = await test.factories.workspace();
       const { text } = await test.factories.apiKey({ organizationId: id });
@@ -153,8 +158,15 @@ async function tenant(test: TestApp, hookUrl: string): Promise<Tenant> {
     replay: replay.body.data.id as string,
     otp,
     challenges,
+    optOut: await optOutOf(test, key),
     deletedFile,
   };
+}
+
+/** Of a person to whom nothing else goes. */
+async function optOutOf(test: TestApp, key: string): Promise<string> {
+  const body = { to: nextPhone(), category: 'marketing' };
+  return (await test.api.as(key).request({ method: 'PUT', path: '/opt-outs', body })).body.data.id as string;
 }
 
 async function uploadOf(test: TestApp, workspace: SendingWorkspace, key: string, type: string): Promise<string> {

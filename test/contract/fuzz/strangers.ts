@@ -12,7 +12,7 @@ type Row = { id: string; created_at: string };
 export async function ensureOwnLists({ own, foreign, test }: Stage): Promise<void> {
   const theirs = foreignIds(foreign);
   const api = test.api.as(own.key);
-  for (const path of ['/connections', '/messages', '/media', '/webhook/deliveries', '/webhook']) {
+  for (const path of ['/connections', '/messages', '/media', '/opt-outs', '/webhook/deliveries', '/webhook']) {
     const answer = await api.get(path);
     expect([path, answer.status]).toEqual([path, 200]);
     const text = JSON.stringify(answer.body);

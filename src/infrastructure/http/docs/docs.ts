@@ -19,6 +19,7 @@ import {
   EXAMPLE_MEDIA_ID,
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_OTP_CODE,
+  EXAMPLE_OPT_OUT_ID,
   EXAMPLE_OTP_ID,
 } from '../../../common/example-ids.js';
 import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from '../api-description.js';
@@ -145,6 +146,7 @@ const PAGE = {
     media: EXAMPLE_MEDIA_ID,
     delivery: EXAMPLE_DELIVERY_ID,
     replay: EXAMPLE_REPLAY_ID,
+    optOut: EXAMPLE_OPT_OUT_ID,
     otp: EXAMPLE_OTP_ID,
     otpCode: EXAMPLE_OTP_CODE,
   },

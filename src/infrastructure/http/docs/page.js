@@ -32,7 +32,8 @@
     if (sent.headers && sent.headers[header] === examples.key) sent.headers[header] = uuid();
     leaveTypeToHerald(sent.body);
     // What was sent cannot be marked as read: the demo's example is a message of a customer.
-    if (!sent.url.endsWith('/read')) sent.url = withMade(sent.url, ['message', 'media', 'delivery', 'replay', 'otp']);
+    if (!sent.url.endsWith('/read'))
+      sent.url = withMade(sent.url, ['message', 'media', 'delivery', 'replay', 'optOut', 'otp']);
     if (typeof sent.body === 'string') sent.body = withMade(sent.body, ['otp', 'otpCode']);
     return sent;
   }
@@ -47,6 +48,7 @@
   function remember(path, data) {
     if (path.endsWith('/messages') && data.id) made.message = data.id;
     if (path.endsWith('/media') && data.id) made.media = data.id;
+    if (path.endsWith('/opt-outs') && data.id) made.optOut = data.id;
     if (path.endsWith('/webhook/replay')) made.replay = data.id;
     if (path.endsWith('/otp/send')) {
       made.otp = data.id;

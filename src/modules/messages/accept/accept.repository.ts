@@ -7,6 +7,7 @@ import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
+import { type OptOutFound, optOutOf } from '../../opt-outs/opt-outs.types.js';
 import type { MessageInput } from './message-input.js';
 import { WINDOW_MS } from '../../conversations/windows/windows.js';
 
@@ -31,16 +32,17 @@ export interface NewMessage extends MessageInput {
 }
 
 /**
- * `inserted`: this call made the message. `known`: the key had one already, made from `fingerprint`. `window_closed`: the
- * key is free, but the contact's window is not open, and nothing was made.
+ * `inserted`: this call made the message. `known`: the key had one already, made from `fingerprint`. `window_closed` and
+ * `opted_out`: the key is free, but the contact's window is not open, or they opted out, and nothing was made.
  */
 export interface Accepted {
-  kind: 'inserted' | 'known' | 'window_closed';
+  kind: 'inserted' | 'known' | 'window_closed' | 'opted_out';
   messageId: string;
   fingerprint: string;
   /** The conversation that was looked up for its window, where there is one. */
   conversationId?: string | null;
   lastInboundAt?: Date | null;
+  optOut?: OptOutFound;
 }
 
 /** Messages of one caller that are stored in one transaction. */
@@ -65,6 +67,7 @@ interface StoredRow {
   isInserted: boolean;
   conversationId: string | null;
   lastInboundAt: Date | null;
+  optOut: OptOutFound | null;
 }
 
 /** Messages of groups that wait for their transaction; as many as a `GroupCommit` lets wait. */
@@ -180,6 +183,7 @@ export class AcceptRepository {
     const passed = missing.filter(
       (message) =>
         message.lookUp === 'contact' &&
+        stored.get(message.id)?.optOut === null &&
         stored.get(message.id)?.conversationId === null &&
         !known.has(keyOf(message.organizationId, message.idempotencyKey)),
     );
@@ -239,6 +243,7 @@ function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Acce
     // Its own where a batch is tried again that ran out of time after its INSERT.
     return { kind: known.id === messageId ? 'inserted' : 'known', messageId: known.id, fingerprint: known.fingerprint };
   }
+  if (stored.optOut !== null) return { kind: 'opted_out', messageId, fingerprint, optOut: stored.optOut };
   if (message.lookUp !== 'window') throw new Error('a key that conflicted has no row');
   return { kind: 'window_closed', messageId, fingerprint, lastInboundAt: stored.lastInboundAt };
 }
@@ -261,6 +266,14 @@ const FOUND = `case when i."recipientUserId" is null then coalesce(
     (select c.id from conversation c where c.connection_id = i."connectionId" and c.wa_id = i.recipient))
   else (select c.id from conversation c where c.connection_id = i."connectionId" and c.user_id = i."recipientUserId") end`;
 
+const OPT_OUT = optOutOf({
+  organizationId: 'i."organizationId"',
+  connectionId: 'i."connectionId"',
+  recipient: 'i.recipient',
+  conversationId: 'f.found_id',
+  isMarketing: 'i."isMarketing"',
+});
+
 /**
  * $1: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to be made. $2:
  * hours to live of messages without a time of their own. Conversations are made before messages, both in the order of
@@ -268,17 +281,18 @@ const FOUND = `case when i."recipientUserId" is null then coalesce(
  */
 const insertInto = (places: string): string => `
 with given as materialized (
-  select i.*, now.at, case when i."lookUp" is null then i."conversationId" else ${FOUND} end as found_id
+  select i.*, now.at, f.found_id, ${OPT_OUT} as opt_out
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     "lookUp" text, "newConversationId" uuid, type text, recipient text, "recipientUserId" text, sender text, body text,
     content jsonb, "clientMessageId" text, "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid,
-    fingerprint text, "sendAt" timestamptz, "ttlSeconds" integer, "traceContext" text)
+    fingerprint text, "sendAt" timestamptz, "ttlSeconds" integer, "traceContext" text, "isMarketing" boolean)
   cross join (select clock_timestamp() as at) as now
+  cross join lateral (select case when i."lookUp" is null then i."conversationId" else ${FOUND} end as found_id) as f
 ), made as (
   insert into conversation (id, organization_id, connection_id, phone, user_id)
   select distinct on ("connectionId", recipient) "newConversationId", "organizationId", "connectionId",
     case when "recipientUserId" is null then recipient end, "recipientUserId"
-  from given where found_id is null and "lookUp" = 'contact'
+  from given where found_id is null and "lookUp" = 'contact' and opt_out is null
   order by "connectionId", recipient
   on conflict do nothing
   returning id
@@ -297,7 +311,7 @@ with given as materialized (
     "clientMessageId", "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
     "sendAt", "ttlSeconds", decode("traceContext", 'hex'), date_trunc('milliseconds', at)
   from accepted
-  where case "lookUp" when 'window' then last_inbound_at > at - interval '${WINDOW_MS} ms'
+  where opt_out is null and case "lookUp" when 'window' then last_inbound_at > at - interval '${WINDOW_MS} ms'
     when 'contact' then conversation_id is not null else true end
   on conflict (organization_id, idempotency_key) where idempotency_key is not null do nothing
   returning id, created_at
@@ -306,7 +320,7 @@ with given as materialized (
   select id, body, content from accepted join fresh using (id)
 ), ${places}
 select a.id, f.id is not null as "isInserted", case when a."lookUp" is not null then a.conversation_id end
-  as "conversationId", a.last_inbound_at as "lastInboundAt"
+  as "conversationId", a.last_inbound_at as "lastInboundAt", a.opt_out as "optOut"
 from accepted a left join fresh f using (id)
 where f.id is null or a."lookUp" is not null`;
 

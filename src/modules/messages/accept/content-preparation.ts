@@ -63,7 +63,8 @@ export class ContentPreparation {
         ? given.content
         : withHeaderFile(given.content, template.headerMedia, given.mediaObjectId);
     const components = (content.components ?? []) as Record<string, unknown>[];
-    return { ...given, content, body: template.render(components) };
+    const isMarketing = template.category === 'MARKETING';
+    return { ...given, content, body: template.render(components), isMarketing };
   }
 
   private async requireFiles(organizationId: string, given: MessageContent): Promise<MessageContent> {

@@ -12,6 +12,8 @@ import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { RecipientsService } from '../../conversations/windows/recipients.service.js';
+import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
+import type { OptOutTarget } from '../../opt-outs/opt-outs.types.js';
 import type { SendBatchResponse } from '../dto/send-batch.js';
 import { conversationsErrors } from '../../conversations/conversations.errors.js';
 import { type BatchError, messagesErrors } from '../messages.errors.js';
@@ -20,7 +22,14 @@ import { AcceptRepository, type Accepted, GroupRefused, type NewMessage } from '
 import { BacklogGuard, type Reservation } from './backlog-guard.js';
 import { fingerprintOf, type MessageInput, readMessageInput } from './message-input.js';
 import { requireTimeAhead } from './schedule.js';
-import { newMessageOf, SendPreparation, type PreparedSend, type RequestKey, type Sender } from './send-preparation.js';
+import {
+  newMessageOf,
+  requireNoOptOut,
+  SendPreparation,
+  type PreparedSend,
+  type RequestKey,
+  type Sender,
+} from './send-preparation.js';
 import { windowClosesAt } from '../../conversations/windows/windows.js';
 
 /** One message of a batch, and what is known of it so far. */
@@ -52,6 +61,7 @@ export class SendBatchService {
     private readonly accepts: AcceptRepository,
     private readonly preparation: SendPreparation,
     private readonly recipients: RecipientsService,
+    private readonly optOuts: OptOutsService,
     private readonly backlog: BacklogGuard,
     private readonly sending: SendingService,
     private readonly tracing: Tracing,
@@ -141,8 +151,16 @@ export class SendBatchService {
   private async findFurther(organizationId: string, entries: readonly Entry[]): Promise<void> {
     const others = entries.filter(isStorable);
     await this.answerRepeats(organizationId, others);
-    for (const entry of others.filter(isStorable)) {
+    const storable = others.filter(isStorable);
+    const found = await this.optOuts.find(storable.map(targetOf));
+    for (const [index, entry] of storable.entries()) {
       const { request, prepared } = entry;
+      try {
+        requireNoOptOut(prepared.message, found[index]);
+      } catch (error) {
+        refuse(entry, error);
+        continue;
+      }
       if (prepared.conversationId !== null || request.input.type === 'template') continue;
       const open = this.recipients.requireOpen(prepared.connection.id, request.input.recipient);
       await open.catch((error: unknown) => refuse(entry, error));
@@ -229,6 +247,11 @@ interface Reserved {
   reservation: Reservation;
 }
 
+function targetOf({ request: { input }, prepared: { connection, conversationId } }: StorableEntry): OptOutTarget {
+  const { id: connectionId, organizationId } = connection;
+  return { organizationId, connectionId, recipient: input.recipient, conversationId };
+}
+
 type StorableEntry = Entry & { request: NonNullable<Entry['request']>; prepared: PreparedSend };
 
 function isStorable(entry: Entry): entry is StorableEntry {
@@ -247,8 +270,9 @@ function isRefused({ error }: Entry): boolean {
 /** What the statement, or an earlier request with its key, made of a message; undefined: nothing. */
 function settle(entry: Entry, accepted: Accepted | undefined): void {
   if (accepted === undefined) return;
-  const { kind, messageId, fingerprint, lastInboundAt } = accepted;
-  if (kind === 'window_closed') {
+  const { kind, messageId, fingerprint, lastInboundAt, optOut } = accepted;
+  if (optOut !== undefined) entry.error = messagesErrors.RECIPIENT_OPTED_OUT(optOut);
+  else if (kind === 'window_closed') {
     entry.error = conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) });
   } else if (kind === 'known' && fingerprint !== entry.request?.fingerprint) {
     entry.error = messagesErrors.IDEMPOTENCY_KEY_REUSED();

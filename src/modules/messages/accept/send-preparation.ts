@@ -12,6 +12,8 @@ import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
 import type { Message } from '../messages.types.js';
 import { isUserId } from '../../conversations/contacts/recipient.js';
+import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
+import type { OptOutsFound } from '../../opt-outs/opt-outs.types.js';
 import { RecipientsService } from '../../conversations/windows/recipients.service.js';
 import type { MessageContent } from './variants/variant.js';
 
@@ -61,12 +63,19 @@ export function newMessageOf(
     clientMessageId: input.clientMessageId,
     replyToMessageId: input.replyToMessageId,
     mediaObjectId: message.mediaObjectId,
+    isMarketing: message.isMarketing,
     idempotencyKey,
     fingerprint,
     sendAt: input.sendAt,
     ttlSeconds: input.ttlSeconds,
     traceContext,
   };
+}
+
+/** @throws RECIPIENT_OPTED_OUT (422). */
+export function requireNoOptOut({ isMarketing }: MessageContent, optOuts: OptOutsFound | undefined): void {
+  const found = isMarketing === true ? optOuts?.marketing : optOuts?.others;
+  if (found) throw messagesErrors.RECIPIENT_OPTED_OUT(found);
 }
 
 /** Checks what the request's form does not show: payment, number, window, and what it refers to. */
@@ -78,6 +87,7 @@ export class SendPreparation {
     private readonly contents: ContentPreparation,
     private readonly connections: ConnectionsService,
     private readonly billing: BillingService,
+    private readonly optOuts: OptOutsService,
   ) {}
 
   /**
@@ -111,18 +121,34 @@ export class SendPreparation {
   /**
    * Lets a stored message pass that could be sent now, and returns its content as it would be.
    *
-   * @throws what `prepare` throws with 422, as 409.
+   * @param optOuts of its recipient, where they are known.
+   * @throws what `prepare` throws with 422, as 409, and RECIPIENT_OPTED_OUT.
    */
-  async prepareAgain(organizationId: string, message: Message): Promise<MessageContent> {
+  async prepareAgain(organizationId: string, message: Message, optOuts?: OptOutsFound): Promise<MessageContent> {
     try {
       const connection = await this.readyConnection(organizationId, message.connectionId);
       if (message.type !== 'template') {
         await this.recipients.requireOpen(message.connectionId, message.recipientUserId ?? message.recipient ?? '');
       }
-      return await this.contents.prepareAgain(connection, message, message.recipientUserId !== null);
+      const content = await this.contents.prepareAgain(connection, message, message.recipientUserId !== null);
+      requireNoOptOut(content, optOuts ?? (await this.optOutsOf([message])).get(message));
+      return content;
     } catch (error) {
       throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
     }
+  }
+
+  /** What keeps messages from their recipients; one statement. */
+  async optOutsOf(messages: readonly Message[]): Promise<Map<Message, OptOutsFound>> {
+    const found = await this.optOuts.find(
+      messages.map(({ organizationId, connectionId, conversationId, recipient, recipientUserId }) => ({
+        organizationId,
+        connectionId,
+        conversationId,
+        recipient: recipientUserId ?? recipient ?? '',
+      })),
+    );
+    return new Map(messages.map((message, index) => [message, found[index] as OptOutsFound]));
   }
 
   /** The conversation that an answer belongs to. A template may go to any contact at any time, all else into a window. */

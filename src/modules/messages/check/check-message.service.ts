@@ -12,10 +12,11 @@ import { ContentPreparation } from '../accept/content-preparation.js';
 import type { MessageInput } from '../accept/message-input.js';
 import { isUserId } from '../../conversations/contacts/recipient.js';
 import { requireTimeAhead } from '../accept/schedule.js';
-import { SendPreparation, type Sender } from '../accept/send-preparation.js';
+import { requireNoOptOut, SendPreparation, type Sender } from '../accept/send-preparation.js';
 import type { MessageContent, TemplateContent } from '../accept/variants/variant.js';
 import { ownerOf, UNKNOWN_OWNER } from '../../conversations/control/owner.js';
 import { windowClosesAt } from '../../conversations/windows/windows.js';
+import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import type { CheckedMessageResponse, RenderedMessageResponse } from '../dto/check-message.js';
 import { conversationsErrors } from '../../conversations/conversations.errors.js';
@@ -49,6 +50,7 @@ export class CheckMessageService {
     private readonly backlog: BacklogGuard,
     private readonly sending: SendingService,
     private readonly billing: BillingService,
+    private readonly optOuts: OptOutsService,
     private readonly publicUrl: PublicUrl,
   ) {}
 
@@ -106,15 +108,15 @@ export class CheckMessageService {
         throw error;
       },
     );
+    const target = { organizationId, connectionId: connection.id, recipient: input.recipient, conversationId };
+    const [optOuts] = await this.optOuts.find([target]);
+    await passes(() => requireNoOptOut(prepared ?? input, optOuts));
     const template = input.type === 'template' ? await this.shown(connection, prepared ?? input) : null;
     const queue = later(
       input,
       await this.sending.estimate({
-        organizationId,
-        connectionId: connection.id,
-        recipient: input.recipient,
+        ...target,
         recipientUserId: isUserId(input.recipient) ? input.recipient : null,
-        conversationId,
       }),
     );
     const lastFailure =

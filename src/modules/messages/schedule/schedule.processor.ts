@@ -12,7 +12,9 @@ import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
 import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
+import type { OptOutsFound } from '../../opt-outs/opt-outs.types.js';
 import { SendPreparation } from '../accept/send-preparation.js';
+import type { Message } from '../messages.types.js';
 import { SendingService } from '../../sending/sending.service.js';
 import { ScheduleRepository, type Decision, type DueMessage } from './schedule.repository.js';
 
@@ -37,6 +39,7 @@ const CATEGORY_OF: Readonly<Record<string, FailureCategory>> = {
   TEMPLATE_NOT_APPROVED: 'template_unavailable',
   TEMPLATE_PARAMETERS_MISMATCH: 'invalid_content',
   RECIPIENT_NEEDS_PHONE: 'invalid_recipient',
+  RECIPIENT_OPTED_OUT: 'opted_out',
   MEDIA_NOT_FOUND: 'media_error',
   MEDIA_TYPE_MISMATCH: 'media_error',
   VALIDATION_FAILED: 'invalid_content',
@@ -85,9 +88,13 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
     let paid: Promise<void> | undefined;
     const pay = (organizationId: string) =>
       (paid ??= this.preparation.requirePayment({ organizationId, apiPaidUntil: null }));
+    // Likewise, for all messages together.
+    let found: Promise<Map<Message, OptOutsFound>> | undefined;
+    const optOutsOf = async (message: Message) =>
+      (await (found ??= this.preparation.optOutsOf(due.map((each) => each.message)))).get(message);
     await mapAtOnce(due, AT_ONCE, async (each) => {
       if (this.stopping) return;
-      const decision = await this.decide(each, pay);
+      const decision = await this.decide(each, pay, optOutsOf);
       if (decision !== null) decisions.push(decision);
       else unknown.push(each.message.id);
     });
@@ -115,12 +122,13 @@ export class ScheduledMessages implements QueueKind<DueMessage[]> {
   private async decide(
     { message, isExpired }: DueMessage,
     pay: (organizationId: string) => Promise<void>,
+    optOutsOf: (message: Message) => Promise<OptOutsFound | undefined>,
   ): Promise<Decision | null> {
     const { id: messageId, organizationId } = message;
     if (isExpired) return { messageId, refusal: EXPIRED, body: null };
     try {
       await pay(organizationId);
-      const { body } = await this.preparation.prepareAgain(organizationId, message);
+      const { body } = await this.preparation.prepareAgain(organizationId, message, await optOutsOf(message));
       return { messageId, refusal: null, body };
     } catch (error) {
       const category = error instanceof AppError ? CATEGORY_OF[error.code] : undefined;

@@ -88,6 +88,7 @@ function doubtful({ errorCode }: Message): ExplanationResponse {
 /** Refusals of Herald at the time of a scheduled message, where the category alone would tell of WhatsApp. */
 const REFUSED_AT_ITS_TIME: Readonly<Record<string, string>> = {
   SUBSCRIPTION_REQUIRED: 'When its time came, the API was not paid for. Retry it once the subscription runs again.',
+  RECIPIENT_OPTED_OUT: 'When its time came, the recipient had opted out. GET /opt-outs says who recorded it.',
   CONNECTION_NOT_READY: 'When its time came, its number was not connected. Retry it once the number is connected.',
 };
 

@@ -15,6 +15,8 @@ import type { AcceptedOutcome, NotAcceptedOutcome, SendOutcome } from '../../../
 import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
+import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
+import { OPTED_OUT_CODE } from '../../opt-outs/opt-outs.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
@@ -61,6 +63,7 @@ export class MessageSender implements QueueKind<SendTask> {
     private readonly lanes: LaneRepository,
     private readonly connections: ConnectionsService,
     private readonly templates: TemplatesService,
+    private readonly optOuts: OptOutsService,
     private readonly webhook: WebhookService,
     private readonly files: FileExchange,
     private readonly client: CloudApiClient,
@@ -143,6 +146,7 @@ export class MessageSender implements QueueKind<SendTask> {
     const category = sent.kind === 'accepted' ? 'none' : sent.category;
     this.counters.increment(`send_${sent.kind}`);
     this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
+    if (sent.kind !== 'accepted' && sent.platformCode === OPTED_OUT_CODE) await this.noteOptOut(message);
     const dueInMs = await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
     const after = sent.kind === 'accepted' ? this.afterAccepted(task, sent) : this.afterRefusal(connection, sent);
     if (after !== null) await after;
@@ -236,6 +240,12 @@ export class MessageSender implements QueueKind<SendTask> {
     if (outcome.platformCode === PAYMENT_MISSING) return this.logErrors(this.connections.paymentMissing(connection));
     const isSuspect = outcome.kind === 'rejected' && outcome.category === 'template_unavailable';
     return isSuspect ? this.logErrors(this.templates.suspect(connection)) : null;
+  }
+
+  /** First, so that nobody who knows of the failure can send another. */
+  private noteOptOut({ organizationId, connectionId, recipient, recipientUserId: userId }: ClaimedMessage) {
+    const phone = userId === null ? recipient : null;
+    return this.logErrors(this.optOuts.noteRefusal({ organizationId, connectionId, phone, userId }));
   }
 
   private pause(connectionId: string, outcome: NotAcceptedOutcome): Promise<void> {

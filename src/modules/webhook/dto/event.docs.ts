@@ -3,6 +3,7 @@ import {
   EXAMPLE_CONVERSATION_ID,
   EXAMPLE_MEDIA_ID,
   EXAMPLE_MESSAGE_ID,
+  EXAMPLE_OPT_OUT_ID,
 } from '../../../common/example-ids.js';
 import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
 import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
@@ -252,6 +253,21 @@ const CONNECTION = object({
   ),
 });
 
+const OPT_OUT = object({
+  opt_out_id: is(uuid, EXAMPLE_OPT_OUT_ID, 'Of GET /opt-outs.'),
+  connection_id: is(
+    nullable(uuid),
+    EXAMPLE_CONNECTION_ID,
+    'The number that it is about; null: all numbers of the workspace, as with its own entries.',
+  ),
+  contact: object({ phone: is(nullable(text), CONTACT_PHONE), user_id: is(nullable(text), null) }),
+  source: is(oneOf(['own', 'platform']), 'platform', 'Recorded by the workspace, or reported by WhatsApp.'),
+  category: is(oneOf(['marketing', 'all']), 'marketing', 'Marketing templates, or every message.'),
+  opted_out: is(flag, true, 'False: the entry has ended; another one may still hold.'),
+  reason: is(nullable(text), 'User requested to stop marketing messages'),
+  occurred_at: is(time, SECOND, 'By the platform, in whole seconds, or when Herald recorded it.'),
+});
+
 interface EventDocs {
   summary: string;
   description: string;
@@ -363,6 +379,14 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
     data: CONNECTION,
     as: 'quality',
   },
+  'contact.opt_out.updated': {
+    summary: 'A person opted out, or in again',
+    description:
+      'Sent where an opt-out begins or ends: by what the person chose in WhatsApp, by a message that WhatsApp refused for it, by a keyword, and by PUT and DELETE /opt-outs.',
+    data: OPT_OUT,
+    as: 'opted_out',
+    further: { opted_in: { ...OPT_OUT.example, opted_out: false, reason: null } },
+  },
   [TEST_EVENT]: {
     summary: 'A test',
     description: 'Sent by POST /webhook/test, whatever kinds the webhook has chosen.',
@@ -420,7 +444,7 @@ function envelopeOf(type: EventType) {
 
 /** Of `message.received`: MessageReceivedEvent. */
 function schemaNameOf(type: EventType): string {
-  const words = type.split('.').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  const words = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join('')}Event`;
 }
 

@@ -25,7 +25,7 @@ export class EventsController {
    * called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
    * false: others were passed over.
    *
-   * Events about messages need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
+   * Events about messages and opt-outs need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
    * key without it they are left out, and `omitted` names their types.
    */
   @Get()

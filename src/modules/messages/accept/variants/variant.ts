@@ -11,6 +11,8 @@ export interface MessageContent {
   /** One line for lists of messages. */
   body: string | null;
   mediaObjectId: string | null;
+  /** A marketing template, which is not for those who opted out; only where it was prepared. */
+  isMarketing?: boolean | undefined;
 }
 
 /** `content` of a template message. */
@@ -21,7 +23,7 @@ export interface TemplateContent {
 }
 
 /** What a valid body means: how it is stored, sent and shown. */
-export type NormalizedContent = Omit<MessageContent, 'mediaObjectId'>;
+export type NormalizedContent = Omit<MessageContent, 'mediaObjectId' | 'isMarketing'>;
 
 /** One form of POST /messages. */
 export interface MessageVariant {

@@ -1,0 +1,293 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../common/ids.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
+import { spellingsOf } from '../../infrastructure/whatsapp/account-number.js';
+import type { Subject } from '../workspaces/erasure/erasure.service.js';
+import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
+import type { KeywordsByLanguage } from './opt-out-keywords.js';
+import {
+  hashOf,
+  optOutOf,
+  type OptOut,
+  type OptOutReport,
+  type OptOutsFound,
+  type OptOutSource,
+  type OptOutTarget,
+} from './opt-outs.types.js';
+
+/** What is null does not filter. */
+export interface OptOutFilter extends ListCursor {
+  phone: string | null;
+  userId: string | null;
+  source: OptOutSource | null;
+  limit: number;
+}
+
+interface Row extends OptOut {
+  active: boolean;
+  saidAt: Date;
+}
+
+/** Every name of one person, as they are hashed, and what is shown of them. */
+interface Person {
+  names: string[];
+  phone: string | null;
+  userId: string | null;
+}
+
+interface ContactRow {
+  id: string;
+  phone: string | null;
+  waId: string | null;
+  userId: string | null;
+}
+
+/** Names lead to conversations, and those to further names. */
+const ROUNDS = 3;
+
+/** The tables of opt-outs. A transaction that changes entries of a workspace holds the row with its salt. */
+@Injectable()
+export class OptOutsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** For each message, in the same order, what keeps it from its recipient. */
+  find(targets: readonly OptOutTarget[]): Promise<OptOutsFound[]> {
+    return this.database.query<OptOutsFound>(FIND, [JSON.stringify(targets)]);
+  }
+
+  /** One page, newest first. */
+  async page(organizationId: string, filter: OptOutFilter): Promise<OptOut[]> {
+    const { phone, userId, source, limit, before, beforeId } = filter;
+    const person = phone === null && userId === null ? null : await this.personOf(organizationId, null, phone, userId);
+    return this.database.query<OptOut>(PAGE, [organizationId, person?.names ?? null, source, before, beforeId, limit]);
+  }
+
+  /**
+   * Enters what was said of a person, unless something newer is known; of two at one time the opt-out wins. In one
+   * transaction with the event of the change.
+   *
+   * @returns the entry, and whether it began or ended.
+   */
+  enter(report: OptOutReport): Promise<{ entry: OptOut; changed: boolean }> {
+    return this.database.transaction(async () => {
+      const { organizationId, connectionId, source, category, optedOut } = report;
+      await this.lock(organizationId);
+      const person = await this.personOf(organizationId, connectionId, report.phone, report.userId);
+      const rows = await this.database.query<Row>(KNOWN, [
+        organizationId,
+        person.names,
+        source,
+        category,
+        connectionId,
+      ]);
+      const known = await this.joined(organizationId, rows);
+      const at = await this.timeOf(report.at);
+      const time = known === null ? -Infinity : known.saidAt.getTime();
+      const isNews = at.getTime() > time || (at.getTime() === time && optedOut);
+      const before = known ?? { id: newId(), connectionId, source, category, active: false, since: at };
+      const begins = optedOut && !before.active;
+      const entry: Row = isNews
+        ? {
+            ...before,
+            active: optedOut,
+            saidAt: at,
+            since: begins ? at : before.since,
+            phone: optedOut ? person.phone : null,
+            userId: optedOut ? person.userId : null,
+            reason: optedOut ? (report.reason ?? (before.active ? (known?.reason ?? null) : null)) : null,
+          }
+        : (known as Row);
+      if (isNews) await this.database.execute(WRITE, valuesOf(organizationId, entry));
+      await this.database.execute(NAME, [organizationId, person.names, entry.id]);
+      const changed = before.active !== entry.active;
+      if (changed) await this.announce(organizationId, { ...entry, phone: person.phone, userId: person.userId }, at);
+      return { entry, changed };
+    });
+  }
+
+  /** Ends one of the workspace's own entries. `missing`: there is none; `platform`: it is not the workspace's own. */
+  remove(organizationId: string, id: string): Promise<'removed' | 'missing' | 'platform'> {
+    return this.database.transaction(async () => {
+      await this.lock(organizationId);
+      const [row] = await this.database.query<Row>(
+        `select ${COLUMNS} from opt_out o where o.organization_id = $1 and o.id = $2 and ${SHOWN}`,
+        [organizationId, id],
+      );
+      if (row === undefined) return 'missing';
+      if (row.source !== 'own') return 'platform';
+      const saidAt = await this.timeOf(null);
+      const ended = { ...row, active: false, saidAt };
+      const values = { ...ended, phone: null, userId: null, reason: null };
+      await this.database.execute(WRITE, valuesOf(organizationId, values));
+      await this.announce(organizationId, ended, saidAt);
+      return 'removed';
+    });
+  }
+
+  /** What names the person goes; the hashes keep what they decided. Returns how many entries named them. */
+  async erase({ organizationId, numbers, userIds, conversationIds }: Subject, erase: boolean): Promise<number> {
+    const names = [...numbers.flatMap(spellingsOf), ...userIds, ...conversationIds];
+    const sql = erase
+      ? `update opt_out o set phone = null, user_id = null, reason = null where ${OF_PERSON} and ${SHOWN}`
+      : `select from opt_out o where ${OF_PERSON} and ${SHOWN}`;
+    return this.database.execute(sql, [organizationId, names]);
+  }
+
+  async keywords(organizationId: string): Promise<KeywordsByLanguage> {
+    const row = await this.database.find<{ keywords: KeywordsByLanguage }>(
+      'select keywords from opt_out_keywords where organization_id = $1',
+      [organizationId],
+    );
+    return row?.keywords ?? {};
+  }
+
+  async setKeywords(organizationId: string, keywords: KeywordsByLanguage): Promise<void> {
+    await this.database.execute(
+      `insert into opt_out_keywords (organization_id, keywords) values ($1, $2)
+       on conflict (organization_id) do update set keywords = excluded.keywords`,
+      [organizationId, JSON.stringify(keywords)],
+    );
+  }
+
+  private async lock(organizationId: string): Promise<void> {
+    await this.database.execute(
+      'insert into opt_out_salt (organization_id, salt) values ($1, $2) on conflict do nothing',
+      [organizationId, randomBytes(16).toString('hex')],
+    );
+    await this.database.execute('select from opt_out_salt where organization_id = $1 for update', [organizationId]);
+  }
+
+  /** At most the database's own time, which is the default: a clock that is ahead must not decide for long. */
+  private async timeOf(at: Date | null): Promise<Date> {
+    const sql = `select least($1::timestamptz, date_trunc('milliseconds', clock_timestamp())) as at`;
+    return (await this.database.row<{ at: Date }>(sql, [at])).at;
+  }
+
+  private async personOf(
+    organizationId: string,
+    connectionId: string | null,
+    phone: string | null,
+    userId: string | null,
+  ): Promise<Person> {
+    const names = new Set([
+      ...(phone === null ? [] : [phone, ...spellingsOf(phone)]),
+      ...(userId === null ? [] : [userId]),
+    ]);
+    let rows: ContactRow[] = [];
+    for (let round = 0, known = 0; round < ROUNDS && names.size > known; round++) {
+      known = names.size;
+      rows = await this.database.query<ContactRow>(CONTACTS, [organizationId, connectionId, [...names]]);
+      for (const row of rows) for (const name of [row.id, row.phone, row.waId, row.userId]) if (name) names.add(name);
+    }
+    const named = rows.find((row) => (row.waId ?? row.phone) !== null);
+    return {
+      names: [...names],
+      phone: phone ?? named?.waId ?? named?.phone ?? null,
+      userId: userId ?? rows.find((row) => row.userId !== null)?.userId ?? null,
+    };
+  }
+
+  /** Entries of names that turn out to be one person's become one: what was said last counts. */
+  private async joined(organizationId: string, rows: readonly Row[]): Promise<Row | null> {
+    const [first, ...others] = rows;
+    if (first === undefined) return null;
+    if (others.length > 0) {
+      await this.database.execute(JOIN, [organizationId, first.id, others.map(({ id }) => id)]);
+      await this.database.execute('delete from opt_out where organization_id = $1 and id = any($2)', [
+        organizationId,
+        others.map(({ id }) => id),
+      ]);
+    }
+    return first;
+  }
+
+  private async announce(organizationId: string, entry: Row, at: Date): Promise<void> {
+    await this.database.execute(ANNOUNCE, [organizationId, entry.id, entry.phone, entry.userId, at]);
+  }
+}
+
+function valuesOf(organizationId: string, entry: Row): unknown[] {
+  const { id, connectionId, source, category, active, since, saidAt, phone, userId, reason } = entry;
+  return [id, organizationId, connectionId, source, category, active, since, saidAt, phone, userId, reason];
+}
+
+const COLUMNS = `o.id, o.connection_id as "connectionId", o.source, o.category, o.active, o.since, o.said_at as "saidAt",
+  o.phone, o.user_id as "userId", o.reason`;
+
+/** Entries that callers see. */
+const SHOWN = 'o.active and (o.phone is not null or o.user_id is not null)';
+
+/** $1 the workspace, $2 names. */
+const OF_PERSON = `o.organization_id = $1 and o.id = any(array(
+    select k.opt_out_id from opt_out_salt s cross join unnest($2::text[]) as n (name)
+    join opt_out_name k on k.organization_id = s.organization_id and k.hash = ${hashOf('s.salt', 'n.name')}
+    where s.organization_id = $1))`;
+
+const found = (isMarketing: string): string =>
+  optOutOf({
+    organizationId: 't."organizationId"',
+    connectionId: 't."connectionId"',
+    recipient: 't.recipient',
+    conversationId: 't."conversationId"',
+    isMarketing,
+  });
+
+const FIND = `
+select ${found('true')} as marketing, ${found('false')} as others
+from rows from (json_to_recordset($1) as ("organizationId" uuid, "connectionId" uuid, recipient text, "conversationId" uuid))
+  with ordinality as t ("organizationId", "connectionId", recipient, "conversationId", place)
+order by t.place`;
+
+const PAGE = `
+select ${COLUMNS} from opt_out o
+where o.organization_id = $1 and ${SHOWN} and ($3::text is null or o.source = $3)
+  and ($2::text[] is null or ${OF_PERSON})
+  and ($4::timestamptz is null or case when $5::uuid is null then o.since < $4 else (o.since, o.id) < ($4, $5) end)
+order by o.since desc, o.id desc limit $6`;
+
+/** What was said last first. */
+const KNOWN = `
+select ${COLUMNS} from opt_out o
+where ${OF_PERSON} and o.source = $3 and o.category = $4 and o.connection_id is not distinct from $5::uuid
+order by o.said_at desc, o.active desc, o.id`;
+
+const WRITE = `
+insert into opt_out (id, organization_id, connection_id, source, category, active, since, said_at, phone, user_id, reason)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+on conflict (id) do update set active = excluded.active, since = excluded.since, said_at = excluded.said_at,
+  phone = excluded.phone, user_id = excluded.user_id, reason = excluded.reason`;
+
+const NAME = `
+insert into opt_out_name (organization_id, hash, opt_out_id)
+select s.organization_id, ${hashOf('s.salt', 'n.name')}, $3::uuid
+from opt_out_salt s cross join unnest($2::text[]) as n (name) where s.organization_id = $1
+on conflict do nothing`;
+
+const JOIN = `
+with gone as (
+  delete from opt_out_name where organization_id = $1 and opt_out_id = any($3::uuid[]) returning hash
+)
+insert into opt_out_name (organization_id, hash, opt_out_id) select distinct $1::uuid, hash, $2::uuid from gone
+on conflict do nothing`;
+
+/** $2: null for the numbers of the workspace. */
+const contacts = (condition: string): string => `
+select c.id, c.phone, c.wa_id as "waId", c.user_id as "userId"
+from connection n join conversation c on c.connection_id = n.id and ${condition}
+where n.organization_id = $1 and ($2::uuid is null or n.id = $2)`;
+
+const CONTACTS = ['c.phone = any($3::text[])', 'c.wa_id = any($3::text[])', 'c.user_id = any($3::text[])']
+  .map(contacts)
+  .join('\nunion');
+
+const ANNOUNCE = `
+with ${insertWebhookEvents(`(
+  select o.organization_id, 'contact.opt_out.updated'::text as event_type, $5::timestamptz as occurred_at,
+    case when o.connection_id is not null then array[o.connection_id] end as connection_ids, null::bytea as trace_context,
+    jsonb_build_object('opt_out_id', o.id, 'connection_id', o.connection_id,
+      'contact', jsonb_build_object('phone', $3::text, 'user_id', $4::text), 'source', o.source, 'category', o.category,
+      'opted_out', o.active, 'reason', o.reason, 'occurred_at', ${isoTime('$5::timestamptz')}) as event_data
+  from opt_out o where o.organization_id = $1 and o.id = $2)`)}
+select 1`;

@@ -1,0 +1,39 @@
+import { isObject } from '../../common/json.js';
+import { MARKETING_PREFERENCE } from '../../infrastructure/whatsapp/webhook-payload.js';
+import { ownId, ownList, ownText, ownTime } from '../../infrastructure/whatsapp/json-access.js';
+
+/** What a person chose in WhatsApp about marketing messages of one number. */
+export interface UserPreference {
+  phone: string | null;
+  userId: string | null;
+  optedOut: boolean;
+  /** The platform's time, in whole seconds. */
+  at: Date | null;
+  /** The platform's words. */
+  detail: string | null;
+}
+
+/** `signup`: they opted in for the first time. */
+const VALUES: Readonly<Record<string, boolean>> = { stop: true, resume: false, signup: false };
+
+/** Reads the value of a `user_preferences` notification; what says nothing that is known of a person is left out. */
+export function readUserPreferences(value: unknown): UserPreference[] {
+  const contacts = ownList(value, 'contacts').filter(isObject);
+  const preferences = ownList(value, 'user_preferences').filter(isObject);
+  // Either may be missing: what is about one person is about the only contact.
+  const only = contacts.length === 1 && preferences.length === 1 ? contacts[0] : null;
+  return preferences.flatMap((preference) => {
+    const optedOut = VALUES[ownText(preference, 'value') ?? ''];
+    if (optedOut === undefined || (ownText(preference, 'category') ?? MARKETING_PREFERENCE) !== MARKETING_PREFERENCE) {
+      return [];
+    }
+    const phone = digitsOf(ownId(preference, 'wa_id') ?? ownId(only, 'wa_id'));
+    const userId = ownId(preference, 'user_id') ?? ownId(only, 'user_id');
+    if (phone === null && userId === null) return [];
+    return [{ phone, userId, optedOut, at: ownTime(preference, 'timestamp'), detail: ownText(preference, 'detail') }];
+  });
+}
+
+function digitsOf(text: string | null): string | null {
+  return text === null ? null : (/^\+?(\d{1,20})$/.exec(text)?.[1] ?? null);
+}
