@@ -66,7 +66,14 @@ export class ConversationControlService {
       if (isTokenRefused(answer)) await this.connections.requireOtherToken(connection);
       throw controlError(answer);
     }
-    const handover = { at, owner: OWNER_AFTER[action], role: role ?? null, note: note ?? null, context: null };
+    const handover = {
+      at,
+      isOurs: true as const,
+      owner: OWNER_AFTER[action],
+      role: role ?? null,
+      note: note ?? null,
+      context: null,
+    };
     await this.database.transaction(() =>
       this.rows.enterAll(
         [{ organizationId, connectionId: connection_id, conversationId, handover }],

@@ -80,3 +80,16 @@ it('the order and the number of reports mean nothing', () => {
     }),
   );
 });
+
+it('our own request is later than what is known, also in the same second; its notification changes nothing', () => {
+  const at = new Date(1_795_248_000_000);
+  const said = { at, role: null, note: null, context: null };
+  const taken = laterHandover(NOTHING, { ...said, owner: 'you', isOurs: true });
+  const released = laterHandover(taken, { ...said, owner: 'unknown', isOurs: true });
+  expect(released.handoverTo).toBe('unknown');
+  for (const owner of ['you', 'unknown', 'you'] as const) {
+    expect(laterHandover(released, { ...said, owner })).toEqual(released);
+  }
+  const next = { ...said, at: new Date(at.getTime() + 1_000), owner: 'other' as const };
+  expect(laterHandover(released, next).handoverTo).toBe('other');
+});

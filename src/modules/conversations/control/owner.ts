@@ -16,6 +16,8 @@ export interface OwnerFacts {
 /** Control was passed, taken or given back. */
 export interface Handover {
   at: Date;
+  /** Our own request, which the platform has carried out: it is later than what is known. */
+  isOurs?: true;
   owner: Owner;
   /** Of the new owner, where it is another app. */
   role: string | null;
@@ -54,9 +56,15 @@ type HandoverFacts = Pick<OwnerFacts, 'handoverAt' | 'handoverTo' | 'handoverRol
 
 /** Of two handovers the later one; of the same second always the same one, in whichever order they come. */
 export function laterHandover(known: HandoverFacts, said: Handover | HandoverFacts): HandoverFacts {
+  // Notifications have whole seconds, in which there may be two requests.
+  const isOurs = 'at' in said && said.isOurs === true;
   const other =
     'at' in said
-      ? { handoverAt: said.at, handoverTo: said.owner, handoverRole: said.owner === 'other' ? said.role : null }
+      ? {
+          handoverAt: isOurs ? new Date(Math.max(said.at.getTime(), timeOf(known.handoverAt) + 1)) : said.at,
+          handoverTo: said.owner,
+          handoverRole: said.owner === 'other' ? said.role : null,
+        }
       : said;
   const rank = ({ handoverTo, handoverRole }: HandoverFacts): string => `${handoverTo ?? ''} ${handoverRole ?? ''}`;
   const difference = timeOf(known.handoverAt) - timeOf(other.handoverAt);
