@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import type { Response } from 'express';
 import { SetMetadata, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
@@ -35,6 +36,18 @@ const BODY_TIMEOUT_MS = 8_000;
 export function hasBody(req: IncomingMessage): boolean {
   const length = req.headers['content-length'];
   return length === undefined ? req.headers['transfer-encoding'] !== undefined : length !== '0';
+}
+
+/**
+ * Call it before a refusal is written. A caller that still sends a large body may be cut off (`drainUnreadBody`), so it is told not
+ * to use the connection again: else its next request would be lost with it. Node would close the connection with the answer,
+ * which may cost the answer; so only our side is ended, and the caller's is read on.
+ */
+export function closeAfterUnreadBody(req: HeraldRequest, res: Response): void {
+  if (req.complete || !hasBody(req)) return;
+  const { socket } = req;
+  res.setHeader('Connection', 'close');
+  socket.destroySoon = () => void socket.end();
 }
 
 /** @throws UNSUPPORTED_CONTENT_TYPE (415) for a compressed body. */

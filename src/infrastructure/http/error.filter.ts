@@ -4,10 +4,9 @@ import { AppError, MAX_FIELD_LENGTH, MAX_DETAILS, type ErrorDetail } from '../..
 import { API_VERSION, API_VERSION_HEADER } from './api-version.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
-import { closeAfterUnreadBody } from './server-limits.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { isExhausted, isTransientConflict, isUnreachable } from '../database/database-faults.js';
-import { JSON_LIMIT_BYTES } from './body.guard.js';
+import { closeAfterUnreadBody, JSON_LIMIT_BYTES } from './body.guard.js';
 import { clip } from '../../common/clip.js';
 
 /** So many lines a second say that the service is away or overloaded; the rest are counted. A line costs more than an answer. */

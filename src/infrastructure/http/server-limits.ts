@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
-import type { Response } from 'express';
 import { systemClock } from '../../common/clock.js';
 import { invalidField } from '../../common/common.errors.js';
 import { API_VERSION, API_VERSION_HEADER } from './api-version.js';
-import { hasBody } from './body.guard.js';
 import { errorBody } from './error.filter.js';
 import { originOf } from '../../common/public-address.js';
 import { type HeraldRequest, REQUEST_ID_HEADER } from './herald-request.js';
@@ -159,18 +157,6 @@ function queuedBytes(socket: Socket): number {
 const DRAIN_LIMIT_BYTES = 1_024 * 1_024;
 const DRAIN_TIMEOUT_MS = 2_000;
 const LOOK_MS = 100;
-
-/**
- * Call it before a refusal is written. A caller that still sends a large body may be cut off (`drainUnreadBody`), so it is told not
- * to use the connection again: else its next request would be lost with it. Node would close the connection with the answer,
- * which may cost the answer; so only our side is ended, and the caller's is read on.
- */
-export function closeAfterUnreadBody(req: HeraldRequest, res: Response): void {
-  if (req.complete || !hasBody(req)) return;
-  const { socket } = req;
-  res.setHeader('Connection', 'close');
-  socket.destroySoon = () => void socket.end();
-}
 
 /**
  * Lets a caller that was answered early finish what it is sending, so that it gets to read its answer: a connection

@@ -1,5 +1,5 @@
 import type { Handover, OwnerFacts } from '../control/owner.js';
-import { changesOwner, laterHandover, ownerOf } from '../control/owner.js';
+import { afterKnown, changesOwner, laterHandover, ownerOf } from '../control/owner.js';
 
 /** A row of `conversation`: one contact on one connection. */
 export interface ConversationRecord extends OwnerFacts {
@@ -101,8 +101,8 @@ export class ContactResolver {
     if (observation.profileName) entry.row.profileName = observation.profileName;
     entry.row.lastInboundAt = latest(entry.row.lastInboundAt, observation.inboundAt ?? null);
     entry.row.standbyAt = latest(entry.row.standbyAt, observation.standbyAt ?? null);
-    const { handover = null } = observation;
-    if (handover !== null) {
+    if (observation.handover !== undefined && observation.handover !== null) {
+      const handover = afterKnown(entry.row, observation.handover);
       Object.assign(entry.row, laterHandover(entry.row, handover));
       if (entry.row.handoverAt === handover.at) entry.said = handover;
     }

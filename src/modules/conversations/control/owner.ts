@@ -54,17 +54,17 @@ export function ownerSince({ lastInboundAt, standbyAt, handoverAt }: OwnerFacts)
 
 type HandoverFacts = Pick<OwnerFacts, 'handoverAt' | 'handoverTo' | 'handoverRole'>;
 
+/** The handover with its time: notifications have whole seconds, in which there may be two requests of ours. */
+export function afterKnown({ handoverAt }: HandoverFacts, said: Handover): Handover {
+  if (said.isOurs !== true || timeOf(handoverAt) < said.at.getTime()) return said;
+  return { ...said, at: new Date(timeOf(handoverAt) + 1) };
+}
+
 /** Of two handovers the later one; of the same second always the same one, in whichever order they come. */
 export function laterHandover(known: HandoverFacts, said: Handover | HandoverFacts): HandoverFacts {
-  // Notifications have whole seconds, in which there may be two requests.
-  const isOurs = 'at' in said && said.isOurs === true;
   const other =
     'at' in said
-      ? {
-          handoverAt: isOurs ? new Date(Math.max(said.at.getTime(), timeOf(known.handoverAt) + 1)) : said.at,
-          handoverTo: said.owner,
-          handoverRole: said.owner === 'other' ? said.role : null,
-        }
+      ? { handoverAt: said.at, handoverTo: said.owner, handoverRole: said.owner === 'other' ? said.role : null }
       : said;
   const rank = ({ handoverTo, handoverRole }: HandoverFacts): string => `${handoverTo ?? ''} ${handoverRole ?? ''}`;
   const difference = timeOf(known.handoverAt) - timeOf(other.handoverAt);
