@@ -92,6 +92,7 @@ const NOT_THERE: Refusal = {
     'OTP_NOT_FOUND',
     'WEBHOOK_DELIVERY_NOT_FOUND',
     'WEBHOOK_REPLAY_NOT_FOUND',
+    'OPT_OUT_NOT_FOUND',
   ],
 };
 
