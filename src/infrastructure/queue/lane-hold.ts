@@ -21,7 +21,10 @@ export interface HoldRequest {
   laneKey: string;
   /** The process that drains. */
   owner: string;
-  /** Slots wanted now. */
+  /**
+   * Slots wanted now. Where `inHandSeconds` is known, no more than it allows, which the loop sees to: the statement then grants them
+   * all (`lane_kept`, `continues`).
+   */
   limit: number;
   pace: LanePace;
   /** Unused pace that this process has in memory, in seconds; null where it does not hold the lane as far as it knows. */
@@ -137,7 +140,8 @@ blocked as materialized (
     select *, extract(epoch from now - base)::float8 * rate as available
     from (
       select *, case when continues then now - make_interval(secs => least(in_hand, burst))
-        -- A next_slot_at in the future can only come from a clock that was set back.
+        -- Never later than now. owner_until is, where this process holds the lane but lost count of its pace (a claim failed): then
+        -- nothing is available. A next_slot_at that is later can only come from a clock that was set back.
         else least(now, greatest(next_slot_at, owner_until, now - make_interval(secs => burst))) end as base
       from lane_takeable) as based) as measured
 ), lane_taken as (

@@ -80,7 +80,7 @@ const DEFAULTS = {
   clock: DEFAULT_CLOCK,
 };
 
-/** A lane whose claim found nothing is looked at after the first of these, then after twice as long, up to the second. */
+/** A lane that brought rows is looked at after the first of these, then after twice as long for each empty look, up to the second. */
 const MIN_EMPTY_DELAY_MS = 50;
 const MAX_EMPTY_DELAY_MS = 250;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
@@ -115,7 +115,7 @@ interface Lane {
   ignoreWakesUntil: number;
 }
 
-const isHeld = (lane: Lane): lane is Lane & { bucket: TokenBucket } => lane.bucket !== null;
+const isHeldHere = (lane: Lane): lane is Lane & { bucket: TokenBucket } => lane.bucket !== null;
 
 interface Asked {
   laneKey: string;
@@ -404,7 +404,7 @@ export class QueueLoop<T> {
       .filter(([, lane]) => lane.releaseAtNextLook && lane.inFlight === 0)
       .map(([key]) => key);
     if (!this.isFull || now - this.handedOverAt < HAND_OVER_EVERY_MS) return over;
-    const held = [...this.lanes].find(([, lane]) => isHeld(lane) && lane.handOverAt <= now && lane.lookAt <= now);
+    const held = [...this.lanes].find(([, lane]) => isHeldHere(lane) && lane.handOverAt <= now && lane.lookAt <= now);
     if (held === undefined || !this.options.handOver(held[0])) return over;
     this.handedOverAt = now;
     return [...over, held[0]];
@@ -417,7 +417,7 @@ export class QueueLoop<T> {
     for (const laneKey of laneKeys) {
       const lane = this.lanes.get(laneKey);
       if (lane === undefined) continue;
-      if (isHeld(lane) && lane.pace !== null) {
+      if (isHeldHere(lane) && lane.pace !== null) {
         unusedSeconds.set(laneKey, lane.bucket.level(now) / lane.pace.ratePerSecond);
       }
       lane.bucket = null;

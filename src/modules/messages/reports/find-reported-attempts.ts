@@ -169,6 +169,7 @@ export const LOCK: Prepared = {
 with waiting as materialized (
   select * from message_queue where message_id = any($1) order by message_id for update
 ), decided as materialized (
+  -- The count has waiting run, and lock, first.
   select * from message_state where message_id = any($1) and (select count(*) from waiting) >= 0
   order by message_id for no key update
 ), found as (

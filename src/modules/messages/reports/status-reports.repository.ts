@@ -54,6 +54,7 @@ export async function applyStatusReports(
 }
 
 async function write(reported: readonly Reported[], statements: Statements): Promise<void> {
+  // First: MOVE_FROM_QUEUE takes an attempt's row out of message_attempt as this statement leaves it.
   const notes = reported.flatMap(notesOf);
   if (notes.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(notes)]);
   for (const [statement, changed] of [
@@ -86,6 +87,8 @@ function changeOf({ row, progress }: Reported) {
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
   const evidence = ownEvidence(row, progress);
+  // For MOVE_FROM_QUEUE alone: the attempt that counts is in message_attempt, not in the message's row. It is an earlier one than
+  // the one under way, or the latest of a message that waits, whose row has none.
   const currentAttemptId = adoptedAttemptId ?? message.currentAttemptId;
   return {
     id: message.id,
@@ -188,7 +191,7 @@ with r as materialized (
     on r.pricing is not null
 )`;
 
-// $2: the content of the events; at most one transaction moves a message at a time, so their count is not passed over.
+// $2: the content of the events. Their sequence was counted from the locked row, so no number is left out or used twice.
 const ANNOUNCED = `change as (
   select w.message_id, w.organization_id, w.connection_id, e.status, e."previousStatus" as previous_status,
     to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, e.category as failure_category,
@@ -251,7 +254,7 @@ const MOVE_FROM_QUEUE: Prepared = {
     r.reported_category as failure_category, r."attemptMetaId" as meta_message_id, null as trace_id
   from gone g join r on r.id = g.message_id where g.attempt_id is not null
 ), adopted as (
-  -- The earlier attempt that a report has proved: it becomes the current one.
+  -- The attempt that counts, where it is in message_attempt (see changeOf): it moves into message_state.
   delete from message_attempt a using r where a.id = r."adoptedId"
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id

@@ -150,7 +150,7 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, asked as materialized
       and q.message_id = (${FIRST_OF_RECIPIENT})
     order by q.connection_id, q.due_at limit asked.slots for no key update of q skip locked) as due
 ), claimed as (
-  -- The condition of the claim is repeated: the ctid may be that of another row by now.
+  -- The attempt's condition is repeated: the ctid may be that of another row by now. Turn and expiry are those of the look.
   update message_queue q set attempt_id = picked.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
     lease_until = clock_timestamp() + make_interval(secs => picked.lease_seconds),
     attempt_number = q.attempt_number + 1, due_at = null

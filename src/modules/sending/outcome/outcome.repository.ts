@@ -110,6 +110,7 @@ with ${OUTCOME}, picked as materialized (
     and q.attempt_id = any(array(select "attemptId" from outcome)) and ${IN_PROCESSING}
   order by q.message_id for update of q
 ), gone as (
+  -- picked locks the rows, so no condition is repeated here or in back. Both q and o have tries: nothing reads it of gone.
   delete from message_queue q using picked p join outcome o on o."attemptId" = p.attempt_id
   where q.ctid = p.row_ctid and o.status <> 'queued'
   returning q.*, o.*, greatest(clock_timestamp(), q.claimed_at) as now

@@ -191,33 +191,33 @@ const LANES: TableLanes = {
     order by q.endpoint_id, q.due_at limit 1)`,
 };
 
-// $1 to $6 the holds, $7 lease seconds. Due rows in the order in which they became due, from the lane's low-water mark on:
-// removed rows before it are not read, however many another transaction keeps from being vacuumed. "offset 0" has each
-// event looked up by its id. A row that still has an attempt became due because that attempt's process died: it is
-// recorded as such, in the partition of the attempt's day, which is certain to exist for the least days that the log is
-// kept. Deliveries do no harm twice, so they go on while claims are blocked.
-// The last select returns the rows of both relations, none joined to another, so that a hold is not repeated with every
-// event.
+// $1 to $6 the holds, $7 lease seconds. Deliveries do no harm twice, so they go on while claims are blocked.
 export const CLAIM = `
 with ${laneHold({ many: true, returning: ', l.low_at', runsWhileBlocked: true })}, asked as materialized (
   select hold.slots, hold.low_at, e.id as endpoint_id, e.url, e.revision, e.headers_ciphertext
   from hold join webhook_endpoint e on e.id = substr(hold.key, ${WEBHOOK_LANE.length + 1})::uuid and ${TAKES_EVENTS}
   where hold.slots > 0
 ), picked as materialized (
+  -- In the order in which they became due, from the lane's low-water mark on: removed rows before it are not read, however many
+  -- another transaction keeps from being vacuumed.
   select due.*, uuid_v7() as next_attempt_id from asked cross join lateral (
     select q.ctid as row_ctid, q.due_at, q.attempt_id from webhook_queue q
     where q.endpoint_id = asked.endpoint_id and q.due_at >= asked.low_at and q.due_at <= statement_timestamp()
     order by q.endpoint_id, q.due_at limit asked.slots for no key update of q skip locked) as due
 ), claimed as (
+  -- The due time is compared again: the ctid may be that of another row by now, or the row claimed by another.
   update webhook_queue q set attempt_count = q.attempt_count + 1, attempt_id = picked.next_attempt_id,
     due_at = clock_timestamp() + make_interval(secs => $7)
   from picked where q.ctid = picked.row_ctid and q.due_at = picked.due_at
   returning q.event_id, q.endpoint_id, q.tries, q.attempt_count, q.attempt_id, picked.attempt_id as lost_attempt_id,
     picked.due_at
 ), event as (
+  -- "offset 0" has each event looked up by its id.
   select v.*, claimed.tries, claimed.attempt_count, claimed.attempt_id, claimed.lost_attempt_id, claimed.due_at
   from claimed cross join lateral (select * from webhook_event where id = claimed.event_id offset 0) as v
 ), interrupted as (
+  -- A row that still had an attempt became due because that attempt's process died. Recorded in the partition of the attempt's day,
+  -- which is certain to exist for the least days that the log is kept.
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, error,
     next_attempt_at, created_at)
   select lost_attempt_id, organization_id, endpoint_id, id, type, attempt_count - 1, 'failed', 'interrupted',
