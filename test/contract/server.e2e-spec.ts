@@ -107,6 +107,22 @@ describe('connections of refused requests', () => {
     }
   });
 
+  it('are closed once the body has come, also where the client does not close its side', async () => {
+    const socket = connect({ port: small.port, host: '127.0.0.1', allowHalfOpen: true });
+    let [isEnded, isClosed] = [false, false];
+    socket
+      .on('end', () => (isEnded = true))
+      .on('error', () => undefined)
+      .on('close', () => (isClosed = true))
+      .resume();
+    socket.write(post(900_000, 'x'.repeat(100_000)));
+    await waitFor(() => isEnded);
+    expect(isClosed).toBe(false);
+    socket.write('x'.repeat(800_000));
+    // Who writes to a connection that the other end has closed learns it.
+    await waitFor(() => isClosed || (socket.write('x'), false));
+  });
+
   it('are kept where the body has come', async () => {
     const { headers } = await rawRequest(small.port, post(3, 'x:y'), 10_000, (text) =>
       text.includes('INVALID_REQUEST'),

@@ -165,14 +165,17 @@ const LOOK_MS = 100;
  */
 export function drainUnreadBody(req: HeraldRequest): void {
   const { socket } = req;
-  if (req.complete || socket.destroyed) return;
+  // Kept for the next request, unless our side was ended: `closeAfterUnreadBody`.
+  const isKept = (): boolean => req.complete && !socket.writableEnded;
+  if (socket.destroyed || isKept()) return;
   const readBefore = socket.bytesRead;
   const startedAt = performance.now();
   const { bytes: limitBytes, ms: limitMs } = req.drainUpTo ?? { bytes: DRAIN_LIMIT_BYTES, ms: DRAIN_TIMEOUT_MS };
   const timer = setInterval(() => {
-    if (req.complete || socket.destroyed) {
+    const isOver = socket.bytesRead - readBefore > limitBytes || performance.now() - startedAt > limitMs;
+    if (socket.destroyed || isKept()) {
       clearInterval(timer);
-    } else if (socket.bytesRead - readBefore > limitBytes || performance.now() - startedAt > limitMs) {
+    } else if (isOver || (req.complete && socket.writableFinished)) {
       clearInterval(timer);
       socket.destroy();
     }
