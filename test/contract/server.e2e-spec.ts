@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import type { Server } from 'node:http';
 import { Drain } from '../../src/infrastructure/http/drain.js';
 import { waitFor } from '../support/wait-for.js';
@@ -108,19 +109,15 @@ describe('connections of refused requests', () => {
   });
 
   it('are closed once the body has come, also where the client does not close its side', async () => {
-    const socket = connect({ port: small.port, host: '127.0.0.1', allowHalfOpen: true });
-    let [isEnded, isClosed] = [false, false];
-    socket
-      .on('end', () => (isEnded = true))
-      .on('error', () => undefined)
-      .on('close', () => (isClosed = true))
-      .resume();
-    socket.write(post(900_000, 'x'.repeat(100_000)));
-    await waitFor(() => isEnded);
-    expect(isClosed).toBe(false);
-    socket.write('x'.repeat(800_000));
-    // Who writes to a connection that the other end has closed learns it.
-    await waitFor(() => isClosed || (socket.write('x'), false));
+    const accepted = once(small.app.getHttpServer() as Server, 'connection') as Promise<[Socket]>;
+    const client = connect({ port: small.port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+    const [connection] = await accepted;
+    client.write(post(900_000, 'x'.repeat(100_000)));
+    await once(client, 'end');
+    expect(connection.destroyed).toBe(false);
+    client.write('x'.repeat(800_000));
+    await waitFor(() => connection.destroyed);
+    client.destroy();
   });
 
   it('are kept where the body has come', async () => {
