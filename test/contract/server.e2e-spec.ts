@@ -109,7 +109,7 @@ describe('connections of refused requests', () => {
   });
 
   it('are closed once the body has come, also where the client does not close its side', async () => {
-    const accepted = once(small.app.getHttpServer() as Server, 'connection') as Promise<[Socket]>;
+    const accepted = once(small.app.getHttpServer(), 'connection') as Promise<[Socket]>;
     const client = connect({ port: small.port, host: '127.0.0.1', allowHalfOpen: true }).resume();
     const [connection] = await accepted;
     client.write(post(900_000, 'x'.repeat(100_000)));
