@@ -152,7 +152,11 @@ class Run {
     try {
       const jobs = async () => Number((await client.get(`${PREFIX}:send:id`)) ?? 0);
       const before = await jobs();
-      const more = async () => ((await jobs()) > before ? true : null);
+      // A job tells of an accepted message, and all of the run may be accepted by now.
+      const more = async () => {
+        await this.acceptOne(this.acknowledged.length);
+        return (await jobs()) > before ? true : null;
+      };
       await waitFor('jobs in the queue', more, { timeoutMs: BACK_WITHIN_MS }).catch(() => {
         this.late.push(`Redis was back for ${BACK_WITHIN_MS / 1_000} s and got no jobs`);
       });
@@ -180,7 +184,7 @@ class Run {
     const codes = await this.judgeCodes();
     return reportOf({
       faults: 1,
-      attempted: this.messages,
+      attempted: this.acknowledged.length,
       recoveredMs,
       judgement: await this.stage.judge(this.acknowledged),
       violations: this.violations,
@@ -190,11 +194,14 @@ class Run {
   }
 
   private accept(): Promise<unknown> {
-    return forEachOf(this.messages, 8, async (n) => {
-      const connection = this.stage.workspace.connections[n % LANES];
-      if (connection === undefined) return;
-      this.acknowledged.push((await this.stage.caller.send(connection, Math.floor(n / LANES))).messageId);
-    });
+    return forEachOf(this.messages, 8, (n) => this.acceptOne(n));
+  }
+
+  private async acceptOne(n: number): Promise<void> {
+    const connection = this.stage.workspace.connections[n % LANES];
+    if (connection === undefined) return;
+    const recipient = Math.floor(n / LANES) % Math.ceil(this.messages / LANES);
+    this.acknowledged.push((await this.stage.caller.send(connection, recipient)).messageId);
   }
 
   private async sendCodes(): Promise<void> {
