@@ -10,7 +10,7 @@ import {
   type SendMessage,
   type WebhookEvent,
 } from '../../clients/typescript/src/index.js';
-import { newWebhookSecret, signDelivery } from '../../src/modules/webhook/webhook-secrets.js';
+import { newWebhookSecret, signDelivery } from '../../src/common/standard-webhooks.js';
 import { LocalServer } from '../support/local-server.js';
 import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';

@@ -2,7 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Webhook } from 'standardwebhooks';
-import { newWebhookSecret, signDelivery } from '../../src/modules/webhook/webhook-secrets.js';
+import { newWebhookSecret, signDelivery } from '../../src/common/standard-webhooks.js';
 import { readProjectFile, ROOT } from '../support/project-files.js';
 import { waitFor } from '../support/wait-for.js';
 

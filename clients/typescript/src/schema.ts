@@ -3274,7 +3274,7 @@ export interface components {
         };
         ControlRequest: {
             /**
-             * @description `pass`: another app becomes the owner. `release`: nobody is, until the contact writes again. `take`: you become the
+             * @description `pass`: another app becomes the owner. `release`: none is, until the contact writes again. `take`: you become the
              *     owner, which WhatsApp allows to the escalation partner only.
              * @example pass
              * @enum {string}

@@ -6,7 +6,7 @@ import type { Numbers } from './numbers.js';
 export const ROLES = ['customer_service', 'marketing', 'utility', 'ctwa', 'ai_agent', 'escalation'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Who answers a customer: the app that is tested, another one, or nobody until the customer writes again. */
+/** Who answers a customer: the app that is tested, another one, or none until the customer writes again. */
 export interface ThreadOwner {
   owner: 'app' | 'other' | 'none';
   /** Of another owner. */
@@ -14,7 +14,7 @@ export interface ThreadOwner {
 }
 
 const APP: ThreadOwner = { owner: 'app', role: null };
-/** Who gets what customers write in a thread that nobody owns. */
+/** Who gets what customers write in a thread without an owner. */
 const AGENT: ThreadOwner = { owner: 'other', role: 'ai_agent' };
 
 /** Conversation routing of numbers with a second responder: who owns which thread. */

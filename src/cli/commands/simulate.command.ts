@@ -53,15 +53,14 @@ export function addSimulateCommands(program: Command): void {
     .option(...NUMBER_OPTION)
     .option(...SIMULATOR_OPTION);
   apiAction<SimulatorOptions & { code: number }>(report, async (target, options, id, status) => {
-    const { data: message } = await target.api.get<SingleMessageResponse>(`/messages/${encodeURIComponent(id)}`);
-    if (message.meta_message_id === null) throw new Error(`${id} is ${message.status}: it has no platform id yet`);
+    const message = await sentMessage(target, id);
     const { control, phoneNumberId } = simulatorOf(target, options);
     await control.notify({
       messaging_product: 'whatsapp',
       metadata: { phone_number_id: phoneNumberId },
       statuses: [
         {
-          id: message.meta_message_id,
+          id: message.platformId,
           status,
           timestamp: String(Math.floor(Date.now() / 1_000)),
           recipient_id: message.to ?? undefined,
@@ -101,7 +100,7 @@ async function inboundOf(target: Target, from: string, options: InboundOptions):
   const given = KINDS.filter((kind) => options[kind] !== undefined);
   if (given.length > 1) throw new UsageError(`${given.map((kind) => `--${kind}`).join(' and ')}: give one`);
   const { text = 'Where is my order?', button, list, image, reaction, to } = options;
-  const answered = to === undefined ? undefined : await platformIdOf(target, to);
+  const answered = to === undefined ? undefined : (await sentMessage(target, to)).platformId;
   const context = answered === undefined ? {} : { context: { id: answered } };
   if (button !== undefined) return { message: { ...context, ...reply('button_reply', button) } };
   if (list !== undefined) return { message: { ...context, ...reply('list_reply', list) } };
@@ -122,10 +121,12 @@ function reply(type: 'button_reply' | 'list_reply', id: string): object {
   return { type: 'interactive', interactive: { type, [type]: { id, title: id } } };
 }
 
-async function platformIdOf({ api }: Target, id: string): Promise<string> {
+/** @throws Error where the message was not sent yet. */
+async function sentMessage({ api }: Target, id: string): Promise<{ to: string | null; platformId: string }> {
   const { data: message } = await api.get<SingleMessageResponse>(`/messages/${encodeURIComponent(id)}`);
-  if (message.meta_message_id === null) throw new Error(`${id} is ${message.status}: it has no platform id yet`);
-  return message.meta_message_id;
+  const { to, meta_message_id: platformId, status } = message;
+  if (platformId === null) throw new Error(`${id} is ${status}: it has no platform id yet`);
+  return { to, platformId };
 }
 
 async function lastSentTo({ api }: Target, from: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { announceReceiver } from '../../bootstrap/demo-file.js';
 import { describeError } from '../../common/describe-error.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
+import { newWebhookSecret, signatureHeaders } from '../../common/standard-webhooks.js';
 import type { WebhookSettingsWithSecret, WebhookWithSecretResponse } from '../../modules/webhook/dto/webhook.dto.js';
 import type { EventsResponse } from '../../modules/webhook/events/events.dto.js';
 import type { ReplayData, ReplayResponse } from '../../modules/webhook/replay/replays.dto.js';
@@ -165,7 +166,7 @@ const FORWARD_TIMEOUT_MS = 15_000;
 /** A program under development that gets events as Herald would deliver them, from whatever network this machine is in. */
 class ForwardTarget {
   /** Made for this run; the deliveries of the workspace's webhook are signed with another one. */
-  readonly secret = `whsec_${randomBytes(32).toString('base64')}`;
+  readonly secret = newWebhookSecret();
 
   /** @throws UsageError for what is no address of http or https. */
   constructor(
@@ -179,12 +180,11 @@ class ForwardTarget {
   /** Posts the event once. @returns what became of it, for people: the status, or why there was no answer. */
   async post(event: EventOfList): Promise<string> {
     const body = JSON.stringify(event);
-    const timestamp = Math.floor(Date.now() / 1_000);
     try {
       const response = await fetch(this.url, {
         method: 'POST',
         body,
-        headers: { 'content-type': 'application/json', ...signedHeaders(this.secret, event.id, timestamp, body) },
+        headers: { 'content-type': 'application/json', ...signatureHeaders([this.secret], event.id, body) },
         redirect: 'manual',
         signal: AbortSignal.any([this.signal, AbortSignal.timeout(FORWARD_TIMEOUT_MS)]),
       });
@@ -385,20 +385,13 @@ function isGenuine(secret: string | null, headers: IncomingMessage['headers'], b
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
   if (typeof signatures !== 'string' || Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE_SECONDS)
     return false;
-  const expected = signatureOf(secret, String(id), String(timestamp), body);
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const expected = createHmac('sha256', key)
+    .update(`${String(id)}.${String(timestamp)}.`)
+    .update(body)
+    .digest();
   return signatures.split(' ').some((signature) => {
     const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
-}
-
-/** Standard Webhooks, v1. */
-function signatureOf(secret: string, id: string, timestamp: string, body: string | Buffer): Buffer {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
-}
-
-function signedHeaders(secret: string, id: string, timestamp: number, body: string): Record<string, string> {
-  const signature = signatureOf(secret, id, String(timestamp), body).toString('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` };
 }

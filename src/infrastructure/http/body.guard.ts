@@ -82,11 +82,9 @@ export async function readBytes(req: HeraldRequest, limitBytes: number): Promise
     };
     const onEnd = (): void => settle(null);
     const onClose = (): void => settle(incomplete());
-    const timer = setTimeout(() => {
-      // The connection is cut soon, so that nothing else may be sent on it.
-      req.res?.setHeader('Connection', 'close');
+    const tooSlow = (): void =>
       settle(invalidField('', 'timeout', 'The body took too long to arrive; send it in one go.'));
-    }, BODY_TIMEOUT_MS);
+    const timer = setTimeout(tooSlow, BODY_TIMEOUT_MS);
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
 }

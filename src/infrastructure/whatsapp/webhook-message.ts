@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, storableText } from '../../common/json.js';
 import { own, ownId, ownObject, ownText, ownTime } from './json-access.js';
+import { MESSAGE_ENVELOPE } from './webhook-names.js';
 
 /** A notification is about one business phone number; null where the platform left it out. */
 export interface OfNumber {
@@ -171,25 +172,11 @@ function senderOf(raw: JsonObject, contact: JsonObject | null): Omit<CallNotific
 
 const FILE_TYPES: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker']);
 
-/** What the other fields of a notification contain already. */
-const ENVELOPE: ReadonlySet<string> = new Set([
-  'from',
-  'from_user_id',
-  'from_parent_user_id',
-  'id',
-  'timestamp',
-  'type',
-  'context',
-  'referral',
-  'identity',
-  'group_id',
-]);
-
 /** What was received; where neither an object nor a list has the type's name, whatever else came. */
 function contentOf(raw: JsonObject, type: string): JsonObject {
   const content = own(raw, type);
   if (Array.isArray(content)) return { [type]: content };
-  if (!isObject(content)) return Object.fromEntries(Object.entries(raw).filter(([key]) => !ENVELOPE.has(key)));
+  if (!isObject(content)) return Object.fromEntries(Object.entries(raw).filter(([key]) => !MESSAGE_ENVELOPE.has(key)));
   // Without the platform's own address of a file, which ends within minutes and needs the number's token.
   const shown = FILE_TYPES.has(type)
     ? Object.fromEntries(Object.entries(content).filter(([key]) => key !== 'url'))

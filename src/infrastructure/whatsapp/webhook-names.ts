@@ -61,24 +61,26 @@ export function isUnused(name: string): boolean {
   return UNUSED.has(name);
 }
 
+/** What each message of a customer may have beside its content, which is in a key named after its type. */
+export const MESSAGE_ENVELOPE: ReadonlySet<string> = new Set([
+  'from',
+  'from_user_id',
+  'from_parent_user_id',
+  'id',
+  'timestamp',
+  'type',
+  'context',
+  'referral',
+  'identity',
+  'group_id',
+]);
+
 /** What the objects in `messages` may contain; `messages.messages` also has a key named after its type. */
 const KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
   messages: new Set(['messaging_product', 'metadata', 'contacts', 'messages', 'statuses', 'errors']),
   standby: new Set(['contacts', 'messages', 'statuses', 'message_echoes', 'errors']),
   'messages.contacts': new Set(['profile', 'wa_id', 'user_id', 'parent_user_id', 'identity_key_hash', 'country_code']),
-  'messages.messages': new Set([
-    'from',
-    'from_user_id',
-    'from_parent_user_id',
-    'id',
-    'timestamp',
-    'type',
-    'context',
-    'referral',
-    'identity',
-    'group_id',
-    'errors',
-  ]),
+  'messages.messages': new Set([...MESSAGE_ENVELOPE, 'errors']),
   'messages.statuses': new Set([
     'id',
     'status',

@@ -34,7 +34,7 @@ const ControlDocs = (): MethodDecorator =>
       type: ControlRequest,
       examples: {
         pass: { summary: 'To the agent', value: { action: 'pass', role: 'ai_agent' } },
-        release: { summary: 'To nobody', value: { action: 'release' } },
+        release: { summary: 'To no owner', value: { action: 'release' } },
         take: { summary: 'Back to you', value: { action: 'take', note: 'A person answers from here.' } },
       },
     }),

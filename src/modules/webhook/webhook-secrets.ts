@@ -1,63 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { createHmac, randomBytes } from 'node:crypto';
 import type { ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
 import { newId } from '../../common/ids.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
+import { newWebhookSecret } from '../../common/standard-webhooks.js';
 import type { WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 
 /** A secret as it is stored: sealed for its row. */
 export type SealedSecret = Pick<WebhookSecretEntity, 'id' | 'ciphertext' | 'hint'>;
-
-const PREFIX = 'whsec_';
-
-/** Standard Webhooks asks for 24 to 64. */
-const SECRET_BYTES = 32;
-
-/** A fresh secret of an endpoint: `whsec_` and the base64 of 32 random bytes. */
-export function newWebhookSecret(): string {
-  return `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
-}
-
-/**
- * The `webhook-signature` header (Standard Webhooks 1.0.0): `v1,<base64>` once for each secret, separated by blanks, so
- * that a receiver that holds either the new or the old one finds its own.
- *
- * @param id the `webhook-id`, the same for every attempt.
- * @param timestampSeconds the `webhook-timestamp` of this attempt, whole seconds since the epoch.
- * @param body the very bytes that are sent.
- * @throws RangeError for a secret that is not `whsec_` and the base64 of 24 to 64 bytes, and where there is none.
- */
-export function signDelivery(
-  secrets: readonly string[],
-  id: string,
-  timestampSeconds: number,
-  body: string | Buffer,
-): string {
-  if (secrets.length === 0) throw new RangeError('a delivery is signed with at least one secret');
-  return secrets
-    .map((secret) => {
-      const hmac = createHmac('sha256', keyOf(secret)).update(`${id}.${timestampSeconds}.`).update(body);
-      return `v1,${hmac.digest('base64')}`;
-    })
-    .join(' ');
-}
-
-/** `whsec_` and the base64 of 24 to 64 bytes, in its one spelling: the bits behind the last byte are zero. */
-export const SECRET_PATTERN =
-  '^whsec_(?:[A-Za-z0-9+/]{4}){8,20}' +
-  '(?:[A-Za-z0-9+/]{4}(?:[A-Za-z0-9+/][AQgw]==)?|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$';
-
-function keyOf(secret: string): Buffer {
-  const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
-  const key = Buffer.from(encoded, 'base64');
-  // Buffer passes over what is not base64; a key that lost a part of itself would make signatures that no receiver can verify.
-  if (key.length < 24 || key.length > 64 || key.toString('base64') !== encoded) {
-    throw new RangeError('a webhook secret is whsec_ and the base64 of 24 to 64 bytes');
-  }
-  return key;
-}
 
 /** Headers that a workspace adds to its deliveries, by their names. */
 export type WebhookHeaders = Readonly<Record<string, string>>;

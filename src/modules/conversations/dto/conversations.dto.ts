@@ -93,7 +93,7 @@ export type ControlAction = (typeof CONTROL_ACTIONS)[number];
 /** Body of POST /conversations/{id}/control. */
 export class ControlRequest {
   /**
-   * `pass`: another app becomes the owner. `release`: nobody is, until the contact writes again. `take`: you become the
+   * `pass`: another app becomes the owner. `release`: none is, until the contact writes again. `take`: you become the
    * owner, which WhatsApp allows to the escalation partner only.
    */
   @ApiProperty({ enum: CONTROL_ACTIONS, example: 'pass' })

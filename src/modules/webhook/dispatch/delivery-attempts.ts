@@ -10,7 +10,8 @@ import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.
 import { DemoReceivers } from '../address/demo-receivers.service.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
 import { cursorText } from '../events/event-cursor.js';
-import { EndpointSecrets, signDelivery } from '../webhook-secrets.js';
+import { signatureHeaders } from '../../../common/standard-webhooks.js';
+import { EndpointSecrets } from '../webhook-secrets.js';
 import {
   DispatchRepository,
   endpointOfLane,
@@ -150,7 +151,8 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
       const signing = this.secretsOf(task);
       const body = deliveryBody(task);
       const own = this.secrets.openHeaders(task.organizationId, task.endpointId, task.headers);
-      const headers: Record<string, string> = { ...own, ...deliveryHeaders(task.eventId, body, signing) };
+      const ours = { ...PLAIN_HEADERS, ...signatureHeaders(signing, task.eventId, body) };
+      const headers: Record<string, string> = { ...own, ...ours };
       if (span !== undefined) headers.traceparent = this.tracing.headerOf(span);
       return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };
     } catch (error) {
@@ -232,7 +234,7 @@ function released(task: ClaimedEvent): DeliveryOutcome {
   return { ...attempted, ...nothing, kind: 'released', counted: false };
 }
 
-const USER_AGENT = 'Herald/1.0 (+webhooks)';
+const PLAIN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Herald/1.0 (+webhooks)' };
 
 /**
  * The body of every attempt of an event, byte for byte, on the same database: the data goes out as the database wrote
@@ -243,18 +245,6 @@ function deliveryBody(event: ClaimedEvent): string {
   const cursor = cursorText({ kind: 'event', transaction, id }, event);
   const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId, cursor });
   return `${envelope.slice(0, -1)},"data":${data}}`;
-}
-
-/** Headers of one attempt (Standard Webhooks): signed with each secret over id, time of this attempt and body. */
-function deliveryHeaders(eventId: string, body: string, secrets: readonly string[]): Record<string, string> {
-  const timestampSeconds = Math.floor(Date.now() / 1_000);
-  return {
-    'content-type': 'application/json',
-    'user-agent': USER_AGENT,
-    'webhook-id': eventId,
-    'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': signDelivery(secrets, eventId, timestampSeconds, body),
-  };
 }
 
 /**

@@ -16,7 +16,8 @@ import { EXAMPLE_CONNECTION_ID, EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from 
 import { PageQuery } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import type { WebhookEndpointEntity } from '../entities/webhook-endpoint.entity.js';
-import { HEADER_NAME, MAX_HEADERS, MAX_VALUE_LENGTH, SECRET_PATTERN } from '../webhook-secrets.js';
+import { SECRET_PATTERN } from '../../../common/standard-webhooks.js';
+import { HEADER_NAME, MAX_HEADERS, MAX_VALUE_LENGTH } from '../webhook-secrets.js';
 import {
   DELIVERY_STATUSES,
   EVENT_TYPES,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { newWebhookSecret, SECRET_PATTERN, signDelivery } from './webhook-secrets.js';
+import { newWebhookSecret, SECRET_PATTERN, signDelivery } from './standard-webhooks.js';
 
 /** The vector of the Standard Webhooks specification. */
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
