@@ -22,6 +22,8 @@ With TEST_SECOND_LOOK=true, which CI sets, a scenario that missed something runs
 reaches all then.
 `;
 
+/** How long a scenario may take, beside others on a slow machine. */
+const LIMIT_MS = { quick: 6 * 60_000, whole: 60 * 60_000 };
 /** From this share of the cores on, what others do is worth a line. */
 const BUSY = 0.1;
 /** The signal's handler has the last word. */
@@ -76,7 +78,8 @@ async function measure(
     const redisUrl = form.redis ? await startRedis(scope) : null;
     const context = { scope, postgres, quick: form.quick, redisUrl, say: progress };
     const secondLook = process.env.TEST_SECOND_LOOK === 'true';
-    const outcome = await runScenarios(scenarios, context, { atOnce: form.atOnce, secondLook });
+    const limitMs = form.quick ? LIMIT_MS.quick : LIMIT_MS.whole;
+    const outcome = await runScenarios(scenarios, context, { atOnce: form.atOnce, secondLook, limitMs });
     return scope.isClosed ? null : outcome;
   } finally {
     await scope.close();

@@ -20,16 +20,17 @@ interface Ended {
  * time is waiting for leases to run out, so several side by side take hardly longer than one; what they check does not
  * depend on speed, and what does runs alone.
  *
+ * @param limitMs one that takes longer is a failure, and is stopped
  * @param secondLook one that missed something runs once more, alone, at the end; its second result counts
  */
 export async function runScenarios(
   scenarios: readonly Scenario[],
   context: FaultContext,
-  { atOnce, secondLook }: { atOnce: number; secondLook: boolean },
+  { atOnce, secondLook, limitMs }: { atOnce: number; secondLook: boolean; limitMs: number },
 ): Promise<Outcome> {
   const ended = new Map<Scenario, Ended>();
   const run = async (scenario: Scenario): Promise<void> => {
-    if (!context.scope.isClosed) ended.set(scenario, await runOne(scenario, context));
+    if (!context.scope.isClosed) ended.set(scenario, await runOne(scenario, context, limitMs));
   };
   const waiting = scenarios.filter((scenario) => scenario.alone !== true);
   const lane = async (): Promise<void> => {
@@ -41,7 +42,7 @@ export async function runScenarios(
   for (const [scenario, first] of ended) {
     if (!secondLook || isReached(first) || context.scope.isClosed) continue;
     context.say(`${scenario.name}: once more, alone`);
-    const second = await runOne(scenario, context);
+    const second = await runOne(scenario, context, limitMs);
     const message = first.results.flatMap(({ violations }) => violations).join('; ');
     for (const result of second.results) result.notes = { ...result.notes, second_run_after: message };
     if (isReached(second)) flaky.push({ scenario: scenario.name, message });
@@ -57,12 +58,12 @@ export async function runScenarios(
 
 const isReached = ({ results }: Ended): boolean => results.every(({ reached }) => reached);
 
-async function runOne(scenario: Scenario, context: FaultContext): Promise<Ended> {
+async function runOne(scenario: Scenario, context: FaultContext, limitMs: number): Promise<Ended> {
   const say = (line: string): void => context.say(`${scenario.name}: ${line}`);
   const startedAt = performance.now();
   say('...');
   try {
-    const found = await scenario.run({ ...context, say });
+    const found = await withinLimit(scenario, { ...context, say }, limitMs);
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     const results = [found].flat().map((report) => resultOf(scenario, report));
     for (const result of results) result.notes = { ...result.notes, seconds };
@@ -77,4 +78,22 @@ async function runOne(scenario: Scenario, context: FaultContext): Promise<Ended>
     say(result.violations.join('; '));
     return { results: [result], leftOut: null };
   }
+}
+
+/** @throws Error where it takes too long: what it started is stopped, and the other scenarios have their turn. */
+function withinLimit(scenario: Scenario, context: FaultContext, limitMs: number): ReturnType<Scenario['run']> {
+  return context.scope.within(async (scope) => {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`it did not end within ${limitMs / 1_000} s`)), limitMs);
+    });
+    const running = scenario.run({ ...context, scope });
+    // Once its scope is closed it fails somewhere, and nothing waits for it any more.
+    running.catch(() => undefined);
+    try {
+      return await Promise.race([running, limit]);
+    } finally {
+      clearTimeout(timer);
+    }
+  });
 }

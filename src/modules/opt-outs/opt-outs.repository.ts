@@ -151,7 +151,8 @@ export class OptOutsRepository {
     );
   }
 
-  private async lock(organizationId: string): Promise<void> {
+  /** One transaction at a time changes what customers of the workspace chose, or by which words. */
+  async lock(organizationId: string): Promise<void> {
     await this.database.execute(
       'insert into opt_out_salt (organization_id, salt) values ($1, $2) on conflict do nothing',
       [organizationId, randomBytes(16).toString('hex')],

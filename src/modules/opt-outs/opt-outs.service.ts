@@ -150,7 +150,8 @@ export class OptOutsService implements OnModuleInit {
    */
   async setKeywords(organizationId: string, language: string, given: Keywords | null): Promise<KeywordsByLanguage> {
     const words = given === null ? null : readKeywords(language, given);
-    return this.database.transaction(async () => {
+    const changed = await this.database.transaction(async () => {
+      await this.optOuts.lock(organizationId);
       const { [language]: _before, ...others } = await this.optOuts.keywords(organizationId);
       const keywords = words === null ? others : { ...others, [language]: words };
       if (Object.keys(keywords).length > MAX_LANGUAGES) throw new Error(`at most ${MAX_LANGUAGES} languages`);
@@ -165,6 +166,9 @@ export class OptOutsService implements OnModuleInit {
       await this.invalidation.publish(KEYWORDS_CHANGED, organizationId);
       return keywords;
     });
+    // The notice reaches this process too, but later than its next step.
+    this.keywordsOf.delete(organizationId);
+    return changed;
   }
 
   private async enter(reports: readonly OptOutReport[]): Promise<void> {

@@ -153,8 +153,10 @@ async function launch(file: string): Promise<ChildProcess> {
   let output = '';
   await new Promise<void>((resolve, reject) => {
     server.stderr.on('data', (chunk: Buffer) => {
-      output = (output + String(chunk)).slice(-2_000);
+      output += String(chunk);
+      // Before it is cut: clients that waited for it fill more than is kept.
       if (output.includes('process up')) resolve();
+      output = output.slice(-2_000);
     });
     server.once('error', reject);
     server.once('exit', () => reject(new Error(`pgbouncer ended:\n${output}`)));
