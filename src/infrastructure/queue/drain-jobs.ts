@@ -1,4 +1,5 @@
 import type { Queue } from 'bullmq';
+import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import { within } from '../../common/within.js';
 import type { Counters } from '../operations/counters.js';
@@ -13,8 +14,10 @@ const ADD_TIMEOUT_MS = 1_000;
 const MAX_ADDS_IN_FLIGHT = 2;
 const MAX_JOBS_PER_ADD = 100;
 const MAX_PENDING = 100_000;
-/** A lane that keeps getting rows is announced once in this time; less than a worker looks at it after the last row. */
-const THROTTLE_MS = 2_000;
+/** Rows that follow one another within this time need no job: a worker looks at their lane for longer after the last one. */
+const QUIET_MS = 2_000;
+/** A lane whose rows keep coming is announced once in this time all the same: its worker may have ended. */
+const REMIND_MS = 10_000;
 /** A queue that did not take a job is tried again at most this often. */
 const TRY_AGAIN_MS = 1_000;
 
@@ -23,8 +26,15 @@ const TRY_AGAIN_MS = 1_000;
  * due rows by itself.
  */
 export class DrainJobs {
-  /** Lanes that were announced lately, and whether they got rows since. */
-  private readonly throttled = new Map<string, { again: boolean }>();
+  /** Monotonic ms at which a lane was announced, until it gets no rows for `QUIET_MS`. */
+  private readonly announcedAt = new LRUCache<string, number>({
+    maxSize: MAX_PENDING,
+    sizeCalculation: () => 1,
+    ttl: QUIET_MS,
+    updateAgeOnGet: true,
+    perf: { now: () => performance.now() },
+    ttlResolution: 0,
+  });
   private readonly pending = new Set<string>();
   private inFlight = 0;
   private failing = false;
@@ -42,21 +52,11 @@ export class DrainJobs {
     return this.failing || this.connection.isAway;
   }
 
-  /** Puts the lane into the queue, at most once in two seconds. */
+  /** Puts the lane into the queue at its first row, and then only now and then. */
   announce(laneKey: string): void {
-    if (this.stopped) return;
-    const throttled = this.throttled.get(laneKey);
-    if (throttled !== undefined) {
-      throttled.again = true;
-      return;
-    }
-    this.throttled.set(laneKey, { again: false });
-    setTimeout(() => {
-      const again = this.throttled.get(laneKey)?.again === true;
-      this.throttled.delete(laneKey);
-      if (again) this.announce(laneKey);
-    }, THROTTLE_MS).unref();
-    this.add(laneKey);
+    const now = performance.now();
+    if (now - (this.announcedAt.get(laneKey) ?? -Infinity) < REMIND_MS) return;
+    if (this.add(laneKey)) this.announcedAt.set(laneKey, now);
   }
 
   /** Puts the lane behind all others that wait for a worker, once however often this is said; false where it cannot. */
@@ -75,7 +75,6 @@ export class DrainJobs {
   stop(): void {
     this.stopped = true;
     this.pending.clear();
-    this.throttled.clear();
   }
 
   private get takesJobs(): boolean {
@@ -96,6 +95,7 @@ export class DrainJobs {
     this.triedAt = performance.now();
     const added = this.queue.addBulk(jobs).catch(() => null);
     this.failing = (await within(ADD_TIMEOUT_MS, added)) === null;
+    if (this.failing) for (const { data } of jobs) this.announcedAt.delete(data.laneKey);
     this.counters.increment(this.failing ? 'lane_wakes_failed' : 'lane_wakes', jobs.length);
     this.inFlight--;
     this.pump();
