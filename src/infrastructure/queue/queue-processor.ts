@@ -15,7 +15,7 @@ import { QueueLoop, type QueueKind } from './queue-loop.js';
 /**
  * How a BullMQ worker treats `drain` jobs. They are hints: due rows are found without them, so nothing waits for a job
  * that is lost. The server notifies a waiting worker of each new job, and the jobs of a worker that was killed are free
- * again within 40 s; looking for either more often would be most of what an idle process does. A stalled job is
+ * again within four minutes; looking for either more often would be most of what an idle process does. A stalled job is
  * never given up: a drain may run twice without harm.
  *
  * After a connection that broke a worker tries again at once: BullMQ's default is to look away for 15 s, in which nothing
@@ -27,7 +27,7 @@ export const QUEUE_WORKER_OPTIONS = {
   concurrency: 1_000,
   drainDelay: 120,
   lockDuration: 5_000,
-  stalledInterval: 20_000,
+  stalledInterval: 120_000,
   maxStalledCount: 1_000_000,
   runRetryDelay: 500,
 } as const;
