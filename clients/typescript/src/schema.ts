@@ -1336,6 +1336,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1351,6 +1360,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1403,6 +1417,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1418,6 +1441,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1550,6 +1578,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1565,6 +1602,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1620,6 +1662,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1635,6 +1686,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1731,6 +1787,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1746,6 +1811,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1852,6 +1922,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1867,6 +1946,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1919,6 +2003,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1934,6 +2027,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2067,6 +2165,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2082,6 +2189,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2134,6 +2246,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2149,6 +2270,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2244,6 +2370,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2259,6 +2394,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2297,6 +2437,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2312,6 +2461,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2365,6 +2519,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2380,6 +2543,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2428,6 +2596,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2443,6 +2620,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2499,6 +2681,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2514,6 +2705,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2582,6 +2778,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2597,6 +2802,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2629,6 +2839,15 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -2652,6 +2871,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2704,6 +2928,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2719,6 +2952,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2752,6 +2990,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2767,6 +3014,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -2825,6 +3077,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2840,6 +3101,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             text: {
                 /**
                  * @description The text.
@@ -2901,6 +3167,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2916,6 +3191,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -3644,6 +3924,12 @@ export interface components {
              *           "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
              *           "client_message_id": "order-4711",
              *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+             *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+             *           "type": "text",
+             *           "tag": "spring-sale",
+             *           "metadata": {
+             *             "customer": "c-17"
+             *           },
              *           "to": "15550100009",
              *           "recipient": null,
              *           "status": "delivered",
@@ -3940,6 +4226,15 @@ export interface components {
              */
             connection_id: string;
             contact: components["schemas"]["ContactResponse"];
+            /**
+             * @description The variant's object as it was sent or received.
+             * @example {
+             *       "body": "Your table is ready."
+             *     }
+             */
+            content: {
+                [key: string]: unknown;
+            };
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -3974,8 +4269,23 @@ export interface components {
             identity?: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: uuid
+             * @description The file that it sends, refers to, or that came with it: GET /media/{id}/url.
+             * @example null
+             */
+            media_object_id: string | null;
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
+            /**
+             * @description Your own strings, as sent.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /**
              * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
              * @example {
@@ -4004,6 +4314,11 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
+             * Format: uuid
+             * @example null
+             */
+            reply_to_message_id: string | null;
+            /**
              * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
              * @example 2026-11-24T09:00:00.000Z
@@ -4019,6 +4334,11 @@ export interface components {
              * @enum {string}
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+            /**
+             * @description The group of messages that it belongs to; null of received messages, and where it has none.
+             * @example spring-sale
+             */
+            tag: string | null;
             /**
              * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
@@ -4092,6 +4412,9 @@ export interface components {
                      */
                     media_object_id: string | null;
                     meta_message_id: string | null;
+                    metadata: {
+                        [key: string]: string;
+                    } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
                     /**
@@ -4103,6 +4426,7 @@ export interface components {
                     standby: boolean;
                     /** @constant */
                     status: "received";
+                    tag: string | null;
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
@@ -4234,6 +4558,15 @@ export interface components {
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
             /**
+             * @description Your own strings, as sent.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /**
              * Format: date-time
              * @description When the next attempt is due, while the message is queued.
              * @example null
@@ -4309,6 +4642,11 @@ export interface components {
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
             /**
+             * @description The group of messages that it belongs to; null of received messages, and where it has none.
+             * @example spring-sale
+             */
+            tag: string | null;
+            /**
              * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
              */
@@ -4383,6 +4721,9 @@ export interface components {
                      */
                     media_object_id: string | null;
                     meta_message_id: string | null;
+                    metadata: {
+                        [key: string]: string;
+                    } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
                     /**
@@ -4394,6 +4735,7 @@ export interface components {
                     standby: boolean;
                     /** @constant */
                     status: "received";
+                    tag: string | null;
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
@@ -4444,6 +4786,11 @@ export interface components {
                 client_message_id: string | null;
                 /** Format: uuid */
                 connection_id: string;
+                /**
+                 * Format: uuid
+                 * @description Null where the contact was erased.
+                 */
+                conversation_id: string | null;
                 /** @description Why it failed, in the words of the platform. */
                 error: {
                     code: string;
@@ -4453,6 +4800,10 @@ export interface components {
                 failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
                 /** Format: uuid */
                 message_id: string;
+                /** @description Your own strings, as sent. */
+                metadata: {
+                    [key: string]: string;
+                } | null;
                 /**
                  * Format: date-time
                  * @description When the message came to this state; the platform reports whole seconds.
@@ -4475,6 +4826,7 @@ export interface components {
                 sequence: number;
                 /** @enum {string} */
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                tag: string | null;
                 /**
                  * @description Only where POST /webhook/test made it: an example, about nothing that exists.
                  * @constant
@@ -4482,6 +4834,7 @@ export interface components {
                 test?: true;
                 /** @description The recipient; null where it is addressed to a user id. */
                 to: string | null;
+                type: string;
             };
             /**
              * Format: uuid
@@ -5016,6 +5369,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5031,6 +5393,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5078,6 +5445,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5093,6 +5469,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5232,6 +5613,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5247,6 +5637,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5297,6 +5692,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5312,6 +5716,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5403,6 +5812,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5418,6 +5836,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5519,6 +5942,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5534,6 +5966,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5581,6 +6018,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5596,6 +6042,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5724,6 +6175,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5739,6 +6199,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5786,6 +6251,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5801,6 +6275,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5891,6 +6370,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5906,6 +6394,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5939,6 +6432,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5954,6 +6456,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6002,6 +6509,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6017,6 +6533,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6060,6 +6581,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6075,6 +6605,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6140,6 +6675,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6155,6 +6699,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6218,6 +6767,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6233,6 +6791,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6260,6 +6823,15 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -6283,6 +6855,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6330,6 +6907,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6345,6 +6931,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6373,6 +6964,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6388,6 +6988,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -6441,6 +7046,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6456,6 +7070,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             text: {
                 /**
                  * @description The text.
@@ -6512,6 +7131,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6527,6 +7155,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -9167,6 +9800,8 @@ export interface operations {
                 recipient?: string;
                 /** @description Only those with the contact who has this number. */
                 to?: string;
+                /** @description `true`: only those with messages that wait to be read, as `unread_count` counts them. */
+                unread?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -9210,6 +9845,11 @@ export interface operations {
                      *             },
                      *             "type": "text",
                      *             "body": "Your table is ready.",
+                     *             "content": {
+                     *               "body": "Your table is ready."
+                     *             },
+                     *             "media_object_id": null,
+                     *             "reply_to_message_id": null,
                      *             "status": "delivered",
                      *             "failure_category": null,
                      *             "pricing": {
@@ -9220,6 +9860,10 @@ export interface operations {
                      *               "model": "PMP"
                      *             },
                      *             "client_message_id": "order-4711",
+                     *             "tag": "spring-sale",
+                     *             "metadata": {
+                     *               "customer": "c-17"
+                     *             },
                      *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *             "created_at": "2026-11-21T08:00:00.125Z",
                      *             "standby": false,
@@ -9410,6 +10054,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -9420,6 +10069,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -9609,6 +10262,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -9619,6 +10277,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -9883,6 +10545,12 @@ export interface operations {
                      *             "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
                      *             "client_message_id": "order-4711",
                      *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "type": "text",
+                     *             "tag": "spring-sale",
+                     *             "metadata": {
+                     *               "customer": "c-17"
+                     *             },
                      *             "to": "15550100009",
                      *             "recipient": null,
                      *             "status": "delivered",
@@ -10848,6 +11516,8 @@ export interface operations {
                 recipient?: string;
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+                /** @description Messages of this group, as sent. */
+                tag?: string;
                 /** @description Outbound messages to this number. */
                 to?: string;
             };
@@ -10885,6 +11555,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -10895,6 +11570,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -11319,6 +11998,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -11329,6 +12013,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -11343,16 +12031,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -11537,6 +12220,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -11547,6 +12235,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -11561,16 +12253,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -12035,6 +12722,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -12045,6 +12737,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -12059,16 +12755,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
