@@ -11858,6 +11858,7 @@ export interface operations {
              *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
              *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
              *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
+             *     - [`SEND_AT_PASSED`](/docs/errors#SEND_AT_PASSED): The `send_at` of a message lies in the past, or less than 10 seconds ahead, by the time of Herald.
              *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
              *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
              *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
@@ -16851,6 +16852,7 @@ export type ErrorCode =
   | 'RECIPIENT_OPTED_OUT'
   | 'REPLY_TARGET_NOT_FOUND'
   | 'SCOPE_REQUIRED'
+  | 'SEND_AT_PASSED'
   | 'SERVICE_UNAVAILABLE'
   | 'SERVICE_WINDOW_CLOSED'
   | 'SUBSCRIPTION_REQUIRED'
