@@ -18,6 +18,7 @@ const MODULES = {
   'opt-outs': ['connections', 'conversations', 'webhook'],
   sending: ['connections', 'conversations', 'media', 'opt-outs', 'templates', 'webhook'],
   messages: ['connections', 'billing', 'conversations', 'media', 'opt-outs', 'sending', 'templates', 'webhook'],
+  tags: ['connections', 'conversations', 'messages', 'sending', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
   inbound: ['messages', 'opt-outs', 'templates', 'media', 'connections', 'otp'],
 };
@@ -58,7 +59,7 @@ const error = (name, comment, from, to) => ({ name, comment, severity: 'error', 
  */
 const MESSAGE = '^src/modules/messages/(message/|messages\\.types|dto/message\\.response)';
 /** The modules that write the rows of messages, often in one statement, or look up contacts: these use the parts of `conversations` too. */
-const CORE = '^src/modules/(conversations|opt-outs|sending|messages)/';
+const CORE = '^src/modules/(conversations|opt-outs|sending|messages|tags)/';
 const CORE_PARTS = ['^src/modules/conversations/', MESSAGE];
 
 const levels = Object.entries(MODULES).map(([name, uses]) =>
@@ -114,7 +115,7 @@ module.exports = {
     ),
     error(
       'core-by-face',
-      'Between messages, sending, opt-outs and conversations: the face, what a message is, and the parts of conversations.',
+      'Between messages, sending, opt-outs, tags and conversations: the face, what a message is, and the parts of conversations.',
       { path: CORE },
       { path: '^src/modules/', pathNot: ['^src/modules/$1/', ...FACE, ...CORE_PARTS] },
     ),

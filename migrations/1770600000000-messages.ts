@@ -77,7 +77,9 @@ create table message_content (
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
 
 -- recipient: for erasure and the journal; the release determines it again.
--- release_at: when it is looked at next; later than scheduled_for where a check could not be made.
+-- release_at: when it is looked at next; later than scheduled_for where a check could not be made; infinity while its
+-- tag is paused.
+-- seq, queued_at, expires_at: of a message that was queued when its tag was paused, and goes back to the queue.
 create table message_schedule (
   message_id uuid primary key,
   organization_id uuid not null,
@@ -86,10 +88,19 @@ create table message_schedule (
   created_at timestamptz(3) not null,
   recipient text not null,
   scheduled_for timestamptz(3) not null,
-  release_at timestamptz not null
+  release_at timestamptz not null,
+  tag text,
+  seq bigint,
+  queued_at timestamptz,
+  expires_at timestamptz,
+  event_count integer not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index message_schedule_due on message_schedule (connection_id, release_at);
 -- Both conditions hold for every row. A statement that is to be planned with the index repeats it, and no other does.
+create index message_schedule_tag on message_schedule (organization_id, tag)
+  where tag is not null and release_at < 'infinity';
+create index message_schedule_paused on message_schedule (organization_id, tag, seq, scheduled_for)
+  where tag is not null and release_at = 'infinity';
 create index message_schedule_by_time on message_schedule (connection_id, created_at) where created_at > '-infinity';
 create index message_schedule_by_recipient on message_schedule (connection_id, recipient) where recipient <> '';
 
@@ -115,6 +126,7 @@ create table message_queue (
   attempt_number integer not null default 0,
   tries integer not null default 0,
   event_count integer not null default 0,
+  tag text,
   check ((attempt_id is null) = (lease_until is null)),
   check ((attempt_id is null) = (claimed_at is null)),
   check (attempt_id is null or due_at is null)
@@ -126,6 +138,8 @@ create index message_queue_lane on message_queue (connection_id, recipient, (att
 create index message_queue_due on message_queue (connection_id, due_at) where due_at is not null;
 create index message_queue_lease on message_queue (lease_until) where lease_until is not null;
 create index message_queue_expiry on message_queue (expires_at);
+-- Of messages with a tag only.
+create index message_queue_tag on message_queue (organization_id, tag, seq) where tag is not null;
 
 -- These triggers keep due_at, which says when a row's turn comes: set for each recipient's first row, null for those behind
 -- it. They find the rows that they write by ctid: no index has num_nulls(attempt_id).
@@ -302,15 +316,15 @@ select m.id, m.organization_id, m.connection_id, m.conversation_id, m.direction,
   coalesce(q.event_count, s.event_count, 1) as event_count,
   coalesce(q.attempt_id, s.attempt_id) as current_attempt_id, q.lease_until, q.seq, q.tries,
   case when q.attempt_id is null then coalesce(q.due_at, q.queued_at) end as next_attempt_at,
-  coalesce(q.queued_at, t.created_at, s.queued_at) as queued_at,
+  coalesce(q.queued_at, t.queued_at, t.created_at, s.queued_at) as queued_at,
   coalesce(q.claimed_at, s.processing_at) as processing_at,
   s.accepted_at, case when m.direction = 'inbound' then m.sent_at else s.sent_at end as sent_at, s.delivered_at,
-  s.read_at, s.failed_at, t.scheduled_for, q.expires_at
+  s.read_at, s.failed_at, case when t.seq is null then t.scheduled_for end as scheduled_for, coalesce(q.expires_at, t.expires_at) as expires_at
 from message m
 left join message_queue q on q.message_id = m.id and m.direction = 'outbound'
 left join message_state s on s.message_id = m.id
 left join message_content c on c.message_id = m.id
-left join message_schedule t on t.message_id = m.id and m.send_at is not null;
+left join message_schedule t on t.message_id = m.id and (m.send_at is not null or m.tag is not null);
 
 -- All attempts, one a number: the one under way, else the one that brought the state, else an earlier one.
 create view message_attempt_view as

@@ -12,6 +12,7 @@ import { InboundModule } from './modules/inbound/inbound.module.js';
 import { OptOutsModule } from './modules/opt-outs/opt-outs.module.js';
 import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
+import { TagsModule } from './modules/tags/tags.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
 import { WebhookModule } from './modules/webhook/webhook.module.js';
 import { WorkspaceReads } from './modules/workspaces/workspace-reads.interceptor.js';
@@ -52,6 +53,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     OptOutsModule,
     SendingModule,
     MessagesModule,
+    TagsModule,
     OtpModule,
     InboundModule,
   ],

@@ -276,10 +276,10 @@ with gone as (
   where m.id = gone.message_id and m.organization_id = gone.organization_id and m.send_at is not null
 )
 insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-  queued_at, due_at, attempt_number, event_count, expires_at)
+  queued_at, due_at, attempt_number, event_count, tag, expires_at)
 select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
   ${recipientKey('m')}, now.at, now.at, coalesce(gone.attempt_count, gone.attempt_number),
-  gone.event_count, now.at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $5))
+  gone.event_count, m.tag, now.at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $5))
 from gone join message m on m.id = gone.message_id and m.organization_id = gone.organization_id
 cross join (select clock_timestamp() as at) as now
 returning message_id`;

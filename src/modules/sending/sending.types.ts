@@ -3,6 +3,7 @@ import type { ClaimedMessage } from './claim/claim.repository.js';
 /** Why a queued message has not left yet. */
 export const WAITING_REASONS = [
   'scheduled',
+  'tag_paused',
   'earlier_message_to_recipient',
   'number_pace',
   'pair_limit',

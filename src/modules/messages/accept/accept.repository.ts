@@ -326,9 +326,9 @@ where f.id is null or a."lookUp" is not null`;
 
 const queued = (condition: string): string => `waiting as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
-    expires_at)
+    tag, expires_at)
   select "connectionId", created_at, id, "organizationId", conversation_id, recipient_key, at,
-    at + coalesce(make_interval(secs => "ttlSeconds"), make_interval(hours => $2::integer)) from accepted join fresh using (id) ${condition}
+    tag, at + coalesce(make_interval(secs => "ttlSeconds"), make_interval(hours => $2::integer)) from accepted join fresh using (id) ${condition}
   order by id
 )`;
 
@@ -339,8 +339,8 @@ export const INSERT_SCHEDULED: Prepared = {
   name: 'message_accept_scheduled',
   text: insertInto(`${queued('where "sendAt" is null')}, later as (
   insert into message_schedule (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    scheduled_for, release_at)
-  select "connectionId", created_at, id, "organizationId", conversation_id, recipient_key, "sendAt", "sendAt"
+    scheduled_for, release_at, tag)
+  select "connectionId", created_at, id, "organizationId", conversation_id, recipient_key, "sendAt", "sendAt", tag
   from accepted join fresh using (id) where "sendAt" is not null
   order by id
 )`),

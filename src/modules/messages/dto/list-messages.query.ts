@@ -3,7 +3,7 @@ import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
 import { cursorOf, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.query.js';
 import type { JournalQuery } from '../journal/journal-page.js';
-import { TAG, TAG_MEANING } from '../accept/tag.js';
+import { TAG, TAG_MEANING } from '../message/tag.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '../message/message-state.js';
 
 /** The specification leaves `accepted` out; such messages are found by the other filters. */

@@ -223,7 +223,7 @@ function inStatus(status: MessageStatus, bind: Bind): string {
   const inQueue = `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q where q.message_id = m.id)`;
   if (status === 'processing') return inQueue;
   const scheduled = 'exists (select from message_schedule t where t.message_id = m.id)';
-  return `(${inQueue} or (m.send_at is not null and ${scheduled}))`;
+  return `(${inQueue} or ((m.send_at is not null or m.tag is not null) and ${scheduled}))`;
 }
 
 /** Makes lists of the page's bounds and length, newest first. */

@@ -253,7 +253,7 @@ with queued as (
 ), waiting as (
   select message_id, organization_id, connection_id, created_at, event_count, queued_at, attempt_number from queued
   union all
-  select message_id, organization_id, connection_id, created_at, 0, created_at, 0 from scheduled
+  select message_id, organization_id, connection_id, created_at, event_count, coalesce(queued_at, created_at), 0 from scheduled
 ), gone as (
   delete from message_queue where message_id = any(array(select message_id from queued))
 ), unscheduled as (
@@ -360,7 +360,8 @@ const MARK = [
   mark('message_queue', `select * from message_queue q where ${queueTakes('restored')} and queued_at < $1`),
   mark(
     'message_schedule',
-    `select t.*, 0 as event_count, created_at as queued_at, null::timestamptz as claimed_at, null::uuid as attempt_id,
+    `select message_id, organization_id, connection_id, conversation_id, created_at, event_count,
+      coalesce(queued_at, created_at) as queued_at, null::timestamptz as claimed_at, null::uuid as attempt_id,
       0 as attempt_number
     from message_schedule t where ${scheduleTakes('restored')} and scheduled_for < $1`,
   ),

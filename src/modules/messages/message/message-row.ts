@@ -24,10 +24,10 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as "metaMessageId",
   case when m.direction = 'inbound' then m.sent_at else s.sent_at end as "sentAt",
   coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as "attemptCount",
-  case when q.attempt_id is null then coalesce(q.due_at, q.queued_at, t.scheduled_for) end as "nextAttemptAt",
-  t.scheduled_for as "scheduledFor",
-  coalesce(q.expires_at, t.scheduled_for + make_interval(secs => m.ttl_seconds)) as "expiresAt",
-  coalesce(q.queued_at, t.created_at, s.queued_at) as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
+  case when q.attempt_id is null then coalesce(q.due_at, q.queued_at, case when t.seq is null then t.scheduled_for end) end as "nextAttemptAt",
+  case when t.seq is null then t.scheduled_for end as "scheduledFor",
+  coalesce(q.expires_at, t.expires_at, t.scheduled_for + make_interval(secs => m.ttl_seconds)) as "expiresAt",
+  coalesce(q.queued_at, t.queued_at, t.created_at, s.queued_at) as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
   ${camelColumns('s', 'failure_category, error_code, error_message, accepted_at, delivered_at, failed_at')},
   ${camelColumns('s', 'billable, pricing_category, pricing_type, pricing_subtype, pricing_model')},
   case when m.direction = 'inbound' then (
@@ -54,7 +54,10 @@ export function messageJoins(status?: MessageStatus): string {
   return [
     lookUp('q', `message_queue where ${hasOutcome ? 'false' : 'message_id = m.id'}`, isOutbound),
     // The message's own row says that there is nothing to look up.
-    lookUp('t', `message_schedule where ${hasOutcome ? 'false' : 'message_id = m.id and m.send_at is not null'}`),
+    lookUp(
+      't',
+      `message_schedule where ${hasOutcome ? 'false' : 'message_id = m.id and (m.send_at is not null or m.tag is not null)'}`,
+    ),
     lookUp('s', `message_state where ${waits ? 'false' : 'message_id = m.id'}`, isOutbound),
     lookUp('c', 'message_content where message_id = m.id'),
     lookUp('v', 'conversation where id = m.conversation_id'),

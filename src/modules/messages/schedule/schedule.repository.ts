@@ -12,6 +12,7 @@ import {
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
+import { isNotHeld } from '../message/held-tags.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
 import { queueTakes, scheduleTakes } from '../message/message-state.js';
 import type { Message } from '../messages.types.js';
@@ -80,7 +81,7 @@ export class ScheduleRepository {
       `update message_schedule set release_at = clock_timestamp() + make_interval(secs => $2)
        where message_id = any(array(
          select t.message_id from (select unnest($1::uuid[]) as id order by id) as given
-         cross join lateral (select message_id from message_schedule where message_id = given.id for update) as t))`,
+         cross join lateral (select message_id from message_schedule where message_id = given.id and release_at < 'infinity' for update) as t))`,
       [messageIds, seconds],
     );
   }
@@ -114,7 +115,7 @@ type DueRow = ClaimRow<MessageRow & { isExpired: boolean }>;
 export const CLAIM = `
 with ${laneHold({ returning: ', l.low_at' })}, due as materialized (
   select t.message_id, t.organization_id, t.release_at, t.scheduled_for from message_schedule t
-  where t.connection_id = $7 and t.release_at >= (select low_at from hold) and t.release_at <= statement_timestamp()
+  where t.connection_id = $7 and t.release_at >= (select low_at from hold) and t.release_at <= statement_timestamp() and ${isNotHeld('t')}
   order by t.connection_id, t.release_at limit least(${GRANTED_SLOTS}, 1) * $8::integer
 ), found as (
   select ${MESSAGE_SELECT}, due.release_at as "releaseAt",
@@ -137,9 +138,9 @@ with decided as materialized (
   select gone.*, d.body, d.category, d.code, d.message from gone join decided d on d."messageId" = gone.message_id
 ), released as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    queued_at, due_at, expires_at)
+    queued_at, due_at, tag, expires_at)
   select due.connection_id, due.created_at, due.message_id, due.organization_id, due.conversation_id,
-    ${recipientKey('m')}, now.at, now.at,
+    ${recipientKey('m')}, now.at, now.at, m.tag,
     due.scheduled_for + make_interval(secs => coalesce(m.ttl_seconds, $2::integer * 3600))
   from due join message m on m.id = due.message_id and m.organization_id = due.organization_id
   cross join (select clock_timestamp() as at) as now
@@ -149,7 +150,8 @@ with decided as materialized (
   update message_content c set body = due.body from due
   where c.message_id = due.message_id and due.category is null and c.body is distinct from due.body
 ), refused as (
-  select *, 0 as event_count, created_at as queued_at, 0 as attempt_number from due where category is not null
+  select message_id, organization_id, connection_id, conversation_id, created_at, event_count, created_at as queued_at,
+    0 as attempt_number, category, code, message from due where category is not null
 ), ${failUnsent('refused', 'category, code, message')}
 select connection_id as "connectionId", organization_id as "organizationId", category is null as "isQueued" from due`;
 
@@ -165,10 +167,10 @@ with waiting as (
   delete from message_schedule t
   where t.organization_id = $1 and t.message_id = $2 and ${scheduleTakes('canceled')}
     and (t.scheduled_for > clock_timestamp() or not (${CLAIMS_BLOCKED}))
-  returning message_id, organization_id, connection_id, conversation_id, created_at
+  returning message_id, organization_id, connection_id, conversation_id, created_at, event_count, coalesce(queued_at, created_at)
 ), gone as (
   select * from unsent
   union all
-  select *, 0, created_at, 0 from unscheduled
+  select *, 0 from unscheduled
 ), ${failUnsent('gone', `'canceled', 'CANCELED', 'The message was canceled before it was sent.'`)}
 select message_id from moved`;

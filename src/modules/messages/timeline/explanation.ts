@@ -110,6 +110,7 @@ function failed({ message, isErased, isCleared, now }: Explained): ExplanationRe
 }
 
 const WAITS: Readonly<Record<WaitingReason, [summary: string, responsible: Responsible | null]>> = {
+  tag_paused: ['Its tag is paused; POST /tags/{tag}/resume lets it go on.', 'you'],
   scheduled: ['It waits for the time that you gave it.', null],
   earlier_message_to_recipient: ['It waits for an earlier message to the same recipient.', null],
   number_pace: ['It waits for its turn at the pace of its number.', null],

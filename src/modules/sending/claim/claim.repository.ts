@@ -14,6 +14,7 @@ import {
 } from '../../../infrastructure/queue/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
+import { isNotHeld } from '../../messages/message/held-tags.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
@@ -147,7 +148,7 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, asked as materialized
     select q.ctid as row_ctid, q.seq from message_queue q
     where q.connection_id = asked.connection_id and ${queueTakes('claimed')}
       and q.due_at >= asked.low_at and q.due_at <= statement_timestamp() and q.expires_at > clock_timestamp()
-      and q.message_id = (${FIRST_OF_RECIPIENT})
+      and ${isNotHeld('q')} and q.message_id = (${FIRST_OF_RECIPIENT})
     order by q.connection_id, q.due_at limit asked.slots for no key update of q skip locked) as due
 ), claimed as (
   -- The attempt's condition is repeated: the ctid may be that of another row by now. Turn and expiry are those of the look.

@@ -36,6 +36,7 @@ export class QueueEstimates {
     if (scheduled === null) return null;
     const { until, now, allBlocked, expiresAt } = scheduled;
     const waiting = { ahead: 0, expiresAt, pauseReason: null };
+    if (scheduled.isPaused) return { ...waiting, reason: 'tag_paused', until: null, estimatedSendAt: null };
     if (until > now) return { ...waiting, reason: 'scheduled', until, estimatedSendAt: until };
     // Its time has come, and a sweep is about to put it into the queue.
     return {
@@ -77,7 +78,7 @@ interface LaneRow {
   others: number;
 }
 
-type ScheduledRow = Record<'until' | 'now' | 'expiresAt', Date> & { allBlocked: boolean };
+type ScheduledRow = Record<'until' | 'now' | 'expiresAt', Date> & Record<'allBlocked' | 'isPaused', boolean>;
 
 const later = (a: Date, b: Date | null): Date => (b !== null && b > a ? b : a);
 const future = (time: Date | null, now: Date): Date | null => (time !== null && time > now ? time : null);
@@ -185,7 +186,7 @@ const OF_NEW = estimateSql(`
 
 // $1 message, $2 workspace, $3 hours to live of messages without a time of their own. A release may take several looks.
 const OF_SCHEDULED = `
-select greatest(t.scheduled_for, t.release_at) as until, clock_timestamp() as now, ${CLAIMS_BLOCKED} as "allBlocked",
-  t.scheduled_for + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $3)) as "expiresAt"
+select greatest(t.scheduled_for, nullif(t.release_at, 'infinity')) as until, t.release_at = 'infinity' as "isPaused", clock_timestamp() as now, ${CLAIMS_BLOCKED} as "allBlocked",
+  coalesce(t.expires_at, t.scheduled_for + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $3))) as "expiresAt"
 from message_schedule t join message m on m.id = t.message_id
 where t.message_id = $1 and t.organization_id = $2`;

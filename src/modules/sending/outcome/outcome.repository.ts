@@ -195,10 +195,10 @@ with ${OUTCOME}, locked as materialized (
   returning s.*, o.*
 ), back as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    queued_at, due_at, attempt_number, tries, event_count, expires_at)
+    queued_at, due_at, attempt_number, tries, event_count, tag, expires_at)
   select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
     ${recipientKey('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
-    gone.attempt_number, gone.tries, gone.event_count, gone.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
+    gone.attempt_number, gone.tries, gone.event_count, m.tag, gone.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
   from gone join message m on m.id = gone.message_id
 ), history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})

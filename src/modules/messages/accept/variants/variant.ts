@@ -1,7 +1,7 @@
 import { isObject } from '../../../../common/json.js';
 import { isDateTime } from '../../../../common/date-time.js';
 import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
-import { TAG, TAG_MEANING } from '../tag.js';
+import { TAG, TAG_MEANING } from '../../message/tag.js';
 import { USER_ID } from '../../../conversations/contacts/recipient.js';
 import { TTL_SECONDS } from '../schedule.js';
 

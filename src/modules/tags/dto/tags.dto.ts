@@ -1,0 +1,108 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn } from 'class-validator';
+import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
+import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
+import { OUTBOUND_STATUSES } from '../../messages/message/message-state.js';
+import { TAG_ACTIONS, TAG_STATUSES, type TagAction, type TagStatus, type TagSummary } from '../tags.types.js';
+
+export const EXAMPLE_TAG = 'spring-sale';
+const TIME = '2026-11-21T08:00:00.125Z';
+const COUNTS = { queued: 1_800, processing: 20, accepted: 5, sent: 400, delivered: 1_900, read: 800, failed: 75 };
+const count = { type: 'integer' as const, minimum: 0 };
+
+/** Body of POST /tags/{tag}/retry. */
+export class RetryTagRequest {
+  /** Only messages that failed with this category. Default: all but `canceled` and `opted_out`. */
+  @ApiPropertyOptional({ enum: FAILURE_CATEGORIES, example: 'recipient_limit' })
+  @IfGiven()
+  @IsIn(FAILURE_CATEGORIES)
+  category?: (typeof FAILURE_CATEGORIES)[number];
+}
+
+export class TagActionResult {
+  @ApiProperty({ example: EXAMPLE_TAG })
+  tag!: string;
+
+  @ApiProperty({ enum: TAG_ACTIONS, example: 'pause' })
+  action!: TagAction;
+
+  /** As in GET /tags/{tag}, right after the action was taken. */
+  @ApiProperty({ enum: TAG_STATUSES, example: 'paused' })
+  status!: TagStatus;
+}
+
+export class TagActionResponse {
+  @ApiProperty({ type: TagActionResult })
+  data!: TagActionResult;
+}
+
+/** Where the messages of a tag stand. */
+export class TagResponse {
+  @ApiProperty({ example: EXAMPLE_TAG })
+  tag!: string;
+
+  /** `paused`: nothing of it is sent. `resuming`, `canceling`, `retrying`: this is being done. Else `active`. */
+  @ApiProperty({ enum: TAG_STATUSES, example: 'active' })
+  status!: TagStatus;
+
+  /** Messages that were counted. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 5_000 })
+  messages!: number;
+
+  /** How many messages are in each status; each message is counted once. */
+  @ApiProperty({
+    type: 'object',
+    required: [...OUTBOUND_STATUSES],
+    properties: Object.fromEntries(OUTBOUND_STATUSES.map((status) => [status, count])) as never,
+    additionalProperties: count,
+    example: { ...COUNTS, outcome_unknown: 0 },
+  })
+  counts!: Record<string, number>;
+
+  /** Of those that are `queued`: messages whose `send_at` has not come. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 })
+  scheduled!: number;
+
+  /** Failed messages by `failure_category`. */
+  @ApiProperty({ type: 'object', additionalProperties: count, example: { recipient_limit: 60, invalid_recipient: 15 } })
+  failures!: Record<string, number>;
+
+  @ApiProperty({ format: 'date-time', example: TIME })
+  first_accepted_at!: string;
+
+  /** When a message was accepted, sent, reported or failed last. */
+  @ApiProperty({ format: 'date-time', example: TIME })
+  last_activity_at!: string;
+
+  /**
+   * When the last message leaves, by what waits on its numbers and their pace; null where nothing waits, the tag is paused,
+   * or a number can't send.
+   */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:01:02.500Z' })
+  estimated_end_at!: string | null;
+
+  /** `false`: it has more messages than are counted; the newest 200,000 are. */
+  @ApiProperty({ type: Boolean, example: true })
+  complete!: boolean;
+
+  static of(summary: TagSummary): TagResponse {
+    const { tag, status, messages, counts, scheduled, failures } = summary;
+    return {
+      tag,
+      status,
+      messages,
+      counts,
+      scheduled,
+      failures,
+      first_accepted_at: summary.firstAcceptedAt.toISOString(),
+      last_activity_at: summary.lastActivityAt.toISOString(),
+      estimated_end_at: summary.estimatedEndAt?.toISOString() ?? null,
+      complete: summary.isComplete,
+    };
+  }
+}
+
+export class SingleTagResponse {
+  @ApiProperty({ type: TagResponse })
+  data!: TagResponse;
+}

@@ -1,0 +1,125 @@
+import { applyDecorators, Body, Controller, Get, HttpCode, Param, type PipeTransform, Post } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '../../infrastructure/http/api-description.js';
+import { RequireScope } from '../../infrastructure/http/route-policy.js';
+import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { TAG } from '../messages/message/tag.js';
+import { EXAMPLE_TAG, RetryTagRequest, SingleTagResponse, TagActionResponse, TagResponse } from './dto/tags.dto.js';
+import { tagsErrors } from './tags.errors.js';
+import { TagsService } from './tags.service.js';
+import type { TagAction } from './tags.types.js';
+
+/** What can be no tag is none of a message. */
+const pipe: PipeTransform<string, string> = {
+  transform(text) {
+    if (!TAG.test(text)) throw tagsErrors.TAG_NOT_FOUND();
+    return text;
+  },
+};
+const TagParam = (): ParameterDecorator => Param('tag', pipe);
+const TagDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiParam({ name: 'tag', description: '`tag` of the messages.', schema: { type: 'string', example: EXAMPLE_TAG } }),
+    ApiErrors('TAG_NOT_FOUND'),
+  );
+const ActionDocs = (): MethodDecorator =>
+  applyDecorators(
+    TagDocs(),
+    ApiAcceptedResponse({ type: TagActionResponse, description: 'Taken; GET /tags/{tag} shows how far it is.' }),
+  );
+
+@ApiTags('Tags')
+@Controller('tags')
+export class TagsController {
+  constructor(private readonly tags: TagsService) {}
+
+  /**
+   * Read how far a group of messages is
+   *
+   * @remarks Counts the messages that were sent with this `tag`, by status, and the failed ones by category. One message
+   * each: GET /messages?tag=.
+   */
+  @Get(':tag')
+  @RequireScope('messages:read')
+  @ApiOkResponse({ type: SingleTagResponse, description: 'Where its messages stand.' })
+  @TagDocs()
+  async get(@CurrentCaller() caller: Caller, @TagParam() tag: string): Promise<SingleTagResponse> {
+    return { data: TagResponse.of(await this.tags.get({ organizationId: caller.organizationId, tag })) };
+  }
+
+  /**
+   * Pause a group of messages
+   *
+   * @remarks From now on nothing with this `tag` is taken for sending; what is already on its way to WhatsApp goes. Paused
+   * messages stay `queued`, and messages that you send with the tag are paused too. Other messages keep their order and
+   * pace, and later ones to the same recipient go first. `ttl_seconds` and the time to live go on. Can be repeated.
+   */
+  @Post(':tag/pause')
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  @ActionDocs()
+  pause(@CurrentCaller() caller: Caller, @TagParam() tag: string): Promise<TagActionResponse> {
+    return this.act(caller, tag, 'pause');
+  }
+
+  /**
+   * Resume a paused group of messages
+   *
+   * @remarks Paused messages go on in the order in which they waited, behind what waits by now. What has expired meanwhile
+   * fails with `expired`; what was scheduled for a time that has passed is checked and goes now. Can be repeated.
+   */
+  @Post(':tag/resume')
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  @ActionDocs()
+  resume(@CurrentCaller() caller: Caller, @TagParam() tag: string): Promise<TagActionResponse> {
+    return this.act(caller, tag, 'resume');
+  }
+
+  /**
+   * Cancel what waits of a group of messages
+   *
+   * @remarks Every message with this `tag` that was accepted until now and waits, queued, paused or scheduled, fails with
+   * `canceled`. A pause ends with it: what you send with the tag afterwards goes. Can be repeated.
+   */
+  @Post(':tag/cancel')
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  @ActionDocs()
+  cancel(@CurrentCaller() caller: Caller, @TagParam() tag: string): Promise<TagActionResponse> {
+    return this.act(caller, tag, 'cancel');
+  }
+
+  /**
+   * Retry the failed messages of a group
+   *
+   * @remarks Queues the messages again that have failed until now, as POST /messages/{id}/retry does for one: what may not
+   * be sent as things are stays `failed`. Never those whose outcome is unknown. Without `category` not what was `canceled`
+   * or `opted_out` either. Can be repeated: what has failed since is retried again.
+   */
+  @Post(':tag/retry')
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  @ActionDocs()
+  @ApiBody({
+    required: false,
+    type: RetryTagRequest,
+    examples: {
+      all: { summary: 'All that may be retried', value: {} },
+      one: { summary: 'One category', value: { category: 'recipient_limit' } },
+    },
+  })
+  retry(
+    @CurrentCaller() caller: Caller,
+    @TagParam() tag: string,
+    @Body() request: RetryTagRequest,
+  ): Promise<TagActionResponse> {
+    return this.act(caller, tag, 'retry', request.category);
+  }
+
+  private async act(caller: Caller, tag: string, action: TagAction, category?: string): Promise<TagActionResponse> {
+    const { organizationId } = caller;
+    const status = await this.tags.act({ organizationId, tag }, action, category ?? null);
+    return { data: { tag, action, status } };
+  }
+}

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { MessagesModule } from '../messages/messages.module.js';
+import { SendingModule } from '../sending/sending.module.js';
+import { WebhookModule } from '../webhook/webhook.module.js';
+import { TagsController } from './tags.controller.js';
+import { TagsRepository } from './tags.repository.js';
+import { TagsService } from './tags.service.js';
+
+/** Groups of messages that are followed, paused, canceled and retried as one. */
+@Module({
+  imports: [MessagesModule, SendingModule, WebhookModule],
+  controllers: [TagsController],
+  providers: [TagsService, TagsRepository],
+})
+export class TagsModule {}

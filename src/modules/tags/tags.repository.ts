@@ -1,0 +1,351 @@
+import { Injectable } from '@nestjs/common';
+import { FIRST_ID } from '../../common/ids.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { CLAIMS_BLOCKED } from '../../infrastructure/queue/lane-hold.js';
+import { recipientKey } from '../conversations/conversations.repository.js';
+import { failUnsent } from '../messages/message/message-event-sql.js';
+import { queueTakes, scheduleTakes } from '../messages/message/message-state.js';
+import type { TagAction, TagKey, TagPart, TagStatus } from './tags.types.js';
+
+/** Messages of a tag that are counted. */
+export const MAX_COUNTED = 200_000;
+
+/** Rows that one statement moves. */
+const BATCH = 2_000;
+/** Messages of the journal that one look for failed ones passes. */
+const LOOK = 1_000;
+/** What a retry without a category leaves out: the caller's and the recipient's own will. */
+const NOT_RETRIED = `('canceled', 'opted_out')`;
+
+/** A tag that something is to be done with. */
+export interface TagWork extends TagKey {
+  isPaused: boolean;
+  isResuming: boolean;
+  isCanceling: boolean;
+  isRetrying: boolean;
+}
+
+/** What a step has done. */
+export interface Moved {
+  messages: number;
+  connectionIds: string[];
+  /** The workspace, where messages have failed. */
+  hasEvents: string | null;
+}
+
+export interface FailedPage {
+  ids: string[];
+  looked: number;
+  before: string;
+  /** Null after the last page. */
+  last: { at: string; id: string } | null;
+}
+
+interface MovedRow {
+  messages: number;
+  connectionIds: string[];
+  failed: number;
+}
+
+@Injectable()
+export class TagsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Null where no message has the tag. */
+  async act({ organizationId, tag }: TagKey, action: TagAction, category: string | null): Promise<TagStatus | null> {
+    const params = [organizationId, tag, ...(action === 'retry' ? [category] : [])];
+    const row = await this.database.find<{ status: TagStatus }>(ACTS[action], params);
+    return row?.status ?? null;
+  }
+
+  async status({ organizationId, tag }: TagKey): Promise<TagStatus> {
+    const row = await this.database.find<{ status: TagStatus }>(
+      `select ${STATUS} as status from message_tag t where t.organization_id = $1 and t.tag = $2`,
+      [organizationId, tag],
+    );
+    return row?.status ?? 'active';
+  }
+
+  /** The newest messages of a tag, counted; none where no message has it. */
+  parts({ organizationId, tag }: TagKey): Promise<TagPart[]> {
+    return this.database.query<TagPart>(PARTS, [organizationId, tag]);
+  }
+
+  /** When all that waits on these numbers has left; null where one of them cannot send. */
+  async estimateEnd({ organizationId }: TagKey, waiting: readonly TagPart[]): Promise<Date | null> {
+    const params = [
+      organizationId,
+      waiting.map(({ connectionId }) => connectionId),
+      waiting.map(({ scheduled }) => scheduled),
+      waiting.map(({ lastScheduledFor }) => lastScheduledFor),
+    ];
+    return (await this.database.row<{ end: Date | null }>(ESTIMATE, params)).end;
+  }
+
+  /** Tags that something is to be done with. */
+  work(): Promise<TagWork[]> {
+    return this.database.query<TagWork>(WORK);
+  }
+
+  /** Takes what waits of a paused tag out of the queue, and puts off what is scheduled. */
+  async putAside(key: TagKey): Promise<Moved> {
+    return sum(key, [await this.move(PUT_ASIDE, key), await this.move(PUT_OFF, key)]);
+  }
+
+  /** Gives what was put aside new places in the queue, in the old order; what has expired fails. */
+  async putBack(key: TagKey): Promise<Moved> {
+    const moved = sum(key, [await this.move(PUT_BACK, key), await this.move(RESCHEDULE, key)]);
+    if (moved.messages === 0) await this.database.execute(RESUMED, [key.organizationId, key.tag]);
+    return moved;
+  }
+
+  /** Fails what waits of a tag. */
+  async cancel(key: TagKey): Promise<Moved> {
+    const rows: MovedRow[] = [];
+    for (const statement of CANCEL) rows.push(await this.move(statement, key));
+    const moved = sum(key, rows);
+    if (moved.messages === 0) await this.database.execute(CANCELED, [key.organizationId, key.tag]);
+    return moved;
+  }
+
+  /** The next failed messages that are to be retried; null where nothing is (any more). */
+  failed({ organizationId, tag }: TagKey): Promise<FailedPage | null> {
+    return this.database.find<FailedPage & Record<string, unknown>>(FAILED, [organizationId, tag]);
+  }
+
+  /** Goes on behind the page, unless another retry was asked for meanwhile. */
+  async retried({ organizationId, tag }: TagKey, { before, last }: FailedPage): Promise<void> {
+    await this.database.execute(
+      `update message_tag set retry_at = $4, retry_id = $5, retry_before = case when $5::uuid is not null then retry_before end
+       where organization_id = $1 and tag = $2 and retry_before = $3::timestamptz`,
+      [organizationId, tag, before, last?.at ?? null, last?.id ?? null],
+    );
+  }
+
+  /** Deletions of neighbours in the queue may deadlock: they are tried again. */
+  private move(statement: string, { organizationId, tag }: TagKey): Promise<MovedRow> {
+    return this.database.byIndex(() =>
+      this.database.row<MovedRow & Record<string, unknown>>(statement, [organizationId, tag]),
+    );
+  }
+}
+
+function sum({ organizationId }: TagKey, rows: readonly MovedRow[]): Moved {
+  return {
+    messages: rows.reduce((total, { messages }) => total + messages, 0),
+    connectionIds: [...new Set(rows.flatMap(({ connectionIds }) => connectionIds))],
+    hasEvents: rows.some(({ failed }) => failed > 0) ? organizationId : null,
+  };
+}
+
+const STATUS = `case when t.cancel_before is not null then 'canceling' when t.paused then 'paused'
+  when t.resuming then 'resuming' when t.retry_before is not null then 'retrying' else 'active' end`;
+
+const act = (columns: string, values: string, changes: string): string => `
+insert into message_tag as t (organization_id, tag, acted_at${columns})
+select $1, $2, clock_timestamp()${values}
+where exists (select from message m where m.organization_id = $1 and m.tag = $2)
+on conflict (organization_id, tag) do update set acted_at = excluded.acted_at, ${changes}
+returning ${STATUS} as status`;
+
+const ACTS: Readonly<Record<TagAction, string>> = {
+  pause: act(', paused', ', true', 'paused = true, resuming = false'),
+  resume: act('', '', 'paused = false, resuming = t.resuming or t.paused'),
+  cancel: act(
+    ', cancel_before',
+    ', clock_timestamp()',
+    // A pause ends with it, and what comes meanwhile goes afterwards.
+    `cancel_before = excluded.cancel_before, retry_before = null, paused = false, resuming = t.resuming or t.paused`,
+  ),
+  retry: act(
+    ', retry_before, retry_category',
+    ', clock_timestamp(), $3',
+    `retry_before = excluded.retry_before, retry_category = excluded.retry_category, retry_at = null, retry_id = null`,
+  ),
+};
+
+// A row that was tried before stays in the queue, where a late report finds it; the claim passes over it.
+const WAITS = `q.tag is not null and ${queueTakes('canceled')} and q.attempt_number = 0`;
+
+const HAS_WORK = `(t.resuming or t.cancel_before is not null or t.retry_before is not null)`;
+const IS_TO_BE_PUT_ASIDE = `t.paused and (
+    exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${WAITS})
+    or exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag
+      and s.tag is not null and s.release_at < 'infinity'))`;
+
+/** SQL: whether something is to be done with a tag. */
+export const WORK_WAITS = `exists (select from message_tag t where ${HAS_WORK})
+  or exists (select from message_tag t where ${IS_TO_BE_PUT_ASIDE})`;
+
+const WORK = `
+select t.organization_id as "organizationId", t.tag, t.paused as "isPaused", t.resuming as "isResuming",
+  t.cancel_before is not null as "isCanceling", t.retry_before is not null as "isRetrying"
+from message_tag t where ${HAS_WORK} or (${IS_TO_BE_PUT_ASIDE}) order by t.acted_at limit 1000`;
+
+// What is done with a tag changes before or after a step, not in it: the step holds the row.
+const held = (condition: string): string => `tag as materialized (
+  select t.cancel_before from message_tag t where t.organization_id = $1 and t.tag = $2 and ${condition} for share
+)`;
+
+const moved = (rows: string, failed = '0'): string => `
+select (select count(*)::integer from ${rows}) as messages, ${failed} as failed,
+  coalesce((select array_agg(distinct connection_id) from ${rows}), '{}') as "connectionIds"`;
+
+const PUT_ASIDE = `
+with ${held('t.paused')}, picked as materialized (
+  select q.ctid as row_ctid from message_queue q
+  where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${WAITS}
+  order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
+), gone as (
+  delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) and ${queueTakes('canceled')}
+  returning q.*
+), aside as (
+  insert into message_schedule (message_id, organization_id, connection_id, conversation_id, created_at, recipient,
+    scheduled_for, release_at, tag, seq, queued_at, expires_at, event_count)
+  select message_id, organization_id, connection_id, conversation_id, created_at, recipient, queued_at, 'infinity', tag,
+    seq, queued_at, expires_at, event_count
+  from gone
+)${moved('gone')}`;
+
+const PUT_OFF = `
+with ${held('t.paused')}, picked as materialized (
+  select s.message_id from message_schedule s
+  where exists (select from tag) and s.organization_id = $1 and s.tag = $2 and s.tag is not null
+    and s.release_at < 'infinity'
+  limit ${BATCH} for update skip locked
+), put_off as (
+  update message_schedule s set release_at = 'infinity'
+  where s.message_id = any(array(select message_id from picked)) returning s.connection_id
+)${moved('put_off')}`;
+
+const aside = (condition: string, order: string): string => `picked as materialized (
+  select s.message_id from message_schedule s
+  where exists (select from tag) and s.organization_id = $1 and s.tag = $2 and s.tag is not null
+    and s.release_at = 'infinity' and ${condition}
+  order by s.organization_id, s.tag, ${order} limit ${BATCH} for update skip locked
+)`;
+
+const IS_RESUMING = 't.resuming and not t.paused and t.cancel_before is null';
+
+// One time for all rows: what has not expired by then goes back.
+const PUT_BACK = `
+with ${held(IS_RESUMING)}, ${aside('s.seq is not null', 's.seq')}, gone as (
+  delete from message_schedule s where s.message_id = any(array(select message_id from picked)) returning s.*
+), back as (
+  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+    queued_at, due_at, event_count, tag, expires_at)
+  select g.connection_id, g.created_at, g.message_id, g.organization_id, g.conversation_id, ${recipientKey('m')},
+    g.queued_at, clock_timestamp(), g.event_count, g.tag, g.expires_at
+  from gone g join message m on m.id = g.message_id and m.organization_id = g.organization_id
+  where g.expires_at > statement_timestamp()
+  order by g.seq
+), late as (
+  select message_id, organization_id, connection_id, conversation_id, created_at, event_count, queued_at,
+    0 as attempt_number
+  from gone where expires_at <= statement_timestamp()
+), ${failUnsent('late', `'expired', 'EXPIRED', 'The message stayed in the queue for too long.'`)}
+${moved('gone', '(select count(*)::integer from late)')}`;
+
+const RESCHEDULE = `
+with ${held(IS_RESUMING)}, ${aside('s.seq is null', 's.seq, s.scheduled_for')}, due as (
+  update message_schedule s set release_at = greatest(s.scheduled_for, clock_timestamp())
+  where s.message_id = any(array(select message_id from picked)) returning s.connection_id
+)${moved('due')}`;
+
+const RESUMED = `
+update message_tag t set resuming = false
+where t.organization_id = $1 and t.tag = $2 and t.resuming and not exists (
+  select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag and s.tag is not null
+    and s.release_at = 'infinity')`;
+
+const CANCEL_REASON = `'canceled', 'CANCELED', 'The message was canceled before it was sent.'`;
+const cancelScheduled = (condition: string): string => `
+with ${held(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked as materialized (
+  select s.message_id from message_schedule s
+  where s.organization_id = $1 and s.tag = $2 and s.tag is not null and s.release_at ${condition} 'infinity'
+    and s.created_at <= (select cancel_before from tag) and ${scheduleTakes('canceled')}
+  limit ${BATCH} for update skip locked
+), gone as (
+  delete from message_schedule s where s.message_id = any(array(select message_id from picked))
+  returning message_id, organization_id, connection_id, conversation_id, created_at, event_count,
+    coalesce(queued_at, created_at) as queued_at, 0 as attempt_number
+), ${failUnsent('gone', CANCEL_REASON)}
+${moved('gone', '(select count(*)::integer from gone)')}`;
+
+const CANCEL = [
+  `
+with ${held(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked as materialized (
+  select q.ctid as row_ctid from message_queue q
+  where q.organization_id = $1 and q.tag = $2 and q.tag is not null and ${queueTakes('canceled')}
+    and q.created_at <= (select cancel_before from tag)
+  order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
+), gone as (
+  delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) and ${queueTakes('canceled')}
+  returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.event_count, q.queued_at,
+    q.attempt_number
+), ${failUnsent('gone', CANCEL_REASON)}
+${moved('gone', '(select count(*)::integer from gone)')}`,
+  cancelScheduled('<'),
+  cancelScheduled('='),
+];
+
+// What is on the wire may come back to the queue.
+const CANCELED = `
+update message_tag t set cancel_before = null
+where t.organization_id = $1 and t.tag = $2 and t.cancel_before is not null
+  and not exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag
+    and q.tag is not null and q.created_at <= t.cancel_before)
+  and not exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag
+    and s.tag is not null and s.release_at < 'infinity' and s.created_at <= t.cancel_before)
+  and not exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag
+    and s.tag is not null and s.release_at = 'infinity' and s.created_at <= t.cancel_before)`;
+
+const FAILED = `
+with tag as materialized (
+  select t.retry_before, t.retry_category, coalesce(t.retry_at, '-infinity') as at, coalesce(t.retry_id, '${FIRST_ID}') as id
+  from message_tag t where t.organization_id = $1 and t.tag = $2 and t.retry_before is not null
+), page as materialized (
+  select m.id, m.created_at from message m
+  where m.organization_id = $1 and m.tag = $2 and (m.created_at, m.id) > ((select at from tag), (select id from tag))
+    and m.created_at <= (select retry_before from tag)
+  order by m.created_at, m.id limit ${LOOK}
+)
+select tag.retry_before::text as before, (select count(*)::integer from page) as looked,
+  array(
+    select page.id from page cross join lateral (
+      select from message_state s where s.message_id = page.id and s.status = 'failed' and s.failed_at <= tag.retry_before
+        and case when tag.retry_category is null then coalesce(s.failure_category, 'unknown') not in ${NOT_RETRIED}
+          else coalesce(s.failure_category, 'unknown') = tag.retry_category end offset 0) as failed
+    order by page.created_at, page.id) as ids,
+  case when (select count(*) from page) = ${LOOK} then (
+    select json_build_object('at', created_at, 'id', id) from page order by created_at desc, id desc limit 1) end as last
+from tag`;
+
+const PARTS = `
+select m.connection_id as "connectionId", case when q.attempt_id is not null then 'processing'
+    when q.message_id is not null or t.message_id is not null then 'queued' else s.status end as status,
+  s.failure_category as "failureCategory", count(*)::integer as messages,
+  count(t.message_id) filter (where t.seq is null)::integer as scheduled,
+  max(t.scheduled_for) filter (where t.seq is null) as "lastScheduledFor",
+  min(m.created_at) as "firstAcceptedAt",
+  max(greatest(m.created_at, q.claimed_at, s.queued_at, s.accepted_at, s.sent_at, s.delivered_at, s.read_at, s.failed_at))
+    as "lastActivityAt"
+from (
+  select id, connection_id, created_at from message where organization_id = $1 and tag = $2
+  order by created_at desc, id desc limit ${MAX_COUNTED}) as m
+left join lateral (select * from message_queue where message_id = m.id offset 0) q on true
+left join lateral (select * from message_schedule where message_id = m.id offset 0) t on q.message_id is null
+left join lateral (select * from message_state where message_id = m.id offset 0) s on q.message_id is null
+group by 1, 2, 3`;
+
+// $1 workspace, $2 numbers, with $3 scheduled messages and $4 the last of their times.
+const ESTIMATE = `
+select case when bool_and(c.status in ('connected', 'restricted')) then max(greatest(
+    clock_timestamp() + make_interval(secs => queued.messages::float8 / c.throughput_per_second),
+    given.last_at + make_interval(secs => given.scheduled::float8 / c.throughput_per_second))) end as end
+from unnest($2::uuid[], $3::integer[], $4::timestamptz[]) as given (connection_id, scheduled, last_at)
+join connection c on c.id = given.connection_id and c.organization_id = $1
+cross join lateral (
+  select count(*) as messages from (
+    select from message_queue q where q.connection_id = c.id and q.created_at > '-infinity' limit ${MAX_COUNTED}) as waiting
+) as queued`;

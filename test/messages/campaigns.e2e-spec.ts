@@ -1,0 +1,249 @@
+import { newId } from '../../src/common/ids.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
+
+const HOUR_MS = 3_600_000;
+
+let test: TestApp;
+let workspace: SendingWorkspace;
+
+beforeAll(async () => {
+  test = await startTestApp();
+});
+
+beforeEach(async () => {
+  workspace = await sendingWorkspace(test);
+});
+
+afterAll(() => test.stop());
+
+const idOf = (body: { data: unknown }): string => (body.data as { id: string }).id;
+const send = async (to: string, fields: object = {}): Promise<string> => {
+  const { status, body } = await workspace.send(to, { body: { tag: 'sale', ...fields } });
+  expect({ status, body }).toMatchObject({ status: 202 });
+  return idOf(body);
+};
+const act = async (action: string, body?: object) => workspace.api.post(`/tags/sale/${action}`, body);
+const round = () => test.app.get(Sweeps, { strict: false }).runNow('tags');
+const summary = async (tag = 'sale') => (await workspace.api.get(`/tags/${tag}`)).body.data;
+
+/** Nothing is claimed until the returned function is called: the number rests. */
+async function numberRests(): Promise<() => Promise<void>> {
+  const { id } = workspace.connection;
+  await test.database.execute(
+    `insert into lane (key, paused_until, pause_reason) values ($1, clock_timestamp() + interval '1 hour', 'test')
+     on conflict (key) do update set paused_until = excluded.paused_until`,
+    [id],
+  );
+  return async () => {
+    await test.database.execute('update lane set paused_until = null where key = $1', [id]);
+  };
+}
+
+const order = (to: string): string[] =>
+  test.simulator.messages.list({ to }).map(({ callback }) => callback?.split('.')[0] ?? '');
+
+describe('a tag', () => {
+  it.each(['', '/pause', '/resume', '/cancel', '/retry'])('is not found where no message has it: %s', async (path) => {
+    await send(await workspace.contact());
+    const other = await sendingWorkspace(test);
+    for (const [api, tag] of [
+      [workspace.api, 'none'],
+      [other.api, 'sale'],
+      [workspace.api, 'a%20b'],
+    ] as const) {
+      const { status, body } = await (path === '' ? api.get(`/tags/${tag}`) : api.post(`/tags/${tag}${path}`));
+      expect([status, body.error.code]).toEqual([404, 'TAG_NOT_FOUND']);
+    }
+  });
+
+  it('shows where its messages stand', async () => {
+    const [first, failed] = [await send(await workspace.contact()), await send(await workspace.contact('0003'))];
+    const later = await send(await workspace.contact(), { send_at: new Date(Date.now() + HOUR_MS).toISOString() });
+    await workspace.reaches(first, 'read');
+    await workspace.reaches(failed, 'failed');
+    const { created_at: createdAt } = await workspace.message(first);
+    const { failure_category: category } = await workspace.message(failed);
+    const { scheduled_for: time } = await workspace.message(later);
+    const found = await summary();
+    expect(found).toMatchObject({
+      tag: 'sale',
+      status: 'active',
+      messages: 3,
+      counts: { queued: 1, processing: 0, accepted: 0, sent: 0, delivered: 0, read: 1, failed: 1, outcome_unknown: 0 },
+      scheduled: 1,
+      failures: { [category as string]: 1 },
+      first_accepted_at: createdAt,
+      complete: true,
+    });
+    expect(Date.parse(found.estimated_end_at as string)).toBeGreaterThanOrEqual(Date.parse(time as string));
+  });
+});
+
+describe('pause and resume', () => {
+  it('hold what waits, let later messages to its recipients pass, and go on in the old order', async () => {
+    const to = await workspace.contact();
+    const rested = await numberRests();
+    const paused = [await send(to), await send(to), await send(await workspace.contact())];
+    const { status, body } = await act('pause');
+    expect([status, body.data]).toEqual([202, { tag: 'sale', action: 'pause', status: 'paused' }]);
+    expect((await act('pause')).body).toEqual(body);
+    const plain = await workspace.sendText(to);
+    const other = idOf((await workspace.send(to, { body: { tag: 'other' } })).body);
+    await round();
+    await rested();
+    for (const id of [plain, other]) await workspace.reaches(id, 'read');
+    for (const id of paused) {
+      expect(await workspace.message(id)).toMatchObject({
+        status: 'queued',
+        waiting: { reason: 'tag_paused', until: null },
+        next_attempt_at: null,
+        estimated_send_at: null,
+        attempt_count: 0,
+      });
+    }
+    expect(await summary()).toMatchObject({
+      status: 'paused',
+      counts: { queued: 3 },
+      scheduled: 0,
+      estimated_end_at: null,
+    });
+    const { body: listed } = await workspace.api.get('/messages?status=queued');
+    expect((listed.data as unknown as { id: string }[]).map(({ id }) => id).sort()).toEqual([...paused].sort());
+
+    expect((await act('resume')).body.data).toMatchObject({ status: 'resuming' });
+    for (const id of paused) await workspace.reaches(id, 'read');
+    expect(order(to)).toEqual([plain, other, paused[0], paused[1]]);
+    await waitFor(async () => (await summary()).status === 'active', { what: 'the tag to be active' });
+  });
+
+  it('hold what is accepted meanwhile, and the claim alone before any row was moved', async () => {
+    await workspace.reaches(await send(await workspace.contact()), 'read');
+    await act('pause');
+    const to = await workspace.contact();
+    const [held, plain] = [await send(to), await workspace.sendText(await workspace.contact())];
+    await workspace.reaches(plain, 'read');
+    expect(await workspace.message(held)).toMatchObject({ status: 'queued' });
+    await act('resume');
+    await workspace.reaches(held, 'read');
+  });
+
+  it('hold scheduled messages: past their time they are checked and go when it is resumed', async () => {
+    const ids = [];
+    for (let n = 0; n < 3; n++) {
+      ids.push(await send(await workspace.contact(), { send_at: new Date(Date.now() + HOUR_MS).toISOString() }));
+    }
+    await act('pause');
+    await round();
+    const [first = '', second = '', third = ''] = ids;
+    expect(await workspace.message(first)).toMatchObject({
+      status: 'queued',
+      scheduled_for: expect.any(String),
+      waiting: { reason: 'tag_paused' },
+    });
+    await test.database.execute(
+      `update message_schedule set scheduled_for = clock_timestamp() where message_id = any($1)`,
+      [[first, second]],
+    );
+    await act('resume');
+    for (const id of [first, second]) await workspace.reaches(id, 'read');
+    expect(await workspace.message(third)).toMatchObject({ status: 'queued', waiting: { reason: 'scheduled' } });
+  });
+
+  it('fail at the resume what has expired', async () => {
+    const rested = await numberRests();
+    const [late, other] = [
+      await send(await workspace.contact(), { ttl_seconds: 60 }),
+      await send(await workspace.contact()),
+    ];
+    await act('pause');
+    await round();
+    await rested();
+    await test.database.execute(
+      `update message_schedule set expires_at = clock_timestamp() - interval '1 second' where message_id = $1`,
+      [late],
+    );
+    await act('resume');
+    await workspace.reaches(other, 'read');
+    expect(await workspace.reaches(late, 'failed')).toMatchObject({ failure_category: 'expired' });
+  });
+
+  it('let one message be canceled', async () => {
+    const rested = await numberRests();
+    const id = await send(await workspace.contact());
+    await act('pause');
+    await round();
+    await rested();
+    expect((await workspace.api.post(`/messages/${id}/cancel`)).body.data).toMatchObject({
+      status: 'failed',
+      failure_category: 'canceled',
+    });
+  });
+});
+
+describe('cancel', () => {
+  it('fails what waits, queued, paused and scheduled; what is sent with the tag afterwards goes', async () => {
+    const rested = await numberRests();
+    const waiting = [await send(await workspace.contact())];
+    await act('pause');
+    await round();
+    waiting.push(await send(await workspace.contact()));
+    waiting.push(await send(await workspace.contact(), { send_at: new Date(Date.now() + HOUR_MS).toISOString() }));
+    expect((await act('cancel')).body.data).toEqual({ tag: 'sale', action: 'cancel', status: 'canceling' });
+    const fresh = await send(await workspace.contact());
+    const plain = await workspace.sendText(await workspace.contact());
+    await rested();
+    for (const id of waiting) {
+      expect(await workspace.reaches(id, 'failed')).toMatchObject({ failure_category: 'canceled', attempt_count: 0 });
+    }
+    for (const id of [fresh, plain]) await workspace.reaches(id, 'read');
+    await waitFor(async () => (await summary()).status === 'active', { what: 'the tag to be active' });
+    expect(await summary()).toMatchObject({ counts: { failed: 3, read: 1, queued: 0 }, failures: { canceled: 3 } });
+  });
+});
+
+describe('retry', () => {
+  it('queues failed messages again, of one category or of all but what was canceled or opted out', async () => {
+    const { organizationId, connection } = workspace;
+    const failed = async (category: string, status = 'failed') => {
+      const to = await workspace.contact();
+      const id = newId();
+      await test.database.execute(
+        `with m as (insert into message (id, organization_id, connection_id, direction, type, recipient, sender, tag,
+             idempotency_key, created_at)
+           values ($1, $2, $3, 'outbound', 'text', $4, '16505550134', 'sale', gen_random_uuid(), clock_timestamp()) returning *),
+         c as (insert into message_content (message_id, body, content) select id, 'Hi', '{"body":"Hi"}' from m)
+         insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count, queued_at,
+           failed_at, failure_category, attempt_number)
+         select id, organization_id, connection_id, created_at, $6, 1, created_at, created_at, $5, 0 from m`,
+        [id, organizationId, connection.id, to, category, status],
+      );
+      return id;
+    };
+    const [limit, unknown, canceled, optedOut, doubtful] = [
+      await failed('recipient_limit'),
+      await failed('unknown'),
+      await failed('canceled'),
+      await failed('opted_out'),
+      await failed('unknown', 'outcome_unknown'),
+    ];
+    expect((await act('retry', { category: 'none' })).status).toBe(400);
+    expect((await act('retry', { category: 'recipient_limit' })).body.data).toEqual({
+      tag: 'sale',
+      action: 'retry',
+      status: 'retrying',
+    });
+    await workspace.reaches(limit, 'read');
+    await waitFor(async () => (await summary()).status === 'active', { what: 'the retry to end' });
+    expect(await summary()).toMatchObject({ counts: { read: 1, failed: 3, outcome_unknown: 1 } });
+    await act('retry');
+    await workspace.reaches(unknown, 'read');
+    await waitFor(async () => (await summary()).status === 'active', { what: 'the retry to end' });
+    for (const id of [canceled, optedOut]) expect(await workspace.message(id)).toMatchObject({ status: 'failed' });
+    expect(await workspace.message(doubtful)).toMatchObject({ status: 'outcome_unknown' });
+    await act('retry', { category: 'canceled' });
+    await workspace.reaches(canceled, 'read');
+  });
+});
