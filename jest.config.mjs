@@ -41,6 +41,7 @@ const SLOW = [
   'test/media/uploads-at-once',
   'test/media-s3/',
   'test/media-transfer/restart',
+  'test/messages/paused-campaign',
   'test/operations/audit',
   'test/operations/failover',
   'test/operations/restore',

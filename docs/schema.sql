@@ -287,6 +287,7 @@ create table message_queue (
   attempt_number integer not null default 0,
   tries integer not null default 0,
   event_count integer not null default 0,
+  tag text,
   constraint message_queue_pkey PRIMARY KEY (message_id),
   constraint message_queue_check CHECK (((attempt_id IS NULL) = (lease_until IS NULL))),
   constraint message_queue_check1 CHECK (((attempt_id IS NULL) = (claimed_at IS NULL))),
@@ -297,6 +298,7 @@ CREATE INDEX message_queue_due ON message_queue (connection_id, due_at) WHERE (d
 CREATE INDEX message_queue_expiry ON message_queue (expires_at);
 CREATE INDEX message_queue_lane ON message_queue (connection_id, recipient, ((attempt_id IS NULL)), seq);
 CREATE INDEX message_queue_lease ON message_queue (lease_until) WHERE (lease_until IS NOT NULL);
+CREATE INDEX message_queue_tag ON message_queue (organization_id, tag, seq) WHERE (tag IS NOT NULL);
 CREATE TRIGGER message_queue_delete AFTER DELETE ON message_queue REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION message_queue_delete();
 CREATE TRIGGER message_queue_insert BEFORE INSERT ON message_queue FOR EACH ROW EXECUTE FUNCTION message_queue_insert();
 CREATE TRIGGER message_queue_release AFTER UPDATE OF attempt_id ON message_queue FOR EACH ROW WHEN (((old.attempt_id IS NOT NULL) AND (new.attempt_id IS NULL))) EXECUTE FUNCTION message_queue_release();
@@ -326,11 +328,18 @@ create table message_schedule (
   recipient text not null,
   scheduled_for timestamptz(3) not null,
   release_at timestamptz not null,
+  tag text,
+  seq bigint,
+  queued_at timestamptz,
+  expires_at timestamptz,
+  event_count integer not null default 0,
   constraint message_schedule_pkey PRIMARY KEY (message_id)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 CREATE INDEX message_schedule_by_recipient ON message_schedule (connection_id, recipient) WHERE (recipient <> '');
 CREATE INDEX message_schedule_by_time ON message_schedule (connection_id, created_at) WHERE (created_at > '-infinity'::timestamp with time zone);
 CREATE INDEX message_schedule_due ON message_schedule (connection_id, release_at);
+CREATE INDEX message_schedule_paused ON message_schedule (organization_id, tag, seq, scheduled_for) WHERE ((tag IS NOT NULL) AND (release_at = 'infinity'::timestamp with time zone));
+CREATE INDEX message_schedule_tag ON message_schedule (organization_id, tag) WHERE ((tag IS NOT NULL) AND (release_at < 'infinity'::timestamp with time zone));
 
 create table message_state (
   message_id uuid not null,
@@ -373,6 +382,23 @@ create table message_state (
 CREATE INDEX message_state_connection ON message_state (connection_id, status, created_at DESC, message_id DESC);
 CREATE INDEX message_state_conversation ON message_state (conversation_id, status, created_at DESC, message_id DESC) WHERE (conversation_id IS NOT NULL);
 CREATE INDEX message_state_meta ON message_state (hashtextextended(meta_message_id, (0)::bigint)) WHERE (meta_message_id IS NOT NULL);
+
+create table message_tag (
+  organization_id uuid not null,
+  tag text not null,
+  paused boolean not null default false,
+  resuming boolean not null default false,
+  cancel_before timestamptz,
+  retry_before timestamptz,
+  retry_category text,
+  retry_at timestamptz,
+  retry_id uuid,
+  acted_at timestamptz(3) not null,
+  constraint message_tag_pkey PRIMARY KEY (organization_id, tag),
+  constraint message_tag_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX message_tag_held ON message_tag (organization_id, tag) WHERE (paused OR (cancel_before IS NOT NULL));
+CREATE INDEX message_tag_work ON message_tag (organization_id, tag) WHERE (resuming OR (cancel_before IS NOT NULL) OR (retry_before IS NOT NULL));
 
 create table notification_queue (
   notification_id uuid not null,
@@ -858,7 +884,7 @@ SELECT m.id,
             WHEN q.attempt_id IS NULL THEN COALESCE(q.due_at, q.queued_at)
             ELSE NULL::timestamp with time zone
         END AS next_attempt_at,
-    COALESCE(q.queued_at, t.created_at, s.queued_at) AS queued_at,
+    COALESCE(q.queued_at, t.queued_at, t.created_at, s.queued_at) AS queued_at,
     COALESCE(q.claimed_at, s.processing_at) AS processing_at,
     s.accepted_at,
         CASE
@@ -868,13 +894,16 @@ SELECT m.id,
     s.delivered_at,
     s.read_at,
     s.failed_at,
-    t.scheduled_for,
-    q.expires_at
+        CASE
+            WHEN t.seq IS NULL THEN t.scheduled_for
+            ELSE NULL::timestamp with time zone
+        END AS scheduled_for,
+    COALESCE(q.expires_at, t.expires_at) AS expires_at
    FROM message m
      LEFT JOIN message_queue q ON q.message_id = m.id AND m.direction = 'outbound'
      LEFT JOIN message_state s ON s.message_id = m.id
      LEFT JOIN message_content c ON c.message_id = m.id
-     LEFT JOIN message_schedule t ON t.message_id = m.id AND m.send_at IS NOT NULL;
+     LEFT JOIN message_schedule t ON t.message_id = m.id AND (m.send_at IS NOT NULL OR m.tag IS NOT NULL);
 
 create view webhook_event_view as
 SELECT v.id,

@@ -15,6 +15,7 @@ const DOCUMENTS = [
   'docs/quick-start.md',
   'docs/sending.md',
   'docs/scheduling.md',
+  'docs/campaigns.md',
   'docs/opt-outs.md',
   'docs/statuses-and-retries.md',
   'docs/unknown-outcomes.md',

@@ -103,6 +103,18 @@ export function createHeraldClient(options: HeraldClientOptions) {
           }),
         ),
     },
+    /** Groups of messages that were sent with the same `tag`. */
+    tags: {
+      get: async (tag: string) => dataOf(await api.GET('/api/v1/tags/{tag}', { params: { path: { tag } } })),
+      /** Nothing of it is sent until `resume`. */
+      pause: async (tag: string) => dataOf(await api.POST('/api/v1/tags/{tag}/pause', { params: { path: { tag } } })),
+      resume: async (tag: string) => dataOf(await api.POST('/api/v1/tags/{tag}/resume', { params: { path: { tag } } })),
+      /** Fails what waits. */
+      cancel: async (tag: string) => dataOf(await api.POST('/api/v1/tags/{tag}/cancel', { params: { path: { tag } } })),
+      /** Queues failed messages again: of one category, or all but what was canceled or opted out. */
+      retry: async (tag: string, body: R.RetryTag = {}) =>
+        dataOf(await api.POST('/api/v1/tags/{tag}/retry', { params: { path: { tag } }, body })),
+    },
     conversations: {
       list: (filter: R.ConversationFilter = {}) =>
         everyItem(async (place) =>

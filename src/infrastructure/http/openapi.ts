@@ -44,6 +44,7 @@ without a version (\`/api/messages\`) answer as \`/api/v1\` does, and are deprec
 const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Connections', 'WhatsApp numbers of the workspace. Scope: `connections:read`.'],
   ['Messages', 'Send, follow and retry messages. Scopes: `messages:read`, `messages:write`.'],
+  ['Tags', 'Groups of messages, such as a campaign: counted, paused, resumed, canceled and retried as one. Scopes: `messages:read`, `messages:write`.'],
   ['Conversations', 'Contacts with what was said last, and until when they may be answered. Scope: `messages:read`.'],
   ['Opt-outs', 'Who wants no marketing, or no messages at all. Scopes: `messages:read`, `messages:write`.'],
   ['Templates', 'Message templates and their moderation. Scopes: `templates:read`, `templates:write`.'],

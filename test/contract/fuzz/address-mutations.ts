@@ -93,6 +93,7 @@ const NOT_THERE: Refusal = {
     'WEBHOOK_DELIVERY_NOT_FOUND',
     'WEBHOOK_REPLAY_NOT_FOUND',
     'OPT_OUT_NOT_FOUND',
+    'TAG_NOT_FOUND',
   ],
 };
 

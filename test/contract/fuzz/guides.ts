@@ -5,7 +5,7 @@ import { registerNumber } from '../../support/register-number.js';
 import { templateArbitrary } from '../../support/template-arbitrary.js';
 import { TIMEOUT_MS } from './caller.js';
 import type { Made, Request } from './request.js';
-import { FILES, nextPhone, type Stage, type Tenant } from './stage.js';
+import { FILES, nextPhone, STAGE_TAG, type Stage, type Tenant } from './stage.js';
 import { batchedMessage, placedMessage } from './message-guide.js';
 
 type Json = Record<string, unknown>;
@@ -192,6 +192,13 @@ export const GUIDES: Record<string, Guide> = {
   optOuts_remove: {
     place: async (_, stage, fresh) => ({ params: { id: fresh ? await stage.optOut() : stage.own.optOut } }),
   },
+
+  ...Object.fromEntries(
+    ['get', 'pause', 'resume', 'cancel', 'retry'].map((action) => [
+      `tags_${action}`,
+      { place: () => ({ params: { tag: STAGE_TAG } }) },
+    ]),
+  ),
 
   templates_list: {
     place: ({ query }, { own }) => ({

@@ -66,6 +66,9 @@ export const FILES: Record<string, { bytes: Buffer; name: string; mimeType: stri
   sticker: { bytes: sample.webp(), name: 'smile.webp', mimeType: 'image/webp' },
 };
 
+/** Of a message that is read: what is done with it moves nothing. */
+export const STAGE_TAG = 'stage';
+
 const STATES = ['queued', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown', 'received'] as const;
 
 export async function startStage(): Promise<Stage> {
@@ -134,6 +137,7 @@ async function tenant(test: TestApp, hookUrl: string): Promise<Tenant> {
   const messages = await Promise.all(
     STATES.map(async (status) => (await test.factories.message({ connection, status })).id),
   );
+  await test.factories.message({ connection, status: 'read', tag: STAGE_TAG });
   const media: Record<string, string> = {};
   for (const type of Object.keys(FILES)) media[type] = await uploadOf(test, workspace, key, type);
   const otp = await otpApp(test, 'sandbox', { organizationId });
