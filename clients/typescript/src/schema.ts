@@ -1922,6 +1922,12 @@ export interface components {
              *           "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
              *           "client_message_id": "order-4711",
              *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+             *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+             *           "type": "text",
+             *           "tag": "spring-sale",
+             *           "metadata": {
+             *             "customer": "c-17"
+             *           },
              *           "to": "15550100009",
              *           "recipient": null,
              *           "status": "delivered",
@@ -2273,6 +2279,15 @@ export interface components {
              */
             connection_id: string;
             contact: components["schemas"]["ContactResponse"];
+            /**
+             * @description The variant's object as it was sent or received.
+             * @example {
+             *       "body": "Your table is ready."
+             *     }
+             */
+            content: {
+                [key: string]: unknown;
+            };
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -2307,8 +2322,23 @@ export interface components {
             identity?: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: uuid
+             * @description The file that it sends, refers to, or that came with it: GET /media/{id}/url.
+             * @example null
+             */
+            media_object_id: string | null;
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
+            /**
+             * @description Your own strings, as sent.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /**
              * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
              * @example {
@@ -2337,6 +2367,11 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
+             * Format: uuid
+             * @example null
+             */
+            reply_to_message_id: string | null;
+            /**
              * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
              * @example 2026-11-24T09:00:00.000Z
@@ -2352,6 +2387,11 @@ export interface components {
              * @enum {string}
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+            /**
+             * @description The group of messages that it belongs to; null of received messages, and where it has none.
+             * @example spring-sale
+             */
+            tag: string | null;
             /**
              * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
@@ -2425,6 +2465,9 @@ export interface components {
                      */
                     media_object_id: string | null;
                     meta_message_id: string | null;
+                    metadata: {
+                        [key: string]: string;
+                    } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
                     /**
@@ -2436,6 +2479,7 @@ export interface components {
                     standby: boolean;
                     /** @constant */
                     status: "received";
+                    tag: string | null;
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
@@ -2567,6 +2611,15 @@ export interface components {
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
             /**
+             * @description Your own strings, as sent.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /**
              * Format: date-time
              * @description When the next attempt is due, while the message is queued.
              * @example null
@@ -2642,6 +2695,11 @@ export interface components {
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
             /**
+             * @description The group of messages that it belongs to; null of received messages, and where it has none.
+             * @example spring-sale
+             */
+            tag: string | null;
+            /**
              * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
              */
@@ -2716,6 +2774,9 @@ export interface components {
                      */
                     media_object_id: string | null;
                     meta_message_id: string | null;
+                    metadata: {
+                        [key: string]: string;
+                    } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
                     /**
@@ -2727,6 +2788,7 @@ export interface components {
                     standby: boolean;
                     /** @constant */
                     status: "received";
+                    tag: string | null;
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
@@ -2777,6 +2839,11 @@ export interface components {
                 client_message_id: string | null;
                 /** Format: uuid */
                 connection_id: string;
+                /**
+                 * Format: uuid
+                 * @description Null where the contact was erased.
+                 */
+                conversation_id: string | null;
                 /** @description Why it failed, in the words of the platform. */
                 error: {
                     code: string;
@@ -2785,6 +2852,10 @@ export interface components {
                 failure_category: components["schemas"]["FailureCategory"] | null;
                 /** Format: uuid */
                 message_id: string;
+                /** @description Your own strings, as sent. */
+                metadata: {
+                    [key: string]: string;
+                } | null;
                 /**
                  * Format: date-time
                  * @description When the message came to this state; the platform reports whole seconds.
@@ -2807,6 +2878,7 @@ export interface components {
                 sequence: number;
                 /** @enum {string} */
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                tag: string | null;
                 /**
                  * @description Only where POST /webhook/test made it: an example, about nothing that exists.
                  * @constant
@@ -2814,6 +2886,7 @@ export interface components {
                 test?: true;
                 /** @description The recipient; null where it is addressed to a user id. */
                 to: string | null;
+                type: string;
             };
             /**
              * Format: uuid
@@ -3354,6 +3427,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -3369,6 +3451,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -3417,6 +3504,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -3432,6 +3528,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -3576,6 +3677,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -3591,6 +3701,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -3644,6 +3759,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -3659,6 +3783,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -3753,6 +3882,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -3768,6 +3906,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -3875,6 +4018,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -3890,6 +4042,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -3938,6 +4095,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -3953,6 +4119,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4088,6 +4259,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4103,6 +4283,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4151,6 +4336,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4166,6 +4360,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4259,6 +4458,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4274,6 +4482,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4310,6 +4523,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4325,6 +4547,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4376,6 +4603,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4391,6 +4627,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4437,6 +4678,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4452,6 +4702,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4525,6 +4780,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4540,6 +4804,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4606,6 +4875,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4621,6 +4899,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4651,6 +4934,15 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -4674,6 +4966,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4722,6 +5019,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4737,6 +5043,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -4768,6 +5079,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4783,6 +5103,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -4839,6 +5164,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4854,6 +5188,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             text: {
                 /**
                  * @description The text.
@@ -4911,6 +5250,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -4926,6 +5274,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6150,6 +6503,7 @@ export interface components {
          *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
          *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
          *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
+         *     - [`SEND_AT_PASSED`](/docs/errors#SEND_AT_PASSED): The `send_at` of a message lies in the past, or less than 10 seconds ahead, by the time of Herald.
          *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
          *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
          *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
@@ -7052,6 +7406,8 @@ export interface operations {
                 recipient?: string;
                 /** @description Only those with the contact who has this number. */
                 to?: string;
+                /** @description `true`: only those with messages that wait to be read, as `unread_count` counts them. */
+                unread?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -7095,6 +7451,11 @@ export interface operations {
                      *             },
                      *             "type": "text",
                      *             "body": "Your table is ready.",
+                     *             "content": {
+                     *               "body": "Your table is ready."
+                     *             },
+                     *             "media_object_id": null,
+                     *             "reply_to_message_id": null,
                      *             "status": "delivered",
                      *             "failure_category": null,
                      *             "pricing": {
@@ -7105,6 +7466,10 @@ export interface operations {
                      *               "model": "PMP"
                      *             },
                      *             "client_message_id": "order-4711",
+                     *             "tag": "spring-sale",
+                     *             "metadata": {
+                     *               "customer": "c-17"
+                     *             },
                      *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *             "created_at": "2026-11-21T08:00:00.125Z",
                      *             "standby": false,
@@ -7195,6 +7560,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -7205,6 +7575,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -7294,6 +7668,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -7304,6 +7683,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -7390,6 +7773,12 @@ export interface operations {
                      *             "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
                      *             "client_message_id": "order-4711",
                      *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "type": "text",
+                     *             "tag": "spring-sale",
+                     *             "metadata": {
+                     *               "customer": "c-17"
+                     *             },
                      *             "to": "15550100009",
                      *             "recipient": null,
                      *             "status": "delivered",
@@ -7711,6 +8100,8 @@ export interface operations {
                 recipient?: string;
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+                /** @description Messages of this group, as sent. */
+                tag?: string;
                 /** @description Outbound messages to this number. */
                 to?: string;
             };
@@ -7748,6 +8139,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -7758,6 +8154,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -7887,6 +8287,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -7897,6 +8302,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -7911,16 +8320,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -8005,6 +8409,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -8015,6 +8424,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -8029,16 +8442,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -8189,6 +8597,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -8199,6 +8612,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -8213,16 +8630,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -9970,6 +10382,7 @@ export type ErrorCode =
   | 'RECIPIENT_OPTED_OUT'
   | 'REPLY_TARGET_NOT_FOUND'
   | 'SCOPE_REQUIRED'
+  | 'SEND_AT_PASSED'
   | 'SERVICE_UNAVAILABLE'
   | 'SERVICE_WINDOW_CLOSED'
   | 'SUBSCRIPTION_REQUIRED'
