@@ -81,7 +81,10 @@ it('passes over other types, and remembers where it was', async () => {
   await waiting(organizationId);
   await emit(2, 'message.status.updated');
   await waitFor(
-    () => looks.mock.calls.some(([places]) => places.some((place) => place.organizationId === organizationId && place.after.kind === 'event')),
+    () =>
+      looks.mock.calls.some(([places]) =>
+        places.some((place) => place.organizationId === organizationId && place.after.kind === 'event'),
+      ),
     { what: 'a place behind the other events' },
   );
   const ids = await emit(1, 'media.ready');

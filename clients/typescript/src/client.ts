@@ -72,8 +72,10 @@ export function createHeraldClient(options: HeraldClientOptions) {
   return {
     /** Every operation by its path, as openapi-fetch has it, with the same key and repeats; never throws for a status. */
     api,
-    /** What this key may do: its workspace, scopes and rate. */
-    key: async () => dataOf(await api.GET('/api/v1/key')),
+    key: {
+      /** What this key may do: its workspace, scopes and rate. */
+      get: async () => dataOf(await api.GET('/api/v1/key')),
+    },
     connections: {
       list: async () => dataOf(await api.GET('/api/v1/connections')),
     },

@@ -257,12 +257,38 @@ export interface paths {
          *     called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
          *     false: others were passed over.
          *
+         *     With `wait` a call answers as soon as an event is there, mostly within 300 ms of its commit, or empty after so many
+         *     seconds: call again at once with `next`. An event that is there already, and a page that only passed others over,
+         *     does not wait. A hundred calls of a workspace may wait in one process; beyond that the answer is 429 with
+         *     `scope: "waiting_readers"`. A server that stops answers all at once, empty.
+         *
          *     Events about messages and opt-outs need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
          *     key without it they are left out, and `omitted` names their types.
          *
          *     Needs a key with the scope `webhooks:read`.
          */
         get: operations["events_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your key
+         * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
+         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+         */
+        get: operations["keys_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -803,6 +829,28 @@ export interface paths {
          *     Needs a key with the scope `webhooks:read`.
          */
         get: operations["webhook_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery attempt
+         * @description One entry of GET /webhook/deliveries.
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
+        get: operations["webhook_delivery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3666,7 +3714,7 @@ export interface components {
              */
             data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
-             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment.
+             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
              */
             done: boolean;
@@ -3722,6 +3770,47 @@ export interface components {
         JournalResponse: {
             data: components["schemas"]["MessageListItem"][];
             pagination: components["schemas"]["JournalPagination"];
+        };
+        KeyData: {
+            /**
+             * Format: date-time
+             * @description Null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description `test`: a key of a sandbox project, which sends nothing.
+             * @example live
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /**
+             * @description As it was given when the key was made.
+             * @example orders-service
+             */
+            name: string;
+            /**
+             * @description Of a key for one-time codes; null: one of the workspace.
+             * @example null
+             */
+            otp_project: components["schemas"]["ProjectOfKey"] | null;
+            rate_limit: components["schemas"]["RateOfKey"];
+            /**
+             * @example [
+             *       "messages:read",
+             *       "messages:write"
+             *     ]
+             */
+            scopes: ("connections:read" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "profile:read" | "profile:write" | "media:read" | "media:write" | "webhooks:read" | "webhooks:write" | "otp:send" | "otp:verify" | "otp:read")[];
+            /**
+             * @description Of Herald.
+             * @example 0.1.0
+             */
+            version: string;
+            workspace: components["schemas"]["WorkspaceOfKey"];
+        };
+        KeyResponse: {
+            data: components["schemas"]["KeyData"];
         };
         /** MediaFailedEvent */
         MediaFailedEvent: {
@@ -4750,6 +4839,21 @@ export interface components {
              */
             websites: string[];
         };
+        ProjectOfKey: {
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea0
+             */
+            id: string;
+            /**
+             * @description `sandbox` sends nothing.
+             * @example live
+             * @enum {string}
+             */
+            mode: "sandbox" | "live";
+            /** @example Login */
+            name: string;
+        };
         PutOptOutRequest: {
             /**
              * @description `marketing`: no marketing templates. `all`: no message of POST /messages at all; one-time codes still go.
@@ -4812,6 +4916,18 @@ export interface components {
         };
         QueuedMessageResponse: {
             data: components["schemas"]["QueuedMessage"];
+        };
+        RateOfKey: {
+            /**
+             * @description Requests at once.
+             * @example 100
+             */
+            burst: number;
+            /**
+             * @description Requests a second, over time.
+             * @example 50
+             */
+            per_second: number;
         };
         ReadMessage: {
             /**
@@ -6543,6 +6659,9 @@ export interface components {
         SingleConversationResponse: {
             data: components["schemas"]["ConversationResponse"];
         };
+        SingleDeliveryResponse: {
+            data: components["schemas"]["DeliveryResponse"];
+        };
         SingleMediaResponse: {
             data: components["schemas"]["MediaResponse"];
         };
@@ -7169,6 +7288,15 @@ export interface components {
         WebhookWithSecretResponse: {
             data: components["schemas"]["WebhookSettingsWithSecret"];
         };
+        WorkspaceOfKey: {
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            id: string;
+            /** @example Example Ltd */
+            name: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -7287,7 +7415,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7451,7 +7579,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7686,7 +7814,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7913,7 +8041,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -8165,7 +8293,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -8387,7 +8515,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -8580,7 +8708,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -8837,7 +8965,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9072,7 +9200,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9309,7 +9437,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9504,7 +9632,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9761,7 +9889,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9853,6 +9981,8 @@ export interface operations {
                 limit?: number;
                 /** @description Only events of these types, separated by commas, such as `message.received,media.ready`; others are passed over. */
                 types?: string;
+                /** @description Seconds to wait for an event where none is there; 0: answer at once. */
+                wait?: number;
             };
             header?: never;
             path?: never;
@@ -9966,7 +10096,136 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    keys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "orders-service",
+                     *         "scopes": [
+                     *           "messages:read",
+                     *           "messages:write"
+                     *         ],
+                     *         "mode": "live",
+                     *         "otp_project": null,
+                     *         "expires_at": null,
+                     *         "version": "0.1.0",
+                     *         "workspace": {
+                     *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "name": "Example Ltd"
+                     *         },
+                     *         "rate_limit": {
+                     *           "per_second": 50,
+                     *           "burst": 100
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeyResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10135,7 +10394,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10321,7 +10580,7 @@ export interface operations {
                 };
             };
             /**
-             * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+             * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
              *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
              */
             429: {
@@ -10476,7 +10735,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10609,7 +10868,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10771,7 +11030,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -10976,7 +11235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -11199,7 +11458,7 @@ export interface operations {
             };
             /**
              * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
              */
             429: {
                 headers: {
@@ -11444,7 +11703,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -11701,7 +11960,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -11907,7 +12166,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12230,7 +12489,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12418,7 +12677,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12619,7 +12878,7 @@ export interface operations {
             };
             /**
              * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
              */
             429: {
                 headers: {
@@ -12843,7 +13102,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13023,7 +13282,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13195,7 +13454,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13341,7 +13600,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13479,7 +13738,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13695,7 +13954,7 @@ export interface operations {
             };
             /**
              * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
-             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
              */
             429: {
                 headers: {
@@ -13860,7 +14119,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14038,7 +14297,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14276,7 +14535,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14406,7 +14665,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14571,7 +14830,158 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    webhook_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a delivery attempt, from GET /webhook/deliveries. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempt. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b",
+                     *         "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *         "event_type": "message.status.updated",
+                     *         "attempt": 1,
+                     *         "status": "failed",
+                     *         "http_status": 503,
+                     *         "error": "http_503",
+                     *         "duration_ms": 184,
+                     *         "created_at": "2026-11-21T08:00:01.250Z",
+                     *         "next_attempt_at": "2026-11-21T08:00:06.420Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleDeliveryResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`WEBHOOK_DELIVERY_NOT_FOUND`](/docs/errors#WEBHOOK_DELIVERY_NOT_FOUND): The id names no delivery attempt of this workspace's webhook, or its event was removed after its time. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14742,7 +15152,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14952,7 +15362,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -15099,7 +15509,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -15304,7 +15714,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -15481,7 +15891,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];

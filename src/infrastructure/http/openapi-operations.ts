@@ -115,7 +115,8 @@ function complete(operation: Operation, isPost: boolean, errors: ReadonlyMap<str
   }
   const isLimited = operation.security !== undefined;
   const byStatus = errorsOf(operation, isPost, errors);
-  for (const answer of Object.values(operation.responses)) answer.headers = { ...answer.headers, ...headersOf(isLimited) };
+  for (const answer of Object.values(operation.responses))
+    answer.headers = { ...answer.headers, ...headersOf(isLimited) };
   for (const [status, codes] of byStatus) {
     const described = operation.responses[status]?.description ?? '';
     operation.responses[status] = errorAnswer(status, codes, isLimited, described);

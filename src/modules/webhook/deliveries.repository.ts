@@ -136,7 +136,8 @@ select found.type, found.data ->> 'status' as status, found.data ->> 'previous_s
       limit ${MAX_DELIVERIES}) as d) as "deliveryIds"
 from found order by found.occurred_at, found.id`;
 
-const COLUMNS = 'd.id, d.event_id, d.event_type, d.attempt, d.status, d.http_status, d.error, d.duration_ms, d.created_at, d.next_attempt_at';
+const COLUMNS =
+  'd.id, d.event_id, d.event_type, d.attempt, d.status, d.http_status, d.error, d.duration_ms, d.created_at, d.next_attempt_at';
 
 const FIND = `
 select ${COLUMNS} from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id and e.deleted_at is null

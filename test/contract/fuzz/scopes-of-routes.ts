@@ -66,7 +66,8 @@ export async function everyScope(fuzzer: Fuzzer): Promise<string[]> {
         const call = withHeaders(encode(await plainRequest(fuzzer, operation)), { authorization: `Bearer ${text}` });
         const answer = await fuzzer.caller.send(call);
         const refusal = codeOf(answer) === 'SCOPE_REQUIRED' ? (answer.json as RefusalBody).error.required_scope : null;
-        const right = scope === wanted || wanted === 'any_key' ? refusal === null && answer.status !== 401 : refusal === wanted;
+        const right =
+          scope === wanted || wanted === 'any_key' ? refusal === null && answer.status !== 401 : refusal === wanted;
         if (!right) wrong.push(`${route} with ${scope}: ${answer.status} ${codeOf(answer)} ${refusal ?? ''}`);
       }),
     );
