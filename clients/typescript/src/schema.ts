@@ -1384,6 +1384,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1399,6 +1408,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1451,6 +1465,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1466,6 +1489,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1598,6 +1626,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1613,6 +1650,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1668,6 +1710,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1683,6 +1734,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1779,6 +1835,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1794,6 +1859,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1900,6 +1970,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1915,6 +1994,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -1967,6 +2051,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -1982,6 +2075,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2115,6 +2213,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2130,6 +2237,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2182,6 +2294,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2197,6 +2318,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2292,6 +2418,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2307,6 +2442,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2345,6 +2485,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2360,6 +2509,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2413,6 +2567,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2428,6 +2591,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2476,6 +2644,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2491,6 +2668,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2547,6 +2729,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2562,6 +2753,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2630,6 +2826,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2645,6 +2850,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2677,6 +2887,15 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -2700,6 +2919,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2752,6 +2976,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2767,6 +3000,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -2800,6 +3038,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2815,6 +3062,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -2873,6 +3125,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2888,6 +3149,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             text: {
                 /**
                  * @description The text.
@@ -2949,6 +3215,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -2964,6 +3239,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -3692,6 +3972,12 @@ export interface components {
              *           "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
              *           "client_message_id": "order-4711",
              *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+             *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+             *           "type": "text",
+             *           "tag": "spring-sale",
+             *           "metadata": {
+             *             "customer": "c-17"
+             *           },
              *           "to": "15550100009",
              *           "recipient": null,
              *           "status": "delivered",
@@ -4029,6 +4315,15 @@ export interface components {
              */
             connection_id: string;
             contact: components["schemas"]["ContactResponse"];
+            /**
+             * @description The variant's object as it was sent or received.
+             * @example {
+             *       "body": "Your table is ready."
+             *     }
+             */
+            content: {
+                [key: string]: unknown;
+            };
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -4063,8 +4358,23 @@ export interface components {
             identity?: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: uuid
+             * @description The file that it sends, refers to, or that came with it: GET /media/{id}/url.
+             * @example null
+             */
+            media_object_id: string | null;
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
+            /**
+             * @description Your own strings, as sent.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /**
              * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
              * @example {
@@ -4093,6 +4403,11 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
+             * Format: uuid
+             * @example null
+             */
+            reply_to_message_id: string | null;
+            /**
              * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
              * @example 2026-11-24T09:00:00.000Z
@@ -4108,6 +4423,11 @@ export interface components {
              * @enum {string}
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+            /**
+             * @description The group of messages that it belongs to; null of received messages, and where it has none.
+             * @example spring-sale
+             */
+            tag: string | null;
             /**
              * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
@@ -4181,6 +4501,9 @@ export interface components {
                      */
                     media_object_id: string | null;
                     meta_message_id: string | null;
+                    metadata: {
+                        [key: string]: string;
+                    } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
                     /**
@@ -4192,6 +4515,7 @@ export interface components {
                     standby: boolean;
                     /** @constant */
                     status: "received";
+                    tag: string | null;
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
@@ -4323,6 +4647,15 @@ export interface components {
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
             /**
+             * @description Your own strings, as sent.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /**
              * Format: date-time
              * @description When the next attempt is due, while the message is queued.
              * @example null
@@ -4398,6 +4731,11 @@ export interface components {
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
             /**
+             * @description The group of messages that it belongs to; null of received messages, and where it has none.
+             * @example spring-sale
+             */
+            tag: string | null;
+            /**
              * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
              */
@@ -4472,6 +4810,9 @@ export interface components {
                      */
                     media_object_id: string | null;
                     meta_message_id: string | null;
+                    metadata: {
+                        [key: string]: string;
+                    } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
                     /**
@@ -4483,6 +4824,7 @@ export interface components {
                     standby: boolean;
                     /** @constant */
                     status: "received";
+                    tag: string | null;
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
@@ -4533,6 +4875,11 @@ export interface components {
                 client_message_id: string | null;
                 /** Format: uuid */
                 connection_id: string;
+                /**
+                 * Format: uuid
+                 * @description Null where the contact was erased.
+                 */
+                conversation_id: string | null;
                 /** @description Why it failed, in the words of the platform. */
                 error: {
                     code: string;
@@ -4542,6 +4889,10 @@ export interface components {
                 failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
                 /** Format: uuid */
                 message_id: string;
+                /** @description Your own strings, as sent. */
+                metadata: {
+                    [key: string]: string;
+                } | null;
                 /**
                  * Format: date-time
                  * @description When the message came to this state; the platform reports whole seconds.
@@ -4564,6 +4915,7 @@ export interface components {
                 sequence: number;
                 /** @enum {string} */
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                tag: string | null;
                 /**
                  * @description Only where POST /webhook/test made it: an example, about nothing that exists.
                  * @constant
@@ -4571,6 +4923,7 @@ export interface components {
                 test?: true;
                 /** @description The recipient; null where it is addressed to a user id. */
                 to: string | null;
+                type: string;
             };
             /**
              * Format: uuid
@@ -5132,6 +5485,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5147,6 +5509,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5194,6 +5561,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5209,6 +5585,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5348,6 +5729,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5363,6 +5753,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5413,6 +5808,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5428,6 +5832,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5519,6 +5928,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5534,6 +5952,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5635,6 +6058,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5650,6 +6082,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5697,6 +6134,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5712,6 +6158,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5840,6 +6291,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5855,6 +6315,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -5902,6 +6367,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5917,6 +6391,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6007,6 +6486,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6022,6 +6510,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6055,6 +6548,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6070,6 +6572,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6118,6 +6625,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6133,6 +6649,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6176,6 +6697,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6191,6 +6721,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6256,6 +6791,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6271,6 +6815,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6334,6 +6883,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6349,6 +6907,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6376,6 +6939,15 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -6399,6 +6971,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6446,6 +7023,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6461,6 +7047,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -6489,6 +7080,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6504,6 +7104,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -6557,6 +7162,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6572,6 +7186,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             text: {
                 /**
                  * @description The text.
@@ -6628,6 +7247,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6643,6 +7271,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
@@ -9295,6 +9928,8 @@ export interface operations {
                 recipient?: string;
                 /** @description Only those with the contact who has this number. */
                 to?: string;
+                /** @description `true`: only those with messages that wait to be read, as `unread_count` counts them. */
+                unread?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -9338,6 +9973,11 @@ export interface operations {
                      *             },
                      *             "type": "text",
                      *             "body": "Your table is ready.",
+                     *             "content": {
+                     *               "body": "Your table is ready."
+                     *             },
+                     *             "media_object_id": null,
+                     *             "reply_to_message_id": null,
                      *             "status": "delivered",
                      *             "failure_category": null,
                      *             "pricing": {
@@ -9348,6 +9988,10 @@ export interface operations {
                      *               "model": "PMP"
                      *             },
                      *             "client_message_id": "order-4711",
+                     *             "tag": "spring-sale",
+                     *             "metadata": {
+                     *               "customer": "c-17"
+                     *             },
                      *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *             "created_at": "2026-11-21T08:00:00.125Z",
                      *             "standby": false,
@@ -9538,6 +10182,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -9548,6 +10197,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -9737,6 +10390,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -9747,6 +10405,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -10013,6 +10675,12 @@ export interface operations {
                      *             "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
                      *             "client_message_id": "order-4711",
                      *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "type": "text",
+                     *             "tag": "spring-sale",
+                     *             "metadata": {
+                     *               "customer": "c-17"
+                     *             },
                      *             "to": "15550100009",
                      *             "recipient": null,
                      *             "status": "delivered",
@@ -11107,6 +11775,8 @@ export interface operations {
                 recipient?: string;
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+                /** @description Messages of this group, as sent. */
+                tag?: string;
                 /** @description Outbound messages to this number. */
                 to?: string;
             };
@@ -11144,6 +11814,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -11154,6 +11829,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -11438,6 +12117,7 @@ export interface operations {
              *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
              *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
              *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
+             *     - [`SEND_AT_PASSED`](/docs/errors#SEND_AT_PASSED): The `send_at` of a message lies in the past, or less than 10 seconds ahead, by the time of Herald.
              *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
              *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
              *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
@@ -11578,6 +12258,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -11588,6 +12273,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -11602,16 +12291,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -11796,6 +12480,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -11806,6 +12495,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -11820,16 +12513,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -12294,6 +12982,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -12304,6 +12997,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -12318,16 +13015,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -16570,6 +17262,7 @@ export type ErrorCode =
   | 'RECIPIENT_OPTED_OUT'
   | 'REPLY_TARGET_NOT_FOUND'
   | 'SCOPE_REQUIRED'
+  | 'SEND_AT_PASSED'
   | 'SERVICE_UNAVAILABLE'
   | 'SERVICE_WINDOW_CLOSED'
   | 'SUBSCRIPTION_REQUIRED'
