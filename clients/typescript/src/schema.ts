@@ -257,12 +257,38 @@ export interface paths {
          *     called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
          *     false: others were passed over.
          *
+         *     With `wait` a call answers as soon as an event is there, mostly within 300 ms of its commit, or empty after so many
+         *     seconds: call again at once with `next`. An event that is there already, and a page that only passed others over,
+         *     does not wait. A hundred calls of a workspace may wait in one process; beyond that the answer is 429 with
+         *     `scope: "waiting_readers"`. A server that stops answers all at once, empty.
+         *
          *     Events about messages and opt-outs need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
          *     key without it they are left out, and `omitted` names their types.
          *
          *     Needs a key with the scope `webhooks:read`.
          */
         get: operations["events_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your key
+         * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
+         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+         */
+        get: operations["keys_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -803,6 +829,28 @@ export interface paths {
          *     Needs a key with the scope `webhooks:read`.
          */
         get: operations["webhook_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery attempt
+         * @description One entry of GET /webhook/deliveries.
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
+        get: operations["webhook_delivery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1950,7 +1998,7 @@ export interface components {
              */
             data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
-             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment.
+             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
              */
             done: boolean;
@@ -2028,6 +2076,47 @@ export interface components {
         JournalResponse: {
             data: components["schemas"]["MessageListItem"][];
             pagination: components["schemas"]["JournalPagination"];
+        };
+        KeyData: {
+            /**
+             * Format: date-time
+             * @description Null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description `test`: a key of a sandbox project, which sends nothing.
+             * @example live
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /**
+             * @description As it was given when the key was made.
+             * @example orders-service
+             */
+            name: string;
+            /**
+             * @description Of a key for one-time codes; null: one of the workspace.
+             * @example null
+             */
+            otp_project: components["schemas"]["ProjectOfKey"] | null;
+            rate_limit: components["schemas"]["RateOfKey"];
+            /**
+             * @example [
+             *       "messages:read",
+             *       "messages:write"
+             *     ]
+             */
+            scopes: ("connections:read" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "profile:read" | "profile:write" | "media:read" | "media:write" | "webhooks:read" | "webhooks:write" | "otp:send" | "otp:verify" | "otp:read")[];
+            /**
+             * @description Of Herald.
+             * @example 0.1.0
+             */
+            version: string;
+            workspace: components["schemas"]["WorkspaceOfKey"];
+        };
+        KeyResponse: {
+            data: components["schemas"]["KeyData"];
         };
         /** MediaFailedEvent */
         MediaFailedEvent: {
@@ -3155,6 +3244,21 @@ export interface components {
              */
             websites: string[];
         };
+        ProjectOfKey: {
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea0
+             */
+            id: string;
+            /**
+             * @description `sandbox` sends nothing.
+             * @example live
+             * @enum {string}
+             */
+            mode: "sandbox" | "live";
+            /** @example Login */
+            name: string;
+        };
         PutOptOutRequest: {
             /**
              * @description `marketing`: no marketing templates. `all`: no message of POST /messages at all; one-time codes still go.
@@ -3217,6 +3321,18 @@ export interface components {
         };
         QueuedMessageResponse: {
             data: components["schemas"]["QueuedMessage"];
+        };
+        RateOfKey: {
+            /**
+             * @description Requests at once.
+             * @example 100
+             */
+            burst: number;
+            /**
+             * @description Requests a second, over time.
+             * @example 50
+             */
+            per_second: number;
         };
         ReadMessage: {
             /**
@@ -5295,6 +5411,9 @@ export interface components {
         SingleConversationResponse: {
             data: components["schemas"]["ConversationResponse"];
         };
+        SingleDeliveryResponse: {
+            data: components["schemas"]["DeliveryResponse"];
+        };
         SingleMediaResponse: {
             data: components["schemas"]["MediaResponse"];
         };
@@ -5939,6 +6058,15 @@ export interface components {
         WebhookWithSecretResponse: {
             data: components["schemas"]["WebhookSettingsWithSecret"];
         };
+        WorkspaceOfKey: {
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            id: string;
+            /** @example Example Ltd */
+            name: string;
+        };
     };
     responses: {
         /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
@@ -6563,7 +6691,7 @@ export interface components {
         };
         /**
          * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          */
         Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED: {
             headers: {
@@ -6580,7 +6708,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          */
         Refused429_OTP_RESEND_TOO_SOON_RATE_LIMITED: {
             headers: {
@@ -6595,7 +6723,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -6610,7 +6738,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
          */
         Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED: {
@@ -7743,6 +7871,8 @@ export interface operations {
                 limit?: number;
                 /** @description Only events of these types, separated by commas, such as `message.received,media.ready`; others are passed over. */
                 types?: string;
+                /** @description Seconds to wait for an event where none is there; 0: answer at once. */
+                wait?: number;
             };
             header?: never;
             path?: never;
@@ -7810,6 +7940,59 @@ export interface operations {
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             410: components["responses"]["Refused410_EVENT_CURSOR_EXPIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    keys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "orders-service",
+                     *         "scopes": [
+                     *           "messages:read",
+                     *           "messages:write"
+                     *         ],
+                     *         "mode": "live",
+                     *         "otp_project": null,
+                     *         "expires_at": null,
+                     *         "version": "0.1.0",
+                     *         "workspace": {
+                     *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "name": "Example Ltd"
+                     *         },
+                     *         "rate_limit": {
+                     *           "per_second": 50,
+                     *           "burst": 100
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeyResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -9461,6 +9644,57 @@ export interface operations {
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    webhook_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a delivery attempt, from GET /webhook/deliveries. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempt. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b",
+                     *         "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *         "event_type": "message.status.updated",
+                     *         "attempt": 1,
+                     *         "status": "failed",
+                     *         "http_status": 503,
+                     *         "error": "http_503",
+                     *         "duration_ms": 184,
+                     *         "created_at": "2026-11-21T08:00:01.250Z",
+                     *         "next_attempt_at": "2026-11-21T08:00:06.420Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleDeliveryResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_DELIVERY_NOT_FOUND"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
