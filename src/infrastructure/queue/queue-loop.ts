@@ -172,8 +172,10 @@ export class QueueLoop<T> {
     const lane = this.lanes.get(laneKey) ?? newLane(now);
     this.lanes.set(laneKey, lane);
     lane.warmUntil = now + this.options.warmMs;
+    const lookAt = Math.max(now, lane.ignoreWakesUntil);
+    // The look that was to release it is not needed any more.
+    lane.lookAt = lane.releaseAtNextLook ? lookAt : Math.min(lane.lookAt, lookAt);
     lane.releaseAtNextLook = false;
-    lane.lookAt = Math.min(lane.lookAt, Math.max(now, lane.ignoreWakesUntil));
     lane.emptyDelayMs = MIN_EMPTY_DELAY_MS;
     this.plan(lane.lookAt);
   }
@@ -422,7 +424,10 @@ export class QueueLoop<T> {
       }
       lane.bucket = null;
       lane.lookAt = Infinity;
-      if (lane.inFlight === 0) this.lanes.delete(laneKey);
+      if (lane.inFlight > 0) continue;
+      // Until then it is not held, but known: forgotten, it would be claimed at its next wake.
+      if (lane.ignoreWakesUntil > now) lane.lookAt = lane.ignoreWakesUntil;
+      else this.lanes.delete(laneKey);
     }
     if (unusedSeconds.size > 0)
       await this.options.lanes.release(this.options.owner, unusedSeconds).catch(() => undefined);
