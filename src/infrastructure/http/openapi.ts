@@ -42,6 +42,7 @@ without a version (\`/api/messages\`) answer as \`/api/v1\` does, and are deprec
 
 /** In the order of the specification. A controller's `@ApiTags` names one of them. */
 const TAGS: readonly (readonly [name: string, description: string])[] = [
+  ['Key', 'What the key of the call may do. Any valid key.'],
   ['Connections', 'WhatsApp numbers of the workspace. Scope: `connections:read`.'],
   ['Messages', 'Send, follow and retry messages. Scopes: `messages:read`, `messages:write`.'],
   ['Conversations', 'Contacts with what was said last, and until when they may be answered. Scope: `messages:read`.'],

@@ -56,6 +56,7 @@ export const SendMessageDocs = (): MethodDecorator =>
       'IDEMPOTENCY_KEY_INVALID',
       'IDEMPOTENCY_KEY_REUSED',
       'SUBSCRIPTION_REQUIRED',
+      'SEND_AT_PASSED',
       'CONNECTION_NOT_READY',
       'VALIDATION_FAILED',
       'REPLY_TARGET_NOT_FOUND',

@@ -1,6 +1,7 @@
 import { isObject } from '../../../../common/json.js';
 import { isDateTime } from '../../../../common/date-time.js';
 import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
+import { TAG, TAG_MEANING } from '../tag.js';
 import { USER_ID } from '../../../conversations/contacts/recipient.js';
 import { TTL_SECONDS } from '../schedule.js';
 
@@ -39,6 +40,38 @@ export interface MessageVariant {
 
 const CONNECTION_ID = uuid({ description: 'The sending number, from GET /connections.' });
 
+/* Limits of the contract. */
+const METADATA_KEYS = 20;
+const METADATA_BYTES = 2_048;
+
+/** A caller's own strings by name. */
+const metadata = (description: string): Shape => ({
+  check(value, field, violations) {
+    if (!isObject(value)) {
+      violations.push(violation(field, 'type', `${field} must be an object of strings.`));
+      return;
+    }
+    const entries = Object.entries(value);
+    if (entries.length > METADATA_KEYS) {
+      violations.push(violation(field, 'length', `${field} must have at most ${METADATA_KEYS} entries.`));
+      return;
+    }
+    const wrong = entries.find(([, text]) => typeof text !== 'string');
+    if (wrong !== undefined) {
+      violations.push(violation(`${field}.${wrong[0]}`, 'type', `${field}.${wrong[0]} must be a string.`));
+    } else if (Buffer.byteLength(JSON.stringify(value)) > METADATA_BYTES) {
+      violations.push(violation(field, 'length', `${field} must have at most ${METADATA_BYTES} bytes as JSON.`));
+    }
+  },
+  schema: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    maxProperties: METADATA_KEYS,
+    description,
+    examples: [{ customer: 'c-17' }],
+  },
+});
+
 const COMMON_OPTIONAL = {
   to: string({
     // No country code begins with two zeros, and a client generator may not know look-ahead.
@@ -57,6 +90,14 @@ const COMMON_OPTIONAL = {
     max: 200,
     description: 'Your own id; returned as it is, and a filter of GET /messages.',
   }),
+  tag: string({
+    max: 64,
+    pattern: TAG,
+    meaning: TAG_MEANING,
+    description: 'A group of messages, a campaign for example, which is counted, paused and canceled as one.',
+    example: 'spring-sale',
+  }),
+  metadata: metadata('Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.'),
   reply_to_message_id: uuid({ description: 'A message of the same conversation that this one answers.' }),
   media_object_id: uuid({
     description: 'A file of the workspace: the one to send, the one in the header of a template, or one to refer to.',
