@@ -3,6 +3,7 @@ import { isDateTime } from '../../../../common/date-time.js';
 import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
 import { TAG, TAG_MEANING } from '../../message/tag.js';
 import { USER_ID } from '../../../conversations/contacts/recipient.js';
+import type { TemplateValues } from '../../../templates/templates.types.js';
 import { TTL_SECONDS } from '../schedule.js';
 
 /** A message's content, as the caller gave it or as it is kept. */
@@ -21,6 +22,8 @@ export interface TemplateContent {
   name: string;
   language: { code: string };
   components?: Record<string, unknown>[];
+  /** The short form, in a request only: what is kept has `components`. */
+  parameters?: TemplateValues;
 }
 
 /** What a valid body means: how it is stored, sent and shown. */
@@ -37,6 +40,9 @@ export interface MessageVariant {
   shape: Shape;
   normalize(body: Record<string, unknown>): NormalizedContent;
 }
+
+/** Names the fields of which an object has exactly one. */
+const ONE_OF_FIELDS = 'x-exactly-one';
 
 const CONNECTION_ID = uuid({ description: 'The sending number, from GET /connections.' });
 
@@ -76,8 +82,10 @@ const COMMON_OPTIONAL = {
   to: string({
     // No country code begins with two zeros, and a client generator may not know look-ahead.
     pattern: /^\+?(?:[1-9][0-9]|0[1-9])[0-9]{6,14}$/,
-    meaning: "a phone number of 8 to 16 digits that begin with the country code, with or without '+', never with 00",
-    description: 'Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.',
+    meaning:
+      "a phone number of 8 to 16 digits that begin with the country code, with or without '+', never with 00, and without spaces or dashes",
+    description:
+      'Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.',
     example: '15550100001',
   }),
   recipient: string({
@@ -142,8 +150,21 @@ export function bodyShape(required: Record<string, Shape>): Shape {
       const message = 'Give exactly one of to (a phone number) and recipient (a user id).';
       violations.push(violation('to', 'exactly_one', message));
     },
-    schema: { ...fields.schema, oneOf: [{ required: ['to'] }, { required: ['recipient'] }] },
+    // Left open for the key beside it in a batch; where it is used alone, what is not named is refused.
+    schema: { ...open(fields.schema), ...exactlyOne('to', 'recipient') },
   };
+}
+
+function open({ additionalProperties: _closed, ...schema }: Shape['schema']): Shape['schema'] {
+  return schema;
+}
+
+/**
+ * The rule that an object has one of two fields: in words, and as an extension for programs that look for it. As
+ * alternatives (`oneOf` of `required`) generated clients would have types that say nothing.
+ */
+export function exactlyOne(first: string, second: string): Shape['schema'] {
+  return { description: `Exactly one of \`${first}\` and \`${second}\` is given.`, [ONE_OF_FIELDS]: [first, second] };
 }
 
 /** One of two shapes: the second where the test on the value holds. */
