@@ -229,7 +229,7 @@ describe('retry', () => {
       await failed('opted_out'),
       await failed('unknown', 'outcome_unknown'),
     ];
-    expect((await act('retry', { category: 'none' })).status).toBe(400);
+    expect((await act('retry', { category: 'NONE' })).status).toBe(400);
     expect((await act('retry', { category: 'recipient_limit' })).body.data).toEqual({
       tag: 'sale',
       action: 'retry',

@@ -106,7 +106,7 @@ export class TagsController {
     type: RetryTagRequest,
     examples: {
       all: { summary: 'All that may be retried', value: {} },
-      one: { summary: 'One category', value: { category: 'recipient_limit' } },
+      one: { summary: 'One category', value: { category: 'invalid_recipient' } },
     },
   })
   retry(

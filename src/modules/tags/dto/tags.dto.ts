@@ -1,22 +1,22 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
-import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
+import { Matches } from 'class-validator';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { OUTBOUND_STATUSES } from '../../messages/message/message-state.js';
 import { TAG_ACTIONS, TAG_STATUSES, type TagAction, type TagStatus, type TagSummary } from '../tags.types.js';
 
 export const EXAMPLE_TAG = 'spring-sale';
+const CATEGORY = /^[a-z_]{1,64}$/;
 const TIME = '2026-11-21T08:00:00.125Z';
 const COUNTS = { queued: 1_800, processing: 20, accepted: 5, sent: 400, delivered: 1_900, read: 800, failed: 75 };
 const count = { type: 'integer' as const, minimum: 0 };
 
 /** Body of POST /tags/{tag}/retry. */
 export class RetryTagRequest {
-  /** Only messages that failed with this category. Default: all but `canceled` and `opted_out`. */
-  @ApiPropertyOptional({ enum: FAILURE_CATEGORIES, example: 'recipient_limit' })
+  /** Only messages with this `failure_category`. Default: all but `canceled` and `opted_out`. */
+  @ApiPropertyOptional({ type: String, pattern: CATEGORY.source, example: 'invalid_recipient' })
   @IfGiven()
-  @IsIn(FAILURE_CATEGORIES)
-  category?: (typeof FAILURE_CATEGORIES)[number];
+  @Matches(CATEGORY, { message: 'category must be a failure_category such as invalid_recipient.' })
+  category?: string;
 }
 
 export class TagActionResult {
@@ -64,7 +64,7 @@ export class TagResponse {
   scheduled!: number;
 
   /** Failed messages by `failure_category`. */
-  @ApiProperty({ type: 'object', additionalProperties: count, example: { recipient_limit: 60, invalid_recipient: 15 } })
+  @ApiProperty({ type: 'object', additionalProperties: count, example: { invalid_recipient: 75 } })
   failures!: Record<string, number>;
 
   @ApiProperty({ format: 'date-time', example: TIME })

@@ -1,5 +1,6 @@
 import { isObject } from '../../../../common/json.js';
 import { isDateTime } from '../../../../common/date-time.js';
+import { namedSchema } from '../../../../infrastructure/http/api-description.js';
 import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
 import { TAG, TAG_MEANING } from '../../message/tag.js';
 import { USER_ID } from '../../../conversations/contacts/recipient.js';
@@ -50,6 +51,15 @@ const CONNECTION_ID = uuid({ description: 'The sending number, from GET /connect
 const METADATA_KEYS = 20;
 const METADATA_BYTES = 2_048;
 
+const TAG_TEXT = string({
+  max: 64,
+  pattern: TAG,
+  meaning: TAG_MEANING,
+  description: 'A group of messages, a campaign for example, which is counted, paused and canceled as one.',
+  example: 'spring-sale',
+});
+const tag: Shape = { ...TAG_TEXT, schema: namedSchema('MessageTag', TAG_TEXT.schema) };
+
 /** A caller's own strings by name. */
 const metadata = (description: string): Shape => ({
   check(value, field, violations) {
@@ -69,13 +79,14 @@ const metadata = (description: string): Shape => ({
       violations.push(violation(field, 'length', `${field} must have at most ${METADATA_BYTES} bytes as JSON.`));
     }
   },
-  schema: {
+  // By name: it would stand in each of the many forms.
+  schema: namedSchema('MessageMetadata', {
     type: 'object',
     additionalProperties: { type: 'string' },
     maxProperties: METADATA_KEYS,
     description,
     examples: [{ customer: 'c-17' }],
-  },
+  }),
 });
 
 const COMMON_OPTIONAL = {
@@ -98,13 +109,7 @@ const COMMON_OPTIONAL = {
     max: 200,
     description: 'Your own id; returned as it is, and a filter of GET /messages.',
   }),
-  tag: string({
-    max: 64,
-    pattern: TAG,
-    meaning: TAG_MEANING,
-    description: 'A group of messages, a campaign for example, which is counted, paused and canceled as one.',
-    example: 'spring-sale',
-  }),
+  tag,
   metadata: metadata('Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.'),
   reply_to_message_id: uuid({ description: 'A message of the same conversation that this one answers.' }),
   media_object_id: uuid({
