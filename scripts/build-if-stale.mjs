@@ -63,7 +63,8 @@ async function build() {
 
 function isConsoleStale() {
   const builtAt = statSync(CONSOLE_STAMP, { throwIfNoEntry: false })?.mtimeMs;
-  if (builtAt === undefined || !existsSync(join(DIST, 'console/index.html')) || settingsChangedSince(builtAt)) return true;
+  if (builtAt === undefined || !existsSync(join(DIST, 'console/index.html')) || settingsChangedSince(builtAt))
+    return true;
   // Folders too: their time changes when a file is removed.
   const paths = readdirSync(join(ROOT, 'console'), { recursive: true });
   return paths.some((path) => statSync(join(ROOT, 'console', path)).mtimeMs > builtAt);

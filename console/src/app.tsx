@@ -80,7 +80,7 @@ function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }
   return (
     <div className={phone ? 'shell with-phone' : 'shell'}>
       <header className="bar">
-        <Link href={home} className="brand">
+        <Link href={home} className="brand" aria-label="Herald">
           <img src={LOGO} alt="" width="24" height="24" />
           <span>Herald</span>
         </Link>
@@ -94,6 +94,7 @@ function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }
           <button
             type="button"
             className={phone ? 'button pressed' : 'button'}
+            aria-label="Phone"
             aria-pressed={phone}
             onClick={() => setPhone(!phone)}
           >

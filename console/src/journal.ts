@@ -111,7 +111,8 @@ export function useJournal(filters: Record<string, string>, atTop: () => boolean
     (events: readonly HeraldEvent[] | null) => {
       if (events !== null) {
         const changes = statusChanges(events);
-        if (changes.size > 0) setState((before) => ({ ...before, rows: before.rows.map((row) => changed(row, changes)) }));
+        if (changes.size > 0)
+          setState((before) => ({ ...before, rows: before.rows.map((row) => changed(row, changes)) }));
       }
       // Many events in a moment are one look.
       timer.current ??= setTimeout(() => {
@@ -124,7 +125,10 @@ export function useJournal(filters: Record<string, string>, atTop: () => boolean
   useEvents(onEvents);
 
   const showWaiting = useCallback(
-    () => setState((before) => (before.fresh.length === 0 ? before : { ...before, rows: [...before.fresh, ...before.rows], fresh: [] })),
+    () =>
+      setState((before) =>
+        before.fresh.length === 0 ? before : { ...before, rows: [...before.fresh, ...before.rows], fresh: [] },
+      ),
     [],
   );
   const { rows, fresh, next, loading, error, loadedAt } = state;

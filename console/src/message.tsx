@@ -44,7 +44,8 @@ export function MessagePanel({ id, onClose }: { id: string; onClose: () => void 
       return { message: one.data, timeline };
     },
     // What waits has a place in a queue, which no event reports.
-    refetchInterval: ({ state }) => (['queued', 'processing'].includes(state.data?.message.status ?? '') ? LOOK_MS : false),
+    refetchInterval: ({ state }) =>
+      ['queued', 'processing'].includes(state.data?.message.status ?? '') ? LOOK_MS : false,
   });
   const onEvents = useCallback(
     (events: readonly HeraldEvent[] | null) => {
@@ -122,7 +123,7 @@ function Waiting({ message }: { message: Message }) {
     <p className="notice">
       {WAITS[waiting.reason] ?? waiting.reason.replaceAll('_', ' ')}
       {waiting.ahead > 0 && ` ${waiting.ahead} ahead of it.`}
-      {estimate != null && ` Expected at ${fullTime(estimate)}.`}
+      {typeof estimate === 'string' && ` Expected at ${fullTime(estimate)}.`}
     </p>
   );
 }
@@ -137,7 +138,9 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
     `status ${status}`,
     ...(message.failure_category === null ? [] : [`category ${message.failure_category}`]),
     ...(message.meta_message_id === null ? [] : [`WhatsApp id ${message.meta_message_id}`]),
-    ...timeline.data.map(({ at, event, platform_code: code }) => `${at} ${event}${code === undefined ? '' : ` ${code}`}`),
+    ...timeline.data.map(
+      ({ at, event, platform_code: code }) => `${at} ${event}${code === undefined ? '' : ` ${code}`}`,
+    ),
     ...(message.attempts ?? []).map(({ number, trace_id: trace }) => `attempt ${number} trace ${trace ?? '-'}`),
   ].join('\n');
   const mayRetry = can('messages:write') && (status === 'failed' || status === 'outcome_unknown');
@@ -155,7 +158,13 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
         </button>
       )}
       {message.direction === 'inbound' && message.from !== null && can('messages:write') && (
-        <button type="button" className="button" onClick={() => navigate(`/send?to=${encodeURIComponent(peerOf(message))}&connection=${message.connection_id}`)}>
+        <button
+          type="button"
+          className="button"
+          onClick={() =>
+            navigate(`/send?to=${encodeURIComponent(peerOf(message))}&connection=${message.connection_id}`)
+          }
+        >
           Answer
         </button>
       )}
@@ -165,7 +174,16 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
         </Link>
       )}
       <CopyButton quiet text={support} label="Copy for support" />
-      {asked !== null && <Confirm what={asked} message={message} onDone={() => { setAsked(null); onChanged(); }} />}
+      {asked !== null && (
+        <Confirm
+          what={asked}
+          message={message}
+          onDone={() => {
+            setAsked(null);
+            onChanged();
+          }}
+        />
+      )}
     </div>
   );
 }
@@ -224,13 +242,18 @@ function Confirm({ what, message, onDone }: { what: 'retry' | 'cancel'; message:
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  attempt_started: 'sending to WhatsApp',
+  attempt_started: 'sending',
   attempt_accepted: 'WhatsApp answers',
   attempt_rejected: 'WhatsApp refuses',
   attempt_deferred: 'try again later',
   attempt_unknown: 'no clear answer',
   outcome_unknown: 'outcome unknown',
 };
+
+/** WhatsApp's times are whole seconds. */
+function stepTime({ source }: Timeline['data'][number], ms: number): string {
+  return source === 'whatsapp' && ms < 1_000 ? '< 1 s' : `+${duration(ms)}`;
+}
 
 /** How long each step took: its bar ends where it happened. */
 function Waterfall({ timeline, isOpen }: { timeline: Timeline; isOpen: boolean }) {
@@ -249,21 +272,28 @@ function Waterfall({ timeline, isOpen }: { timeline: Timeline; isOpen: boolean }
           const at = Date.parse(entry.at);
           const from = Date.parse(entries[index - 1]?.at ?? entry.at);
           const left = ((from - first) / whole) * 100;
-          const isBad = ['failed', 'attempt_rejected', 'attempt_unknown', 'outcome_unknown', 'expired'].includes(entry.event);
+          const isBad = ['failed', 'attempt_rejected', 'attempt_unknown', 'outcome_unknown', 'expired'].includes(
+            entry.event,
+          );
           return (
             <li key={`${entry.at}-${entry.event}-${index}`}>
               <span className="step">{WORDS[entry.event] ?? entry.event}</span>
               <span className="track" aria-hidden="true">
-                <i className={isBad ? 'bad' : ''} style={{ left: `${left}%`, width: `${((at - from) / whole) * 100}%` }} />
+                <i
+                  className={isBad ? 'bad' : ''}
+                  style={{ left: `${left}%`, width: `${((at - from) / whole) * 100}%` }}
+                />
               </span>
               <time dateTime={entry.at} title={fullTime(entry.at)}>
-                {index === 0 ? clockTime(entry.at) : `+${duration(at - from)}`}
+                {index === 0 ? clockTime(entry.at) : stepTime(entry, at - from)}
               </time>
               <small>
                 <bdi>{entry.summary}</bdi>
                 {entry.platform_code !== undefined && ` (${entry.platform_code})`}
               </small>
-              {entry.delivery_ids !== undefined && entry.delivery_ids.length > 0 && <Deliveries ids={entry.delivery_ids} />}
+              {entry.delivery_ids !== undefined && entry.delivery_ids.length > 0 && (
+                <Deliveries ids={entry.delivery_ids} />
+              )}
             </li>
           );
         })}
@@ -274,13 +304,56 @@ function Waterfall({ timeline, isOpen }: { timeline: Timeline; isOpen: boolean }
 }
 
 function Deliveries({ ids }: { ids: readonly string[] }) {
+  const can = useCan();
+  const [isOpen, setOpen] = useState(false);
+  if (!can('webhooks:read')) return null;
   return (
-    <details className="deliveries">
+    <details className="deliveries" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{ids.length === 1 ? '1 webhook delivery' : `${ids.length} webhook deliveries`}</summary>
-      {ids.map((id) => (
-        <code key={id}>{id}</code>
-      ))}
+      {isOpen && ids.map((id) => <Delivery key={id} id={id} />)}
     </details>
+  );
+}
+
+function Delivery({ id }: { id: string }) {
+  const can = useCan();
+  const [replayed, setReplayed] = useState<'no' | 'asked' | 'done'>('no');
+  const [error, setError] = useState<unknown>(null);
+  const params = { path: { id } };
+  const { data, error: failure } = useQuery({
+    queryKey: ['delivery', id],
+    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/webhook/deliveries/{id}', { params, signal }))).data,
+  });
+  const replay = async (): Promise<void> => {
+    setReplayed('asked');
+    try {
+      await api.POST('/api/v1/webhook/deliveries/{id}/replay', { params });
+      setReplayed('done');
+    } catch (refusal) {
+      setError(refusal);
+      setReplayed('no');
+    }
+  };
+  if (failure !== null) return <Problem error={failure} />;
+  if (data === undefined) return <Skeleton lines={1} />;
+  return (
+    <div className="delivery">
+      <span className={data.status === 'failed' ? 'status is-failed' : 'status'}>
+        {data.event_type} · attempt {data.attempt} {data.status}
+        {data.http_status !== null && ` · HTTP ${data.http_status}`}
+        {data.duration_ms !== null && ` · ${duration(data.duration_ms)}`}
+      </span>
+      {data.error !== null && <bdi>{data.error}</bdi>}
+      <div className="row">
+        {can('webhooks:write') && (
+          <button type="button" className="button" disabled={replayed !== 'no'} onClick={() => void replay()}>
+            {replayed === 'done' ? 'Queued again' : 'Deliver again'}
+          </button>
+        )}
+        <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/webhook/deliveries/${id}`)} />
+      </div>
+      {error !== null && <Problem error={error} />}
+    </div>
   );
 }
 
@@ -335,7 +408,7 @@ function Facts({ message }: { message: Message }) {
       <h2>Facts</h2>
       <dl className="facts">
         {facts.map(([name, value]) =>
-          value == null ? null : (
+          value === null || value === undefined ? null : (
             <div key={name}>
               <dt>{name}</dt>
               <dd>

@@ -32,12 +32,18 @@ export function MessagesPage({ selected }: { selected: string | null }) {
   const atTop = useCallback(() => (scroller.current?.scrollTop ?? 0) < ROW_PX, []);
   const journal = useJournal(search.filters, atTop);
   const suffix = text === '' ? '' : `?${new URLSearchParams({ q: text })}`;
-  const open = useCallback((id: string | null) => navigate(`/messages${id === null ? '' : `/${id}`}${suffix}`), [navigate, suffix]);
+  const open = useCallback(
+    (id: string | null) => navigate(`/messages${id === null ? '' : `/${id}`}${suffix}`),
+    [navigate, suffix],
+  );
   const setText = useCallback(
     (next: string) => {
       const { id } = readSearch(next);
       if (id !== null) navigate(`/messages/${id}`);
-      else navigate(`/messages${next.trim() === '' ? '' : `?${new URLSearchParams({ q: next.trim() })}`}`, { replace: true });
+      else
+        navigate(`/messages${next.trim() === '' ? '' : `?${new URLSearchParams({ q: next.trim() })}`}`, {
+          replace: true,
+        });
     },
     [navigate],
   );
@@ -45,6 +51,7 @@ export function MessagesPage({ selected }: { selected: string | null }) {
   return (
     <div className={selected === null ? 'journal' : 'journal has-panel'}>
       <section className="list-side" aria-label="Messages">
+        {selected === null && <h1 className="hidden">Messages</h1>}
         <SearchBar text={text} onText={setText} filters={search.filters} />
         {search.problem !== null && <p className="hint warn">{search.problem}</p>}
         {journal.waiting > 0 && (
@@ -147,7 +154,10 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
         </Choice>
         {connections !== undefined && connections.length > 1 && (
           <Choice label="Number" value={filterIn(text, 'connection')} onChange={(value) => choose('connection', value)}>
-            {connections.map(({ id, phone_number, verified_name }) => [id, `${verified_name ?? ''} +${phone_number.replace('+', '')}`])}
+            {connections.map(({ id, phone_number, verified_name }) => [
+              id,
+              `${verified_name ?? ''} +${phone_number.replace('+', '')}`,
+            ])}
           </Choice>
         )}
         <span className="grow" />
@@ -213,7 +223,12 @@ function CsvButton({ filters }: { filters: Record<string, string> }) {
       const rows: MessageRow[] = [];
       let cursor: Cursor | null = null;
       do {
-        const page: { rows: MessageRow[]; next: Cursor | null } = await journalPage(filters, cursor, CSV_PAGE, ending.signal);
+        const page: { rows: MessageRow[]; next: Cursor | null } = await journalPage(
+          filters,
+          cursor,
+          CSV_PAGE,
+          ending.signal,
+        );
         rows.push(...page.rows);
         cursor = page.next;
         setCount(rows.length);
@@ -232,7 +247,12 @@ function CsvButton({ filters }: { filters: Record<string, string> }) {
     );
   }
   return (
-    <button type="button" className="button quiet" title="At most 10,000 rows of what is filtered" onClick={() => void run()}>
+    <button
+      type="button"
+      className="button quiet"
+      title="At most 10,000 rows of what is filtered"
+      onClick={() => void run()}
+    >
       <Icon name="down" />
       {error === null ? 'CSV' : 'CSV: try again'}
     </button>
@@ -296,7 +316,11 @@ function Rows({ journal, selected, suffix, scroller, isFiltered }: RowsProps) {
   const isStale = live !== 'live' && live !== 'connecting' && journal.loadedAt > 0;
   return (
     <>
-      {isStale && <p className="hint age">As of {ago(journal.loadedAt > 0 ? new Date(journal.loadedAt).toISOString() : '', now)} ago</p>}
+      {isStale && (
+        <p className="hint age">
+          As of {ago(journal.loadedAt > 0 ? new Date(journal.loadedAt).toISOString() : '', now)} ago
+        </p>
+      )}
       {error !== null && <Problem error={error} onRetry={journal.retry} />}
       <div
         className="rows"

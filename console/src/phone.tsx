@@ -46,7 +46,8 @@ async function control<T>(path: string, body?: object): Promise<T> {
 }
 
 const digits = (text: string): string => text.replaceAll(/\D/g, '');
-const isShown = (row: MessageRow): boolean => row.direction === 'inbound' || ['sent', 'delivered', 'read'].includes(row.status);
+const isShown = (row: MessageRow): boolean =>
+  row.direction === 'inbound' || ['sent', 'delivered', 'read'].includes(row.status);
 
 /** The telephone of a simulated customer: what arrived there, and what they write. */
 export function PhoneDock({ onClose }: { onClose: () => void }) {
@@ -160,7 +161,9 @@ function Chat({ rows, read, isTyping, write }: ChatProps) {
           meta={
             <>
               {clockTime(row.created_at)}
-              {row.direction === 'inbound' && <Ticks status={read.has(row.meta_message_id ?? '') ? 'read' : 'delivered'} />}
+              {row.direction === 'inbound' && (
+                <Ticks status={read.has(row.meta_message_id ?? '') ? 'read' : 'delivered'} />
+              )}
             </>
           }
           onButton={({ id, title }) =>
@@ -194,10 +197,22 @@ function Writer({ disabled, write }: { disabled: boolean; write: (message: objec
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <button type="button" className="button" disabled={disabled} aria-label="Send a picture" title="Send a picture" onClick={() => void write({ type: 'image', image: {} })}>
+      <button
+        type="button"
+        className="button"
+        disabled={disabled}
+        aria-label="Send a picture"
+        title="Send a picture"
+        onClick={() => void write({ type: 'image', image: {} })}
+      >
         +
       </button>
-      <button type="submit" className="button primary" disabled={disabled || text.trim() === ''} aria-label="Send as the customer">
+      <button
+        type="submit"
+        className="button primary"
+        disabled={disabled || text.trim() === ''}
+        aria-label="Send as the customer"
+      >
         <Icon name="send" />
       </button>
     </form>

@@ -1,7 +1,21 @@
 import { api, dataOf, type MessageRow } from './api.ts';
 
-export const STATUSES = ['queued', 'processing', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown', 'received'] as const;
-const DIRECTIONS: Readonly<Record<string, string>> = { in: 'inbound', out: 'outbound', inbound: 'inbound', outbound: 'outbound' };
+export const STATUSES = [
+  'queued',
+  'processing',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'outcome_unknown',
+  'received',
+] as const;
+const DIRECTIONS: Readonly<Record<string, string>> = {
+  in: 'inbound',
+  out: 'outbound',
+  inbound: 'inbound',
+  outbound: 'outbound',
+};
 
 /** A word of the search box, and the parameter of GET /messages that it sets. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -96,7 +110,18 @@ export async function journalPage(
   return { rows: data, next: before === null || id === null ? null : { before, before_id: id } };
 }
 
-const CSV_COLUMNS = ['id', 'created_at', 'direction', 'from', 'to', 'type', 'body', 'status', 'failure_category', 'client_message_id'] as const;
+const CSV_COLUMNS = [
+  'id',
+  'created_at',
+  'direction',
+  'from',
+  'to',
+  'type',
+  'body',
+  'status',
+  'failure_category',
+  'client_message_id',
+] as const;
 
 /** A spreadsheet would run a cell that begins like a formula; a number with its plus is none. */
 function cell(value: string | null): string {

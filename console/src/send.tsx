@@ -5,7 +5,7 @@ import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Bubble, bubbleOf } from './bubble.tsx';
 import { useConnections } from './messages.tsx';
 import { useCan } from './session.ts';
-import { CopyButton, Empty, Problem, Skeleton } from './ui.tsx';
+import { CopyButton, Empty, fullTime, Problem, Skeleton } from './ui.tsx';
 
 const CHECK_MS = 350;
 /** The first customer of the demo; elsewhere the field is empty. */
@@ -27,7 +27,8 @@ type SendBody = Schemas['SendText'] | Schemas['SendTemplate'];
 export function SendPage() {
   const connections = useConnections();
   if (connections.isPending) return <Skeleton lines={8} />;
-  if (connections.error !== null) return <Problem error={connections.error} onRetry={() => void connections.refetch()} />;
+  if (connections.error !== null)
+    return <Problem error={connections.error} onRetry={() => void connections.refetch()} />;
   if (connections.data === undefined || connections.data.length === 0) {
     return (
       <Empty title="This workspace has no number yet">
@@ -85,6 +86,7 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
     }
   };
   const rendered = check.data?.rendered;
+  const closesAt = check.data?.window?.closes_at ?? null;
   return (
     <div className="send-page">
       <form
@@ -97,7 +99,10 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
         {connections.length > 1 && (
           <label className="field">
             <span>From</span>
-            <select value={draft.connection} onChange={(event) => set({ connection: event.target.value, template: '' })}>
+            <select
+              value={draft.connection}
+              onChange={(event) => set({ connection: event.target.value, template: '' })}
+            >
               {connections.map(({ id, phone_number, verified_name }) => (
                 <option key={id} value={id}>
                   {verified_name ?? ''} +{phone_number.replace('+', '')}
@@ -128,7 +133,13 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
         {draft.kind === 'text' ? (
           <label className="field">
             <span>Text</span>
-            <textarea dir="auto" rows={4} maxLength={4096} value={draft.text} onChange={(event) => set({ text: event.target.value })} />
+            <textarea
+              dir="auto"
+              rows={4}
+              maxLength={4096}
+              value={draft.text}
+              onChange={(event) => set({ text: event.target.value })}
+            />
           </label>
         ) : (
           <TemplateFields draft={draft} set={set} templates={templates.data} template={template} />
@@ -137,11 +148,15 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
         <CheckResult check={check.data} error={check.error} />
         {error !== null && <Problem error={error} />}
         <div className="row">
-          <button type="submit" className="button primary" disabled={busy || body === null || check.data?.sendable === false}>
+          <button
+            type="submit"
+            className="button primary"
+            disabled={busy || body === null || check.data?.sendable === false}
+          >
             Send
           </button>
-          {check.data?.window?.closes_at != null && draft.kind === 'text' && (
-            <span className="hint">Window open until {new Date(check.data.window.closes_at).toLocaleTimeString()}</span>
+          {closesAt !== null && draft.kind === 'text' && (
+            <span className="hint">The window closes on {fullTime(closesAt)}</span>
           )}
         </div>
       </form>
@@ -243,7 +258,9 @@ interface TemplateFieldsProps {
 }
 
 function TemplateFields({ draft, set, templates, template }: TemplateFieldsProps) {
-  const variables = (template?.variables ?? []).filter(({ component }) => component === 'header' || component === 'body');
+  const variables = (template?.variables ?? []).filter(
+    ({ component }) => component === 'header' || component === 'body',
+  );
   return (
     <>
       <label className="field">

@@ -11,7 +11,7 @@ const PATHS = {
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   phone: 'M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1m3 15h2',
   book: 'M5 4h10a4 4 0 0 1 4 4v12H9a4 4 0 0 1-4-4z',
-  key: 'M14 10a4 4 0 1 0-3.5 4L12 15.500h2V18h3v-3l-3.300-3.300A4 4 0 0 0 14 10',
+  key: 'M8 12a4 4 0 1 0 0 .010M12 12h9m-3 0v4',
   down: 'M12 4v11m-5-5 5 5 5-5M5 20h14',
   clock: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16m0 4v4l3 2',
 } as const;
@@ -78,7 +78,12 @@ export function ago(at: string, now: number): string {
 }
 
 export const clockTime = (at: string): string =>
-  new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  new Date(at).toLocaleTimeString(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
 
 export const fullTime = (at: string): string =>
   new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -127,8 +132,10 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
       <strong>{known?.code ?? 'Something went wrong'}</strong>
       <p>{message}</p>
       <div className="row">
-        {known?.docUrl != null && <a href={known.docUrl}>What it means</a>}
-        {known?.requestId != null && <CopyButton quiet text={known.requestId} label={`Request ${known.requestId}`} />}
+        {known !== null && known.docUrl !== null && <a href={known.docUrl}>What it means</a>}
+        {known !== null && known.requestId !== null && (
+          <CopyButton quiet text={known.requestId} label={`Request ${known.requestId}`} />
+        )}
         {onRetry !== undefined && (
           <button type="button" className="button" onClick={onRetry}>
             Try again

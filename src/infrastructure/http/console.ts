@@ -80,7 +80,11 @@ export function serveConsole(app: NestExpressApplication, config: Config): boole
       return;
     }
     // A name contains the hash of its content.
-    res.set({ 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' });
+    res.set({
+      'Content-Type': asset.type,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+    });
     const packed = req.acceptsEncodings('gzip') === 'gzip';
     if (packed) res.set('Content-Encoding', 'gzip');
     res.end(packed ? asset.gzip : asset.plain);
@@ -114,9 +118,12 @@ function serveSimulator(express: Express, demo: DocsDemo, config: Config): void 
       redirect: 'error',
       signal: AbortSignal.timeout(SIMULATOR_TIMEOUT_MS),
     });
-    res.status(answer.status).type('json').send(await answer.text());
+    res
+      .status(answer.status)
+      .type('json')
+      .send(await answer.text());
   };
   const body = expressOf.raw({ type: 'application/json', limit: MAX_CONTROL_BYTES });
-  express.get('/console/simulator/*path', (req, res, next) => void forward(req, res).catch(next));
-  express.post('/console/simulator/*path', body, (req, res, next) => void forward(req, res).catch(next));
+  express.get('/console/simulator/*path', forward);
+  express.post('/console/simulator/*path', body, forward);
 }
