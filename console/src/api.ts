@@ -21,7 +21,7 @@ export class ApiError extends Error {
 
 async function refusalOf(response: Response): Promise<ApiError> {
   try {
-    const { error } = (await response.json()) as Schemas['Error'];
+    const { error } = (await response.json()) as Schemas['ErrorResponse'];
     const docUrl = `/docs/errors#${encodeURIComponent(error.code)}`;
     return new ApiError(response.status, error.code, error.message, error.request_id, docUrl);
   } catch {

@@ -39,13 +39,15 @@ export function MessagesPage({ selected }: { selected: string | null }) {
   const setText = useCallback(
     (next: string) => {
       const { id } = readSearch(next);
-      if (id !== null) navigate(`/messages/${id}`);
-      else
-        navigate(`/messages${next.trim() === '' ? '' : `?${new URLSearchParams({ q: next.trim() })}`}`, {
-          replace: true,
-        });
+      if (id !== null) {
+        navigate(`/messages/${id}`);
+        return;
+      }
+      const query = next.trim() === '' ? '' : `?${new URLSearchParams({ q: next.trim() })}`;
+      // The open message stays open while the list beside it changes.
+      navigate(`/messages${selected === null ? '' : `/${selected}`}${query}`, { replace: true });
     },
-    [navigate],
+    [navigate, selected],
   );
   useKeys(journal.rows, selected, open);
   return (

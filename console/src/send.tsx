@@ -231,7 +231,7 @@ function useCheck(body: SendBody | null) {
   });
 }
 
-function CheckResult({ check, error }: { check: Schemas['CheckedMessageResponse'] | undefined; error: unknown }) {
+function CheckResult({ check, error }: { check: Schemas['MessageCheck'] | undefined; error: unknown }) {
   if (error !== null) return <Problem error={error} />;
   if (check === undefined) return null;
   return (

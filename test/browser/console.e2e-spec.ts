@@ -128,7 +128,7 @@ describe('the size of the console', () => {
         await page.waitForURL('**/console/messages');
         await page.locator('.connection.is-live').waitFor();
         await page.getByRole('link', { name: 'Send', exact: true }).click();
-        await page.getByLabel('Text', { exact: true }).last().fill('Is eight o’clock fine?');
+        await page.locator('textarea').fill('Is eight o’clock fine?');
         await page.locator('form button[type=submit]').first().click();
         await page.locator('.panel .status.is-read').waitFor();
         const phone = page.getByRole('log', { name: 'Chat' });
@@ -152,6 +152,7 @@ describe('the size of the console', () => {
       visit({}, async ({ page }) => {
         await page.goto(`${demo.base_url}/console/messages`);
         await page.getByLabel('Search messages').fill('+1 555 010 0002');
+        await page.waitForURL('**/messages?q=*');
         await page.locator('.message-row', { hasText: 'failed' }).click();
         await page.getByText('The recipient can fix this.').waitFor();
         expect(page.url()).toContain('q=');

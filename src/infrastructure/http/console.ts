@@ -34,10 +34,10 @@ const ASSET_NAME = /^[\w.-]{1,100}$/;
 const SIMULATOR_TIMEOUT_MS = 10_000;
 const MAX_CONTROL_BYTES = 1_048_576;
 
-/** What `npm run build` made: beside the compiled program, or in dist/ where the sources run. Null where it was not built. */
+/** What `npm run build` made, beside the compiled program; null where it was not built, or where the sources run. */
 function builtFolder(): URL | null {
-  const places = ['../../../console/', '../../../dist/console/'].map((path) => new URL(path, import.meta.url));
-  return places.find((place) => existsSync(new URL('assets/', place))) ?? null;
+  const folder = new URL('../../../console/', import.meta.url);
+  return existsSync(new URL('assets/', folder)) ? folder : null;
 }
 
 interface Asset {
