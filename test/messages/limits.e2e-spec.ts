@@ -1,4 +1,6 @@
 import { newId } from '../../src/common/ids.js';
+import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
+import { SimulatorClient } from '../support/simulator/simulator-client.js';
 import type { ApiClient } from '../support/api-client.js';
 import type { TestApp } from '../support/test-app.js';
 import { startTestApp } from '../support/test-app.js';
@@ -119,6 +121,14 @@ describe('a limit of messages a day', () => {
     expect((await workspace.api.get(`/messages/${id}`)).body.data).toMatchObject({ status: 'failed' });
   });
 
+  it('gets back what WhatsApp refuses', async () => {
+    const workspace = await limited({ perDay: 1 });
+    const { id } = (await workspace.send(await workspace.contact('0003'))).body.data as { id: string };
+    await workspace.reaches(id, 'failed');
+    expect((await workspace.send(await workspace.contact())).status).toBe(202);
+    expect((await workspace.send(await workspace.contact())).status).toBe(429);
+  });
+
   it('counts each message of a batch; a strict one takes all or none', async () => {
     const workspace = await limited({ perDay: 2 });
     const to = await workspace.contact();
@@ -130,10 +140,10 @@ describe('a limit of messages a day', () => {
       text: { body: 'hello' },
     });
     const three = { messages: [message(), message(), message()] };
-    const strict = await workspace.api.post('/messages/batch', { ...three, strict: true });
+    const strict = await workspace.api.post('/messages/batch', three);
     expect([strict.status, strict.body.error?.code]).toEqual([429, 'WORKSPACE_LIMIT_REACHED']);
     expect(await stored(workspace.organizationId)).toBe(0);
-    const { body } = await workspace.api.post('/messages/batch', three);
+    const { body } = await workspace.api.post('/messages/batch', { ...three, validation: 'permissive' });
     const { data, errors } = body as unknown as { data: unknown[]; errors: { code: string; index: number }[] };
     expect(data).toHaveLength(2);
     expect(errors).toMatchObject([{ index: 2, code: 'WORKSPACE_LIMIT_REACHED', limit: 2, used: 2 }]);
@@ -158,6 +168,27 @@ describe('a limit of messages a day', () => {
       { kind: 'messages_per_day', percent: 100, limit: 5, used: 5, remaining: 0 },
     ]);
   });
+});
+
+it('a limit of marketing for one recipient is for that recipient, and for marketing', async () => {
+  const workspace = await limited({ marketing: 1 });
+  const simulator = new SimulatorClient(test.simulatorUrl ?? '', workspace.connection.phoneNumberId);
+  const { wabaId } = workspace.connection;
+  const components = [{ type: 'BODY', text: 'Half price today.' }];
+  await simulator.approvedTemplate(wabaId, { name: 'summer_sale', category: 'MARKETING', components });
+  const [to, other] = [await workspace.contact(), await workspace.contact()];
+  const template = (name: string) => ({ text: undefined, type: 'template', template: { name, language: { code: 'en_US' } } });
+  const key = newId();
+  const first = await workspace.send(to, { body: template('summer_sale'), key });
+  expect(first.status).toBe(202);
+  const { status, body } = await workspace.send(to, { body: template('summer_sale') });
+  expect({ status, ...body.error }).toMatchObject({ status: 422, code: 'RECIPIENT_LIMIT_REACHED', limit: 1, used: 1 });
+  expect((await workspace.send(to, { body: template('summer_sale'), key })).body.data.id).toBe(first.body.data.id);
+  expect((await workspace.send(other, { body: template('summer_sale') })).status).toBe(202);
+  expect((await workspace.send(to)).status).toBe(202);
+  await test.app.get(Erasure).erase(workspace.organizationId, to);
+  const rows = await test.database.query('select recipient from limit_use where organization_id = $1', [workspace.organizationId]);
+  expect(rows).toEqual([{ recipient: other }]);
 });
 
 it('a workspace without limits counts nothing', async () => {
