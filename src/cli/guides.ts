@@ -34,7 +34,8 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       ],
       ['herald workspace limits --workspace <id> --marketing-per-recipient-per-week 2', 'for each of its contacts'],
     ],
-    notes: 'Every process applies them within two seconds. Files that are stored already stay, even above a new limit. Messages count from the moment when their limit is set.',
+    notes:
+      'Every process applies them within two seconds. Files that are stored already stay, even above a new limit. Messages count from the moment when their limit is set.',
   },
   'workspace opt-out-keywords': {
     examples: [

@@ -47,9 +47,10 @@ const post = (api: ApiClient, { connection }: SendingWorkspace, to: string, body
 
 const stored = (organizationId: string) =>
   test.database
-    .query<{ n: number }>(`select count(*)::integer as n from message where organization_id = $1 and direction = 'outbound'`, [
-      organizationId,
-    ])
+    .query<{ n: number }>(
+      `select count(*)::integer as n from message where organization_id = $1 and direction = 'outbound'`,
+      [organizationId],
+    )
     .then(([row]) => row?.n);
 
 describe('a limit of messages a day', () => {
@@ -177,7 +178,11 @@ it('a limit of marketing for one recipient is for that recipient, and for market
   const components = [{ type: 'BODY', text: 'Half price today.' }];
   await simulator.approvedTemplate(wabaId, { name: 'summer_sale', category: 'MARKETING', components });
   const [to, other] = [await workspace.contact(), await workspace.contact()];
-  const template = (name: string) => ({ text: undefined, type: 'template', template: { name, language: { code: 'en_US' } } });
+  const template = (name: string) => ({
+    text: undefined,
+    type: 'template',
+    template: { name, language: { code: 'en_US' } },
+  });
   const key = newId();
   const first = await workspace.send(to, { body: template('summer_sale'), key });
   expect(first.status).toBe(202);
@@ -187,13 +192,17 @@ it('a limit of marketing for one recipient is for that recipient, and for market
   expect((await workspace.send(other, { body: template('summer_sale') })).status).toBe(202);
   expect((await workspace.send(to)).status).toBe(202);
   await test.app.get(Erasure).erase(workspace.organizationId, to);
-  const rows = await test.database.query('select recipient from limit_use where organization_id = $1', [workspace.organizationId]);
+  const rows = await test.database.query('select recipient from limit_use where organization_id = $1', [
+    workspace.organizationId,
+  ]);
   expect(rows).toEqual([{ recipient: other }]);
 });
 
 it('a workspace without limits counts nothing', async () => {
   const workspace = await sendingWorkspace(test);
   await workspace.sendText(await workspace.contact());
-  const rows = await test.database.query('select 1 from limit_use where organization_id = $1', [workspace.organizationId]);
+  const rows = await test.database.query('select 1 from limit_use where organization_id = $1', [
+    workspace.organizationId,
+  ]);
   expect(rows).toEqual([]);
 });

@@ -1,7 +1,17 @@
 import type { Command } from 'commander';
 import type { Workspace, WorkspaceUse } from '../../modules/workspaces/workspaces.service.js';
 import { type Answer, byteText, facts, listed, snakeCased } from '../output.js';
-import { YES_OPTION, confirm, dayOrTime, nameText, orWord, phoneDigits, timeZone, userId, wholeNumber } from '../arguments.js';
+import {
+  YES_OPTION,
+  confirm,
+  dayOrTime,
+  nameText,
+  orWord,
+  phoneDigits,
+  timeZone,
+  userId,
+  wholeNumber,
+} from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 
 interface LimitOptions {

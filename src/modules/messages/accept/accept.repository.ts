@@ -172,10 +172,7 @@ export class AcceptRepository {
     );
   }
 
-  private async commitGroup(
-    { messages, requireAll, limited }: NewGroup,
-    statements: Statements,
-  ): Promise<Accepted[]> {
+  private async commitGroup({ messages, requireAll, limited }: NewGroup, statements: Statements): Promise<Accepted[]> {
     const results = await (limited ? this.commitLimited(messages, statements) : this.commit(messages, statements));
     const isKept = ({ kind, fingerprint }: Accepted, index: number): boolean =>
       kind === 'inserted' || (kind === 'known' && fingerprint === messages[index]?.fingerprint);
