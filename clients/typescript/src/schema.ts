@@ -2417,9 +2417,7 @@ export interface components {
              *       "body": "Your table is ready."
              *     }
              */
-            content: {
-                [key: string]: unknown;
-            };
+            content: components["schemas"]["ReceivedContent"];
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -2552,10 +2550,7 @@ export interface components {
                     phone: string | null;
                     user_id: string | null;
                 };
-                /** @description What was received, by its `type`, in the terms of the platform. */
-                content: {
-                    [key: string]: unknown;
-                };
+                content: components["schemas"]["ReceivedContent"];
                 context?: {
                     forwarded?: boolean;
                     frequently_forwarded?: boolean;
@@ -2673,9 +2668,7 @@ export interface components {
              *       "body": "Your table is ready."
              *     }
              */
-            content: {
-                [key: string]: unknown;
-            };
+            content: components["schemas"]["ReceivedContent"];
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -2861,10 +2854,7 @@ export interface components {
                     phone: string | null;
                     user_id: string | null;
                 };
-                /** @description What was received, by its `type`, in the terms of the platform. */
-                content: {
-                    [key: string]: unknown;
-                };
+                content: components["schemas"]["ReceivedContent"];
                 context?: {
                     forwarded?: boolean;
                     frequently_forwarded?: boolean;
@@ -3225,9 +3215,10 @@ export interface components {
              * @example en_US
              */
             language?: string;
-            /** @description In their place, for header and body only: the values in the order of the numbers, or of the first appearance. */
+            /** @description In their place the values alone, as a message takes them: in the order of the numbers, or of the first appearance. */
             parameters?: {
                 body?: string[];
+                buttons?: string[];
                 header?: string[];
             };
             /**
@@ -3402,6 +3393,172 @@ export interface components {
         };
         ReadMessageResponse: {
             data: components["schemas"]["ReadMessage"];
+        };
+        /**
+         * ReceivedButton
+         * @description `content` of `type`: button.
+         */
+        ReceivedButton: {
+            payload?: string;
+            text: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedContacts
+         * @description `content` of `type`: contacts.
+         */
+        ReceivedContacts: {
+            contacts: ({
+                name?: {
+                    formatted_name?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            })[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedContent
+         * @description By the `type` of the message; of a sent one the object that was sent. Later versions may have more forms.
+         */
+        ReceivedContent: components["schemas"]["ReceivedText"] | components["schemas"]["ReceivedFile"] | components["schemas"]["ReceivedLocation"] | components["schemas"]["ReceivedContacts"] | components["schemas"]["ReceivedButton"] | components["schemas"]["ReceivedInteractive"] | components["schemas"]["ReceivedReaction"] | components["schemas"]["ReceivedOrder"] | components["schemas"]["ReceivedSystem"] | components["schemas"]["ReceivedUnsupported"] | components["schemas"]["ReceivedOther"];
+        /**
+         * ReceivedFile
+         * @description `content` of `type`: image, video, audio, document, sticker.
+         */
+        ReceivedFile: {
+            animated?: boolean;
+            caption?: string;
+            filename?: string;
+            id: string;
+            mime_type?: string;
+            sha256?: string;
+            voice?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedInteractive
+         * @description `content` of `type`: interactive.
+         */
+        ReceivedInteractive: {
+            button_reply?: {
+                description?: string;
+                id: string;
+                title: string;
+            } & {
+                [key: string]: unknown;
+            };
+            list_reply?: {
+                description?: string;
+                id: string;
+                title: string;
+            } & {
+                [key: string]: unknown;
+            };
+            nfm_reply?: {
+                body?: string;
+                name?: string;
+                response_json: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /**
+             * @example button_reply
+             * @example list_reply
+             * @example nfm_reply
+             */
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedLocation
+         * @description `content` of `type`: location.
+         */
+        ReceivedLocation: {
+            address?: string;
+            latitude: number;
+            longitude: number;
+            name?: string;
+            url?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedOrder
+         * @description `content` of `type`: order.
+         */
+        ReceivedOrder: {
+            catalog_id?: string;
+            product_items: ({
+                currency?: string;
+                item_price?: number;
+                product_retailer_id: string;
+                quantity?: number;
+            } & {
+                [key: string]: unknown;
+            })[];
+            text?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedOther
+         * @description What has no form of its own, and kinds that WhatsApp adds later.
+         */
+        ReceivedOther: {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedReaction
+         * @description `content` of `type`: reaction.
+         */
+        ReceivedReaction: {
+            emoji?: string;
+            message_id: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedSystem
+         * @description `content` of `type`: system.
+         */
+        ReceivedSystem: {
+            body: string;
+            type?: string;
+            user_id?: string;
+            wa_id?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedText
+         * @description `content` of `type`: text.
+         */
+        ReceivedText: {
+            body: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedUnsupported
+         * @description `content` of `type`: unsupported.
+         */
+        ReceivedUnsupported: {
+            errors: ({
+                code?: number;
+                message?: string;
+                title?: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+        } & {
+            [key: string]: unknown;
         };
         RenderedButtonResponse: {
             /** @example 123456 */
@@ -3616,7 +3773,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -3693,7 +3850,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -3866,7 +4023,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -3948,7 +4105,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4071,7 +4228,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4207,7 +4364,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4284,7 +4441,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4448,7 +4605,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4525,7 +4682,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4647,7 +4804,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4712,7 +4869,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4792,7 +4949,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4867,7 +5024,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4969,7 +5126,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5064,7 +5221,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5131,7 +5288,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5208,7 +5365,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5275,7 +5432,7 @@ export interface components {
                 } & {
                     [key: string]: unknown;
                 })[];
-                language: {
+                language: ({
                     /**
                      * @description Language of the template.
                      * @example en_US
@@ -5283,17 +5440,26 @@ export interface components {
                     code: string;
                 } & {
                     [key: string]: unknown;
-                };
+                }) | string;
                 /**
                  * @description Name of an approved template.
                  * @example order_update
                  */
                 name: string;
+                /** @description In the place of `components`: the values alone. */
+                parameters?: {
+                    /** @description In the order of the numbers, or of the first appearance. */
+                    body?: string[];
+                    /** @description Of the buttons that have a variable, in their order. */
+                    buttons?: string[];
+                    /** @description Texts, or the file: an `https://` address or the file's id. */
+                    header?: string[];
+                };
             } & {
                 [key: string]: unknown;
             };
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5362,7 +5528,7 @@ export interface components {
                 preview_url?: boolean;
             };
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5439,7 +5605,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5914,6 +6080,7 @@ export interface components {
          * @example EXPIRES_BEFORE_SEND
          * @example MEDIA_LINK_NOT_CHECKED
          * @example MEDIA_FIELD_NOT_SENT
+         * @example ACTION_REFUSED
          */
         WarningCode: string;
         WebhookResponse: {
