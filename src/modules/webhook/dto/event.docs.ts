@@ -9,9 +9,22 @@ import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/ap
 import { FAILURE_CATEGORY, nullable as orNull } from '../../../infrastructure/http/open-words.js';
 import { RECEIVED_CONTENT } from '../../../infrastructure/http/received-content.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
+import {
+  always,
+  type Described,
+  flag,
+  free,
+  is,
+  nullable,
+  object,
+  oneOf,
+  type Schema,
+  schemasOf,
+  text,
+  time,
+  uuid,
+} from './described.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
-
-type Schema = Record<string, unknown>;
 
 const ORGANIZATION_ID = '01936f6c-7d3e-7a44-8b21-9c8d7e6f5a4b';
 const CONTACT_PHONE = '15550100009';
@@ -21,35 +34,6 @@ const META_ID = 'wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA';
 export const EXAMPLE_CURSOR = 'AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a';
 const TIME = '2026-11-21T08:00:00.125Z';
 const SECOND = '2026-11-21T08:00:00.000Z';
-
-/** The schema of a field or of an object of fields, and its example. */
-interface Described {
-  schema: Schema;
-  example: unknown;
-}
-
-const uuid = { type: 'string', format: 'uuid' };
-const time = { type: 'string', format: 'date-time' };
-const text = { type: 'string' };
-const flag = { type: 'boolean' };
-const oneOf = (values: readonly (string | null)[]): Schema => ({ ...text, enum: values });
-const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema.type, 'null'] });
-const free = (description: string): Schema => ({ type: 'object', additionalProperties: true, description });
-
-const is = (schema: Schema, example: unknown, description?: string): Described => ({
-  schema: description === undefined ? schema : { ...schema, description },
-  example,
-});
-const always = (value: string): Described => is({ const: value }, value);
-const schemasOf = (fields: Record<string, Described>): Record<string, Schema> =>
-  Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
-
-/** @param optional of fields that the example has not. */
-function object(fields: Record<string, Described>, optional: Record<string, Schema> = {}, description?: string) {
-  const properties = { ...schemasOf(fields), ...optional };
-  const example = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.example]));
-  return { ...is({ type: 'object', required: Object.keys(fields), properties }, example, description), example };
-}
 
 const MOVED = ['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'];
 const sequence = (example: number): Described =>
