@@ -1345,6 +1345,28 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "workspace.limit.reached": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A limit of the workspace is nearly, or wholly, reached
+         * @description Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_workspace_limit_reached"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -1423,6 +1445,24 @@ export interface components {
         CanceledMessageResponse: {
             data: components["schemas"]["CanceledMessage"];
         };
+        CheckedLimit: {
+            /**
+             * @example messages_per_day
+             * @enum {string}
+             */
+            kind: "messages_per_day" | "marketing_per_recipient_per_week";
+            /** @example 1000 */
+            limit: number;
+            /** @example 750 */
+            remaining: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T00:00:00.000Z
+             */
+            renews_at: string;
+            /** @example 250 */
+            used: number;
+        };
         CheckedQueue: {
             /** @example 0 */
             ahead: number;
@@ -1476,10 +1516,11 @@ export interface components {
              *       "media.ready",
              *       "media.failed",
              *       "connection.updated",
-             *       "contact.opt_out.updated"
+             *       "contact.opt_out.updated",
+             *       "workspace.limit.reached"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -1991,7 +2032,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2113,7 +2154,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
@@ -2441,6 +2482,8 @@ export interface components {
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
              */
             conversation_id?: string | null;
+            /** @example [] */
+            limits: components["schemas"]["CheckedLimit"][];
             /**
              * @example you
              * @enum {string}
@@ -2608,6 +2651,16 @@ export interface components {
              * @example ana.lima
              */
             username?: string;
+        };
+        /**
+         * MessageMetadata
+         * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+         * @example {
+         *       "customer": "c-17"
+         *     }
+         */
+        MessageMetadata: {
+            [key: string]: string;
         };
         /** MessageReceivedEvent */
         MessageReceivedEvent: {
@@ -3094,6 +3147,12 @@ export interface components {
             /** @constant */
             type: "message.status.updated";
         };
+        /**
+         * MessageTag
+         * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+         * @example spring-sale
+         */
+        MessageTag: string;
         OptOutContactResponse: {
             /** @example 15550100001 */
             phone: string | null;
@@ -3403,7 +3462,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -3715,11 +3774,10 @@ export interface components {
         };
         RetryTagRequest: {
             /**
-             * @description Only messages that failed with this category. Default: all but `canceled` and `opted_out`.
-             * @example recipient_limit
-             * @enum {string}
+             * @description Only messages with this `failure_category`. Default: all but `canceled` and `opted_out`.
+             * @example invalid_recipient
              */
-            category?: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown";
+            category?: string;
         };
         /**
          * SendAddressRequest
@@ -3824,15 +3882,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -3849,11 +3899,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -3901,15 +3947,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -3926,11 +3964,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -4074,15 +4108,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -4099,11 +4125,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -4156,15 +4178,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -4181,11 +4195,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -4279,15 +4289,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -4304,11 +4306,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -4415,15 +4413,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -4440,11 +4430,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -4492,15 +4478,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -4517,11 +4495,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -4656,15 +4630,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -4681,11 +4647,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -4733,15 +4695,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -4758,11 +4712,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -4855,15 +4805,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -4880,11 +4822,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -4920,15 +4858,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -4945,11 +4875,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -5000,15 +4926,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5025,11 +4943,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -5075,15 +4989,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5100,11 +5006,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -5177,15 +5079,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5202,11 +5096,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -5272,15 +5162,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5297,11 +5179,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -5332,15 +5210,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -5364,11 +5234,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -5416,15 +5282,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5441,11 +5299,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -5476,15 +5330,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5501,11 +5347,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -5570,15 +5412,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5595,11 +5429,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             text: {
                 /**
                  * @description The text.
@@ -5656,15 +5486,7 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
-            /**
-             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
-             * @example {
-             *       "customer": "c-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            };
+            metadata?: components["schemas"]["MessageMetadata"];
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5681,11 +5503,7 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
-            /**
-             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
-             * @example spring-sale
-             */
-            tag?: string;
+            tag?: components["schemas"]["MessageTag"];
             /**
              * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
@@ -5745,7 +5563,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -5763,7 +5581,6 @@ export interface components {
              */
             action: "pause" | "resume" | "cancel" | "retry";
             /**
-             * @description As in GET /tags/{tag}, right after the action was taken.
              * @example paused
              * @enum {string}
              */
@@ -5778,42 +5595,27 @@ export interface components {
              */
             complete: boolean;
             /**
-             * @description How many messages are in each status; each message is counted once.
+             * @description Messages by status.
              * @example {
              *       "queued": 1800,
-             *       "processing": 20,
-             *       "accepted": 5,
-             *       "sent": 400,
-             *       "delivered": 1900,
-             *       "read": 800,
-             *       "failed": 75,
-             *       "outcome_unknown": 0
+             *       "delivered": 2400,
+             *       "read": 725,
+             *       "failed": 75
              *     }
              */
-            counts?: {
-                accepted: number;
-                delivered: number;
-                failed: number;
-                outcome_unknown: number;
-                processing: number;
-                queued: number;
-                read: number;
-                sent: number;
-            } & {
+            counts: {
                 [key: string]: number;
             };
             /**
              * Format: date-time
-             * @description When the last message leaves, by what waits on its numbers and their pace; null where nothing waits, the tag is paused,
-             *     or a number can't send.
+             * @description When the last one leaves, by the queues and pace of its numbers; null where nothing waits or can go.
              * @example 2026-11-21T08:01:02.500Z
              */
             estimated_end_at: string | null;
             /**
              * @description Failed messages by `failure_category`.
              * @example {
-             *       "recipient_limit": 60,
-             *       "invalid_recipient": 15
+             *       "invalid_recipient": 75
              *     }
              */
             failures: {
@@ -5826,22 +5628,17 @@ export interface components {
             first_accepted_at: string;
             /**
              * Format: date-time
-             * @description When a message was accepted, sent, reported or failed last.
              * @example 2026-11-21T08:00:00.125Z
              */
             last_activity_at: string;
-            /**
-             * @description Messages that were counted.
-             * @example 5000
-             */
+            /** @example 5000 */
             messages: number;
             /**
-             * @description Of those that are `queued`: messages whose `send_at` has not come.
+             * @description Of the queued ones: whose `send_at` has not come.
              * @example 0
              */
             scheduled: number;
             /**
-             * @description `paused`: nothing of it is sent. `resuming`, `canceling`, `retrying`: this is being done. Else `active`.
              * @example active
              * @enum {string}
              */
@@ -6107,7 +5904,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -6302,10 +6099,11 @@ export interface components {
              *       "media.ready",
              *       "media.failed",
              *       "connection.updated",
-             *       "contact.opt_out.updated"
+             *       "contact.opt_out.updated",
+             *       "workspace.limit.reached"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6378,10 +6176,11 @@ export interface components {
              *       "media.ready",
              *       "media.failed",
              *       "connection.updated",
-             *       "contact.opt_out.updated"
+             *       "contact.opt_out.updated",
+             *       "workspace.limit.reached"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6448,6 +6247,53 @@ export interface components {
         };
         WebhookWithSecretResponse: {
             data: components["schemas"]["WebhookSettingsWithSecret"];
+        };
+        /** WorkspaceLimitReachedEvent */
+        WorkspaceLimitReachedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
+            data: {
+                /**
+                 * @description Which limit, by its name at the command line.
+                 * @enum {string}
+                 */
+                kind: "messages_per_day";
+                limit: number;
+                /** Format: date-time */
+                occurred_at: string;
+                /**
+                 * @description The share of the limit that was reached.
+                 * @enum {integer}
+                 */
+                percent: 80 | 100;
+                remaining: number;
+                /**
+                 * Format: date-time
+                 * @description When the next period begins, in the workspace's time zone.
+                 */
+                renews_at: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+                /** @description Accepted in the period, less what failed unsent. */
+                used: number;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "workspace.limit.reached";
         };
         WorkspaceOfKey: {
             /**
@@ -6928,6 +6774,7 @@ export interface components {
          *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
          *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
          *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
+         *     - [`RECIPIENT_LIMIT_REACHED`](/docs/errors#RECIPIENT_LIMIT_REACHED): As many marketing templates as the workspace's limit of a week allows for one recipient were accepted in this week, from Monday on, of its time zone.
          *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
          *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
          *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
@@ -7032,6 +6879,7 @@ export interface components {
          * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
          *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
          *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
+         *     - [`RECIPIENT_LIMIT_REACHED`](/docs/errors#RECIPIENT_LIMIT_REACHED): As many marketing templates as the workspace's limit of a week allows for one recipient were accepted in this week, from Monday on, of its time zone.
          *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
          *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
          *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
@@ -7096,8 +6944,27 @@ export interface components {
         /**
          * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
          *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
-        Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED: {
+        Refused429_messages_send: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
+         */
+        Refused429_messages_sendBatch: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7146,6 +7013,23 @@ export interface components {
          *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
          */
         Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
+         */
+        Refused429_RATE_LIMITED_WORKSPACE_LIMIT_REACHED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8827,7 +8711,7 @@ export interface operations {
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             422: components["responses"]["Refused422_messages_send"];
-            429: components["responses"]["Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED"];
+            429: components["responses"]["Refused429_messages_send"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
@@ -9265,7 +9149,7 @@ export interface operations {
             409: components["responses"]["Refused409_messages_retry"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
-            429: components["responses"]["Refused429_RATE_LIMITED"];
+            429: components["responses"]["Refused429_RATE_LIMITED_WORKSPACE_LIMIT_REACHED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
@@ -9389,7 +9273,7 @@ export interface operations {
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             422: components["responses"]["Refused422_BATCH_REFUSED_VALIDATION_FAILED"];
-            429: components["responses"]["Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED"];
+            429: components["responses"]["Refused429_messages_sendBatch"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
@@ -9448,7 +9332,8 @@ export interface operations {
                      *         "queue": {
                      *           "ahead": 0,
                      *           "estimated_send_at": "2026-11-21T08:00:00.125Z"
-                     *         }
+                     *         },
+                     *         "limits": []
                      *       }
                      *     }
                      */
@@ -9801,18 +9686,13 @@ export interface operations {
                      *         "messages": 5000,
                      *         "counts": {
                      *           "queued": 1800,
-                     *           "processing": 20,
-                     *           "accepted": 5,
-                     *           "sent": 400,
-                     *           "delivered": 1900,
-                     *           "read": 800,
-                     *           "failed": 75,
-                     *           "outcome_unknown": 0
+                     *           "delivered": 2400,
+                     *           "read": 725,
+                     *           "failed": 75
                      *         },
                      *         "scheduled": 0,
                      *         "failures": {
-                     *           "recipient_limit": 60,
-                     *           "invalid_recipient": 15
+                     *           "invalid_recipient": 75
                      *         },
                      *         "first_accepted_at": "2026-11-21T08:00:00.125Z",
                      *         "last_activity_at": "2026-11-21T08:00:00.125Z",
@@ -9984,6 +9864,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "category": "invalid_recipient"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RetryTagRequest"];
             };
         };
@@ -10055,7 +9940,8 @@ export interface operations {
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated",
-                     *           "contact.opt_out.updated"
+                     *           "contact.opt_out.updated",
+                     *           "workspace.limit.reached"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10122,7 +10008,8 @@ export interface operations {
                  *         "media.ready",
                  *         "media.failed",
                  *         "connection.updated",
-                 *         "contact.opt_out.updated"
+                 *         "contact.opt_out.updated",
+                 *         "workspace.limit.reached"
                  *       ],
                  *       "connection_ids": [
                  *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10162,7 +10049,8 @@ export interface operations {
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated",
-                     *           "contact.opt_out.updated"
+                     *           "contact.opt_out.updated",
+                     *           "workspace.limit.reached"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10248,7 +10136,7 @@ export interface operations {
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -10545,7 +10433,8 @@ export interface operations {
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated",
-                     *           "contact.opt_out.updated"
+                     *           "contact.opt_out.updated",
+                     *           "workspace.limit.reached"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -11218,6 +11107,58 @@ export interface operations {
             };
         };
     };
+    on_workspace_limit_reached: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceLimitReachedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
 }
 
 /** Codes that errors may have; a later Herald may know more. */
@@ -11267,6 +11208,7 @@ export type ErrorCode =
   | 'PLATFORM_TIMEOUT'
   | 'PLATFORM_UNAVAILABLE'
   | 'RATE_LIMITED'
+  | 'RECIPIENT_LIMIT_REACHED'
   | 'RECIPIENT_NEEDS_PHONE'
   | 'RECIPIENT_OPTED_OUT'
   | 'REPLY_TARGET_NOT_FOUND'
@@ -11289,4 +11231,5 @@ export type ErrorCode =
   | 'WEBHOOK_REPLAY_RUNNING'
   | 'WEBHOOK_REPLAY_TOO_LARGE'
   | 'WEBHOOK_SECRET_DIFFERS'
-  | 'WEBHOOK_URL_NOT_ALLOWED';
+  | 'WEBHOOK_URL_NOT_ALLOWED'
+  | 'WORKSPACE_LIMIT_REACHED';

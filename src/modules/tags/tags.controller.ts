@@ -104,10 +104,6 @@ export class TagsController {
   @ApiBody({
     required: false,
     type: RetryTagRequest,
-    examples: {
-      all: { summary: 'All that may be retried', value: {} },
-      one: { summary: 'One category', value: { category: 'invalid_recipient' } },
-    },
   })
   retry(
     @CurrentCaller() caller: Caller,

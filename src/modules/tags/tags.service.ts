@@ -130,7 +130,7 @@ export class TagsService implements OnModuleInit {
   private async retry(key: TagKey): Promise<number> {
     const page = await this.tags.failed(key);
     if (page === null) return 0;
-    const sender = { organizationId: key.organizationId, apiPaidUntil: null };
+    const sender = { organizationId: key.organizationId, apiPaidUntil: null, limited: false };
     try {
       await mapAtOnce(page.ids, RETRIES_AT_ONCE, (id) => this.retryOne(sender, id));
     } catch (error) {
@@ -142,7 +142,10 @@ export class TagsService implements OnModuleInit {
   }
 
   /** What may not be sent as things are stays failed. */
-  private async retryOne(sender: { organizationId: string; apiPaidUntil: null }, id: string): Promise<void> {
+  private async retryOne(
+    sender: { organizationId: string; apiPaidUntil: null; limited: boolean },
+    id: string,
+  ): Promise<void> {
     try {
       await this.messages.retry(sender, id, { confirmOutcomeUnknown: false, idempotencyKey: null });
     } catch (error) {

@@ -33,17 +33,18 @@ const STATE_CODES = [
   'TEMPLATE_PARAMETERS_MISMATCH',
   'RECIPIENT_NEEDS_PHONE',
   'RECIPIENT_OPTED_OUT',
+  'RECIPIENT_LIMIT_REACHED',
   'MEDIA_NOT_FOUND',
   'MEDIA_TYPE_MISMATCH',
 ];
 /** Where the templates of an account could never be read. */
 const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
 
-const MessageBody = (): MethodDecorator =>
+const MessageBody = (examples = MESSAGE_EXAMPLES): MethodDecorator =>
   ApiBody({
     required: true,
     schema: { allOf: [SEND_MESSAGE], unevaluatedProperties: false } as object,
-    examples: MESSAGE_EXAMPLES,
+    examples,
   });
 
 export const SendMessageDocs = (): MethodDecorator =>
@@ -56,6 +57,7 @@ export const SendMessageDocs = (): MethodDecorator =>
       'IDEMPOTENCY_KEY_INVALID',
       'IDEMPOTENCY_KEY_REUSED',
       'SUBSCRIPTION_REQUIRED',
+      'WORKSPACE_LIMIT_REACHED',
       'SEND_AT_PASSED',
       'CONNECTION_NOT_READY',
       'VALIDATION_FAILED',
@@ -68,7 +70,7 @@ export const SendMessageDocs = (): MethodDecorator =>
 
 export const CheckMessageDocs = (): MethodDecorator =>
   applyDecorators(
-    MessageBody(),
+    MessageBody(Object.fromEntries(Object.entries(MESSAGE_EXAMPLES).slice(0, 1))),
     ApiOkResponse({ type: MessageCheckResponse, description: 'What would become of it.' }),
     ApiErrors('VALIDATION_FAILED', ...PLATFORM_CODES),
   );
@@ -89,6 +91,7 @@ export const RetryMessageDocs = (): MethodDecorator =>
       'IDEMPOTENCY_KEY_INVALID',
       'IDEMPOTENCY_KEY_REUSED',
       'SUBSCRIPTION_REQUIRED',
+      'WORKSPACE_LIMIT_REACHED',
       'MESSAGE_NOT_FOUND',
       'MESSAGE_NOT_RETRYABLE',
       'OUTCOME_UNKNOWN_NOT_CONFIRMED',

@@ -115,7 +115,10 @@ export const SendBatchDocs = (): MethodDecorator =>
       schema: bodyOf(BATCH_MESSAGE).schema,
       examples: {
         strict: { summary: 'All or none', value: { messages: BATCH } },
-        permissive: { summary: 'Those that can be sent', value: { messages: BATCH, validation: 'permissive' } },
+        permissive: {
+          summary: 'Those that can be sent',
+          value: { messages: BATCH.slice(0, 1), validation: 'permissive' },
+        },
       },
     }),
     ApiAcceptedResponse({ type: SendBatchResponse, description: 'What was taken is queued.' }),
@@ -123,6 +126,7 @@ export const SendBatchDocs = (): MethodDecorator =>
       'VALIDATION_FAILED',
       'BATCH_REFUSED',
       'SUBSCRIPTION_REQUIRED',
+      'WORKSPACE_LIMIT_REACHED',
       'BACKLOG_LIMIT_REACHED',
       'PLATFORM_UNAVAILABLE',
       'PLATFORM_TIMEOUT',
