@@ -10,6 +10,7 @@ import { isUserId } from './contacts/recipient.js';
 import { ownerOf, ownerSince } from './control/owner.js';
 import {
   ContactResolver,
+  type AliasChanges,
   type BookChanges,
   type ContactObservation,
   type ConversationRecord,
@@ -20,6 +21,31 @@ export interface Adoption {
   conversationId: string;
   waId: string | null;
   userId: string | null;
+}
+
+/** Names that a contact had before, as callers see them. */
+export interface PreviousNames {
+  phones: string[];
+  user_ids: string[];
+}
+
+/** A contact who is not reached under a name any more, and how instead: digits, a user id, or neither is known. */
+export interface ReplacedRecipient {
+  conversationId: string;
+  phone: string | null;
+  userId: string | null;
+  previous: PreviousNames;
+}
+
+/** `replaced`: it was found by a name that its contact had before. */
+export type FoundConversation = ConversationRecord & { replaced: ReplacedRecipient | null };
+
+/** What has the words of callers. */
+export function previousOf(names: readonly string[]): PreviousNames {
+  return {
+    phones: names.filter((name) => !isUserId(name)),
+    user_ids: names.filter((name) => isUserId(name)),
+  };
 }
 
 type KnownConversation = Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>;
@@ -54,12 +80,37 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
   }
 
   /**
-   * The conversation with a recipient: digits, in the caller's spelling or the platform's, or a user id. Null where there
-   * is none.
+   * The conversation with a recipient: digits, in the caller's spelling or the platform's, or a user id; also one that the
+   * contact had before. Null where there is none.
    */
-  findByRecipient(connectionId: string, recipient: string): Promise<ConversationRecord | null> {
-    const statement = isUserId(recipient) ? BY_USER_ID : BY_NUMBER;
-    return this.database.find<ConversationRecord>(statement, [connectionId, recipient]);
+  async findByRecipient(connectionId: string, recipient: string): Promise<FoundConversation | null> {
+    const params = [connectionId, recipient];
+    const found = await this.database.find<ConversationRecord>(isUserId(recipient) ? BY_USER_ID : BY_NUMBER, params);
+    if (found !== null) return { ...found, replaced: null };
+    const former = await this.database.find<ConversationRecord>(BY_FORMER_NAME, params);
+    if (former === null) return null;
+    const { id, phone, waId, userId } = former;
+    return { ...former, replaced: { conversationId: id, phone: phone ?? waId, userId, previous: previousOf(former.previous?.map(({ name }) => name) ?? []) } };
+  }
+
+  /**
+   * Moves what was accepted for former names of contacts while they were replaced: a statement that began before did not
+   * see the new ones. To be called after that commit.
+   *
+   * @param messageIds by which the contacts were replaced.
+   */
+  async moveWaiting(messageIds: readonly string[]): Promise<void> {
+    const rows = await this.database.query<{ id: string }>(
+      `select distinct coalesce(c.merged_into, c.id) as id from message m join conversation c on c.id = m.conversation_id
+       where m.id = any($1::uuid[])`,
+      [messageIds],
+    );
+    await this.database.transaction(() =>
+      joinLanes(
+        rows.map(({ id }) => id),
+        this.database,
+      ),
+    );
   }
 
   /**
@@ -132,10 +183,12 @@ export async function enterContactObservations(
   const rows = await statements.query<ConversationRecord>(READ, [keys]);
   let read = enterAll(observations, rows);
   let changes = read.book.changes();
-  if (changes.created.length + changes.merged.length + changes.identified.length > 0) {
+  const { replaced, restored } = read.book.aliasChanges();
+  const others = replaced.length + restored.length;
+  if (changes.created.length + changes.merged.length + changes.identified.length + others > 0) {
     read = enterAll(observations, await lockAndRead(observations, keys, rows, statements));
     changes = read.book.changes();
-    await writeIdentities(changes, statements).catch((error: unknown) => {
+    await writeIdentities(changes, read.book.aliasChanges(), statements).catch((error: unknown) => {
       throw codeOf(error) === UNIQUE_VIOLATION ? new ConversationMovedError() : error;
     });
     const control = read.book.ownerChanges().map(controlEventOf);
@@ -170,7 +223,7 @@ async function lockAndRead(
   }
 }
 
-async function writeIdentities(changes: BookChanges, statements: Statements): Promise<void> {
+async function writeIdentities(changes: BookChanges, aliases: AliasChanges, statements: Statements): Promise<void> {
   if (changes.merged.length > 0) await statements.query(MERGE, [JSON.stringify(changes.merged)]);
   if (changes.released.length > 0) {
     await statements.query('update conversation set phone = null, wa_id = null, user_id = null where id = any($1)', [
@@ -179,12 +232,12 @@ async function writeIdentities(changes: BookChanges, statements: Statements): Pr
   }
   if (changes.identified.length > 0) await statements.query(IDENTIFY, [JSON.stringify(changes.identified)]);
   if (changes.created.length > 0) await statements.query(CREATE, [JSON.stringify(changes.created)]);
+  const { replaced, restored } = aliases;
+  if (restored.length > 0) await statements.query(RESTORE, [JSON.stringify(restored)]);
+  if (replaced.length > 0) await statements.query(REPLACE, [JSON.stringify(replaced)]);
   const known = changes.identified.filter(({ userId, phone, waId }) => userId !== null && (phone ?? waId) !== null);
-  if (known.length > 0)
-    await joinLanes(
-      known.map(({ id }) => id),
-      statements,
-    );
+  const joined = new Set([...known.map(({ id }) => id), ...replaced.map(({ conversationId }) => conversationId)]);
+  if (joined.size > 0) await joinLanes([...joined], statements);
 }
 
 /** `conversation.control.updated`, as it is written. */
@@ -213,11 +266,13 @@ function controlEventOf({ row, before, said }: ReturnType<ContactResolver['owner
 }
 
 /**
- * What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact. A
+ * What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact, and
+ * what waits for a name that was replaced goes to the new one. A
  * message that was accepted meanwhile is only seen by a statement that begins after its commit, so we look until none is
  * left.
  */
-async function joinLanes(ids: readonly string[], statements: Statements): Promise<void> {
+export async function joinLanes(ids: readonly string[], statements: Statements): Promise<void> {
+  await statements.query(JOIN_SCHEDULED, [ids]);
   for (let round = 0; round < JOIN_ROUNDS; round++) {
     if ((await statements.query(JOIN_LANES, [ids])).length === 0) return;
   }
@@ -285,26 +340,58 @@ const CONNECTIONS = `
 select id, connection_id as "connectionId", organization_id as "organizationId" from conversation
 where id = any($1::uuid[])`;
 
-// Every row that has one of the identities; a known conversation, and where it was merged, its successor.
+const ROW = `${COLUMNS}, (
+    select jsonb_agg(jsonb_build_object('name', a.name, 'at', (extract(epoch from a.replaced_at) * 1000)::float8) order by a.name)
+    from conversation_alias a where a.conversation_id = c.id
+      or a.conversation_id in (select g.id from conversation g where g.merged_into = c.id)) as previous`;
+
+const BY_FORMER_NAME = `
+select ${ROW} from conversation_alias f join conversation k on k.id = f.conversation_id
+join conversation c on c.id = coalesce(k.merged_into, k.id)
+where f.connection_id = $1 and f.name = $2 order by f.replaced_at desc limit 1`;
+
+// Every row that has, or had, one of the identities; a known conversation, and where it was merged, its successor.
 const READ = `
 with observation as (
   select * from json_to_recordset($1) as s ("connectionId" uuid, "conversationId" uuid, phone text, "waId" text,
-    "userId" text)
+    "userId" text, replacement json)
 ), number as (
   select "connectionId", phone as value from observation where phone is not null
   union select "connectionId", "waId" from observation where "waId" is not null
+  union select "connectionId", replacement ->> 'waId' from observation where replacement ->> 'waId' is not null
+), user_id as (
+  select "connectionId", "userId" as value from observation where "userId" is not null
+  union select "connectionId", replacement ->> 'userId' from observation where replacement ->> 'userId' is not null
+), name as (
+  select * from number union all select * from user_id
 )
-select ${COLUMNS}
+select ${ROW}
 from number n join conversation c on c.connection_id = n."connectionId" and c.phone = n.value
 union
-select ${COLUMNS}
+select ${ROW}
 from number n join conversation c on c.connection_id = n."connectionId" and c.wa_id = n.value
 union
-select ${COLUMNS}
-from observation s join conversation c on c.connection_id = s."connectionId" and c.user_id = s."userId"
+select ${ROW}
+from user_id n join conversation c on c.connection_id = n."connectionId" and c.user_id = n.value
 union
-select ${COLUMNS}
-from observation s join conversation k on k.id = s."conversationId" join conversation c on c.id in (k.id, k.merged_into)`;
+select ${ROW}
+from observation s join conversation k on k.id = s."conversationId" join conversation c on c.id in (k.id, k.merged_into)
+union
+select ${ROW}
+from name n join conversation_alias a on a.connection_id = n."connectionId" and a.name = n.value
+join conversation k on k.id = a.conversation_id join conversation c on c.id in (k.id, k.merged_into)`;
+
+const RESTORE = `
+delete from conversation_alias a using json_to_recordset($1) as r ("conversationId" uuid, name text)
+where a.name = r.name and a.conversation_id in (
+  select c.id from conversation c where r."conversationId" in (c.id, c.merged_into))`;
+
+const REPLACE = `
+insert into conversation_alias (organization_id, connection_id, conversation_id, name, replaced_at)
+select "organizationId", "connectionId", "conversationId", name, at
+from json_to_recordset($1) as r ("organizationId" uuid, "connectionId" uuid, "conversationId" uuid, name text, at timestamptz)
+on conflict (connection_id, name, conversation_id) do update set replaced_at = greatest(conversation_alias.replaced_at,
+  excluded.replaced_at)`;
 
 // One lock order for every transaction, so that two batches never deadlock. The first number only sets these
 // locks apart from others.
@@ -341,15 +428,39 @@ select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId"
 from json_to_recordset($1) as r ${RECORD}
 order by r."connectionId", r.phone`;
 
+// The conversations of $1, as `t`: `number` and `user_id` to write to, `lane` to wait under, `former` names, and the `ids` of
+// what was merged into them.
+const TARGETS = `target as (
+  select t.*, coalesce(t.number, t.user_id) as lane,
+    array(select a.name from conversation_alias a where a.conversation_id = any(t.ids)) as former
+  from (
+    select c.id, c.organization_id, c.connection_id, c.phone, c.wa_id, c.user_id, coalesce(c.phone, c.wa_id) as number,
+      array(select c.id union all select g.id from conversation g where g.merged_into = c.id) as ids
+    from conversation c where c.id = any($1)) t
+  where coalesce(t.number, t.user_id) is not null
+)`;
+
+// To a user id goes what was addressed to one, as long as the contact has one.
+const USER_ID_AFTER = `case when m.recipient_user_id is not null or t.number is null then t.user_id end`;
+
+// Whether a row is to move: `w` waits for the contact under a name that it has not, or not in its lane.
+const isMoving = (w: string): string => `
+  case when ${w}.recipient = any(t.former) or m.recipient_user_id = any(t.former) then ${w}.conversation_id = any(t.ids)
+    else m.recipient_user_id is not null end
+  and (${w}.recipient <> t.lane or m.recipient_user_id is distinct from ${USER_ID_AFTER})`;
+
 // Rows leave the one lane and enter the other, so that the triggers of the queue pass on the turn of each.
 const JOIN_LANES = `
-with waiting as materialized (
-  select q.message_id, coalesce(c.phone, c.wa_id) as recipient
-  from conversation c join message_queue q on q.organization_id = c.organization_id and q.connection_id = c.connection_id
-    and q.recipient = any(array[c.user_id, c.wa_id, c.phone])
+with ${TARGETS}, waiting as materialized (
+  select q.message_id, t.lane as recipient, ${USER_ID_AFTER} as user_id
+  from target t join message_queue q on q.organization_id = t.organization_id and q.connection_id = t.connection_id
+    and q.recipient = any(array[t.user_id, t.wa_id, t.phone] || t.former)
   join message m on m.id = q.message_id
-  where c.id = any($1) and m.recipient_user_id is not null and q.recipient <> coalesce(c.phone, c.wa_id)
+  where ${isMoving('q')}
   order by q.message_id for update of q
+), named as (
+  update message m set recipient = waiting.recipient, recipient_user_id = waiting.user_id
+  from waiting where m.id = waiting.message_id
 ), gone as (
   delete from message_queue where message_id = any(array(select message_id from waiting)) returning *
 )
@@ -361,6 +472,20 @@ select g.connection_id, g.created_at, g.message_id, g.organization_id, g.convers
 from gone g join waiting using (message_id)
 order by (g.attempt_id is null), g.seq
 returning message_id`;
+
+const JOIN_SCHEDULED = `
+with ${TARGETS}, waiting as materialized (
+  select s.message_id, t.lane as recipient, ${USER_ID_AFTER} as user_id
+  from target t join message_schedule s on s.organization_id = t.organization_id and s.connection_id = t.connection_id
+    and s.recipient = any(array[t.user_id, t.wa_id, t.phone] || t.former) and s.recipient <> ''
+  join message m on m.id = s.message_id
+  where cardinality(t.former) > 0 and ${isMoving('s')}
+  order by s.message_id for update of s
+), named as (
+  update message m set recipient = waiting.recipient, recipient_user_id = waiting.user_id
+  from waiting where m.id = waiting.message_id
+)
+update message_schedule s set recipient = waiting.recipient from waiting where s.message_id = waiting.message_id`;
 
 // Of a row with routing a message may change the owner, which needs its lock: see `isRouted`.
 const TOUCH = `

@@ -82,6 +82,7 @@ export class MessagesService {
     );
     if (accepted.kind !== 'inserted') this.backlog.giveBack(reserved, 1);
     if (accepted.optOut !== undefined) throw messagesErrors.RECIPIENT_OPTED_OUT(accepted.optOut);
+    if (accepted.replaced !== undefined) throw messagesErrors.RECIPIENT_REPLACED(accepted.replaced.previous);
     if (accepted.kind === 'window_closed') {
       throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
     }

@@ -95,6 +95,11 @@ export class CheckMessageService {
     if (input.type !== 'template' && !window.open) {
       problems.push(conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
     }
+    const replaced = conversation?.replaced ?? null;
+    const recipient = replaced === null ? input.recipient : (replaced.phone ?? replaced.userId ?? input.recipient);
+    if (replaced !== null && (replaced.phone ?? replaced.userId) === null) {
+      problems.push(messagesErrors.RECIPIENT_REPLACED(replaced.previous));
+    }
     const { owner, role } = conversation === null ? UNKNOWN_OWNER : ownerOf(conversation);
     const conversationId = conversation?.id ?? null;
     const { replyToMessageId: answered } = input;
@@ -108,7 +113,7 @@ export class CheckMessageService {
         throw error;
       },
     );
-    const target = { organizationId, connectionId: connection.id, recipient: input.recipient, conversationId };
+    const target = { organizationId, connectionId: connection.id, recipient, conversationId };
     const [optOuts] = await this.optOuts.find([target]);
     await passes(() => requireNoOptOut(prepared ?? input, optOuts));
     const template = input.type === 'template' ? await this.shown(connection, prepared ?? input) : null;
@@ -116,7 +121,7 @@ export class CheckMessageService {
       input,
       await this.sending.estimate({
         ...target,
-        recipientUserId: isUserId(input.recipient) ? input.recipient : null,
+        recipientUserId: isUserId(recipient) ? recipient : null,
       }),
     );
     const lastFailure =
