@@ -4,7 +4,7 @@ import type { WebhookEvent } from './webhooks.js';
 type Schemas = components['schemas'];
 
 export type Attempt = Schemas['AttemptResponse'];
-export type CheckedMessage = Schemas['CheckedMessageResponse'];
+export type CheckedMessage = Schemas['MessageCheck'];
 export type Connection = Schemas['ConnectionResponse'];
 export type Conversation = Schemas['ConversationResponse'];
 export type Delivery = Schemas['DeliveryResponse'];
@@ -55,5 +55,5 @@ export type MediaLinkOptions = Query<'media_link'>;
 export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;
 export type DeliveryFilter = Omit<Query<'webhook_deliveries'>, 'before_id'>;
 /** Where to begin: behind `after`, a cursor that you have stored, or `now`; without it at the oldest that is kept. */
-export type EventFilter = Omit<Query<'events_list'>, 'types'> & { types?: readonly WebhookEvent['type'][] };
+export type EventFilter = Omit<Query<'events_list'>, 'types' | 'wait'> & { types?: readonly WebhookEvent['type'][] };
 export type TemplateFilter = Omit<Query<'templates_list'>, 'after'>;
