@@ -163,7 +163,11 @@ const requests = cases('location_request_message', [
 
 const contactRequests = cases('request_contact_info', [
   ['its name', sent('request_contact_info', { name: 'request_contact_info' }), []],
-  ['a header', sent('request_contact_info', { name: 'request_contact_info' }, { header: { type: 'text', text: 'x' } }), []],
+  [
+    'a header',
+    sent('request_contact_info', { name: 'request_contact_info' }, { header: { type: 'text', text: 'x' } }),
+    [],
+  ],
   ['another name', sent('request_contact_info', { name: 'who' }), ['interactive.action.name:one_of']],
 ]);
 

@@ -1,4 +1,4 @@
-import { joinLanes } from '../conversations/conversations.repository.js';
+import { joinLanes } from '../conversations/contacts/join-lanes.js';
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Config } from '../../infrastructure/config/config.js';

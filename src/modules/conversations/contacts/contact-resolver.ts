@@ -245,14 +245,16 @@ export class ContactResolver {
     const latestAt = Math.max(...all.flatMap(({ former }) => [...former.values()]));
     const isLatest = at.getTime() >= latestAt;
     const newer = after.find((entry) => !before.includes(entry))?.row ?? null;
-    const older = before.find((entry) => !after.includes(entry))?.row ?? (newer === null ? (before[0]?.row ?? null) : null);
+    const older =
+      before.find((entry) => !after.includes(entry))?.row ?? (newer === null ? (before[0]?.row ?? null) : null);
     const goes = isNumber
       ? [waId, userId, ...before.filter(({ row }) => row !== newer).flatMap(({ row }) => namesOf(row))]
       : [userId, ...before.flatMap(({ row }) => (row === newer || newer === null ? [] : [row.userId]))];
     const names = nameAfter(replacement, isLatest, older, newer);
     if (all.length === 0 && names.waId === null && names.userId === null && (waId ?? userId) === null) return null;
     let entry: Entry | null = null;
-    for (const match of all) entry = entry === null ? match : this.merge(survivorOf(entry), survivorOf(match), names.waId);
+    for (const match of all)
+      entry = entry === null ? match : this.merge(survivorOf(entry), survivorOf(match), names.waId);
     entry ??= this.create({ ...observation, waId: null, userId: null });
     this.unfile(entry);
     const taken = (identity: Identity, name: string | null): boolean => {
@@ -388,7 +390,11 @@ function nameAfter(
     return { waId: number, phone: newer?.phone ?? older?.phone ?? null, userId: userId ?? newer?.userId ?? null };
   }
   const number = waId ?? newer?.waId ?? null;
-  return { waId: number, phone: newer?.phone ?? (older?.waId === number ? older?.phone : null) ?? number, userId: userId ?? newer?.userId ?? null };
+  return {
+    waId: number,
+    phone: newer?.phone ?? (older?.waId === number ? older?.phone : null) ?? number,
+    userId: userId ?? newer?.userId ?? null,
+  };
 }
 
 function namesAlone(row: Names | null): Names {

@@ -47,7 +47,10 @@ export class PreviousNamesResponse implements PreviousNames {
 
 /** The contact of a conversation. */
 export class ConversationContactResponse extends ContactResponse {
-  /** What the contact was named before; a message to one of these goes to the present number or user id. */
+  /**
+   * What the contact was named before; a message to one of these goes to the present number or user id. Missing where
+   * WhatsApp reported no change.
+   */
   @ApiPropertyOptional({ type: PreviousNamesResponse })
   previous?: PreviousNamesResponse;
 }

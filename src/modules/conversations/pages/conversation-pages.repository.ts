@@ -22,8 +22,10 @@ type ConversationRow = Pick<
   ConversationResponse,
   'id' | 'connection_id' | 'last_inbound_at' | 'unread_count' | 'created_at'
 > &
-  Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null> & { former: string[] } &
-  Pick<OwnerFacts, 'standbyAt' | 'handoverAt' | 'handoverTo' | 'handoverRole'>;
+  Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null> & { former: string[] } & Pick<
+    OwnerFacts,
+    'standbyAt' | 'handoverAt' | 'handoverTo' | 'handoverRole'
+  >;
 
 /** The latest former names that are shown of a contact. */
 const MAX_PREVIOUS = 20;
@@ -144,7 +146,7 @@ export class ConversationPagesRepository {
             phone: row.wa_id ?? row.phone,
             user_id: row.user_id,
             name: row.profile_name,
-            previous: previousOf(row.former),
+            ...(row.former.length > 0 && { previous: previousOf(row.former) }),
           },
           last_message: lastMessage === undefined ? null : listItemOf(lastMessage),
           last_inbound_at: row.last_inbound_at,

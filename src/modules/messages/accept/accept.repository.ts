@@ -292,8 +292,8 @@ function readdressed(message: NewMessage, accepted: Accepted | undefined): NewMe
 }
 
 /** Without what a caller may remember of the name: nobody has it. */
-function ofFormerName({ conversationId: _, ...accepted }: Accepted): Accepted {
-  return accepted;
+function ofFormerName(accepted: Accepted): Accepted {
+  return { ...accepted, conversationId: null };
 }
 
 function inKeyOrder(a: NewMessage, b: NewMessage): number {
