@@ -1622,7 +1622,10 @@ export interface components {
             name: string | null;
             /** @example 15550100001 */
             phone: string | null;
-            /** @description What the contact was named before; a message to one of these goes to the present number or user id. */
+            /**
+             * @description What the contact was named before; a message to one of these goes to the present number or user id. Missing where
+             *     WhatsApp reported no change.
+             */
             previous?: components["schemas"]["PreviousNamesResponse"];
             /**
              * @description The platform's business-scoped id of a contact who may hide the number.
@@ -4169,7 +4172,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
