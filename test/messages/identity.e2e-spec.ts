@@ -142,6 +142,8 @@ describe('a contact with another number', () => {
     await post(changedNumber(old, now));
     expect(await sentTo(await send(old.phone))).toMatchObject({ to: `+${now.phone}` });
     expect(await sentTo(await send(old.userId))).toMatchObject({ recipient: now.userId });
+    await approvedTemplate(test, workspace, { name: 'news', components: [{ type: 'BODY', text: 'News.' }] });
+    expect(await sentTo(await send(old.phone, templateBody('news')))).toMatchObject({ to: `+${now.phone}` });
     const { body } = await workspace.api.post('/messages/check', {
       connection_id: workspace.connection.id,
       to: old.phone,
@@ -181,11 +183,13 @@ describe('a contact with another number', () => {
 
   it('is refused where no new name is known, with those of before', async () => {
     const old = person();
+    await approvedTemplate(test, workspace, { name: 'news', components: [{ type: 'BODY', text: 'News.' }] });
     await post(text(old));
     await post(changedNumber(old, old, { wa_id: undefined, user_id: undefined }));
     for (const to of [old.phone, old.userId]) {
       const { status, body } = await send(to);
       expect([status, body.error?.code]).toEqual([422, 'RECIPIENT_REPLACED']);
+      expect((await send(to, templateBody('news'))).body.error?.code).toBe('RECIPIENT_REPLACED');
       expect(body.error).toMatchObject({
         contact: { previous: { phones: [old.phone], user_ids: [old.userId] } },
       });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AppError } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
 import { Config } from '../../../infrastructure/config/config.js';
@@ -6,6 +7,7 @@ import { Database, type Statements } from '../../../infrastructure/database/data
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
+import { LimitBook, limitReached, type CountedMessage } from '../../billing/limits.service.js';
 import { previousOf, recipientKey, type ReplacedRecipient } from '../../conversations/conversations.repository.js';
 import { type OptOutFound, optOutOf } from '../../opt-outs/opt-outs.types.js';
 import type { MessageInput } from './message-input.js';
@@ -33,11 +35,11 @@ export interface NewMessage extends MessageInput {
 
 /**
  * `inserted`: this call made the message. `known`: the key had one already, made from `fingerprint`. Of all others the key is
- * free and nothing was made: the contact's window is not open, they opted out, or they are not reached under this name any
- * more and no new one is known.
+ * free and nothing was made: the contact's window is not open, they opted out, they are not reached under this name any
+ * more and no new one is known, or (`limited`) a limit of the workspace is reached.
  */
 export interface Accepted {
-  kind: 'inserted' | 'known' | 'window_closed' | 'opted_out' | 'replaced';
+  kind: 'inserted' | 'known' | 'window_closed' | 'opted_out' | 'replaced' | 'limited';
   messageId: string;
   fingerprint: string;
   /** The conversation that was looked up for its window, where there is one. */
@@ -45,12 +47,16 @@ export interface Accepted {
   lastInboundAt?: Date | null;
   optOut?: OptOutFound;
   replaced?: ReplacedRecipient;
+  /** Why it was not taken, where a limit is reached. */
+  limitError?: AppError;
 }
 
 /** Messages of one caller that are stored in one transaction. */
 interface NewGroup {
   messages: readonly NewMessage[];
   requireAll: boolean;
+  /** Of a workspace with limits. */
+  limited: boolean;
 }
 
 /** Not all of a group could be stored, so that none of it was. */
@@ -89,6 +95,7 @@ interface KeyRow {
 @Injectable()
 export class AcceptRepository {
   private readonly batches: GroupCommit<NewMessage, Accepted>;
+  private readonly limited: GroupCommit<NewMessage, Accepted>;
   private readonly groups: GroupCommit<NewGroup, Accepted[]>;
   private grouped = 0;
 
@@ -105,6 +112,12 @@ export class AcceptRepository {
       tracing,
       commit: (messages, statements) => this.commit(messages, statements),
     });
+    this.limited = new GroupCommit(database, {
+      name: 'accept_limited',
+      maxBatch: 250,
+      tracing,
+      commit: (messages, statements) => this.commitLimited(messages, statements),
+    });
     this.groups = new GroupCommit(database, {
       name: 'accept_group',
       // A group is taken back as a whole, and shares its transaction with no other.
@@ -117,12 +130,14 @@ export class AcceptRepository {
   /**
    * Resolves once the message, or the one that its key already has, is durable.
    *
+   * @param limited the workspace has limits, which are then checked and counted in the same transaction.
    * @throws SERVICE_UNAVAILABLE (503) when the queue of waiting callers is full or the commit's outcome is unknown.
    */
-  async accept(message: NewMessage): Promise<Accepted> {
-    const accepted = await this.batches.submit(message, false, this.tracing.current);
+  async accept(message: NewMessage, limited = false): Promise<Accepted> {
+    const batches = limited ? this.limited : this.batches;
+    const accepted = await batches.submit(message, false, this.tracing.current);
     const again = readdressed(message, accepted);
-    return again === null ? accepted : ofFormerName(await this.batches.submit(again, false, this.tracing.current));
+    return again === null ? accepted : ofFormerName(await batches.submit(again, false, this.tracing.current));
   }
 
   /**
@@ -133,21 +148,21 @@ export class AcceptRepository {
    * @throws GroupRefused where all are required and one is neither new nor known from the same fingerprint;
    * SERVICE_UNAVAILABLE (503) as `accept`.
    */
-  async acceptTogether(messages: readonly NewMessage[], requireAll: boolean): Promise<Accepted[]> {
+  async acceptTogether(messages: readonly NewMessage[], requireAll: boolean, limited = false): Promise<Accepted[]> {
     if (this.grouped + messages.length > MAX_GROUPED) {
       throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'accept_group: too many waiting' });
     }
     this.grouped += messages.length;
     try {
-      return await this.acceptGroup(messages, requireAll);
+      return await this.acceptGroup({ messages, requireAll, limited });
     } finally {
       this.grouped -= messages.length;
     }
   }
 
-  private async acceptGroup(messages: readonly NewMessage[], requireAll: boolean): Promise<Accepted[]> {
-    const submit = (group: readonly NewMessage[]) =>
-      this.groups.submit({ messages: group, requireAll }, false, this.tracing.current);
+  private async acceptGroup({ messages, ...group }: NewGroup): Promise<Accepted[]> {
+    const submit = (some: readonly NewMessage[]) =>
+      this.groups.submit({ ...group, messages: some }, false, this.tracing.current);
     let results: readonly Accepted[];
     try {
       results = await submit(messages);
@@ -171,7 +186,7 @@ export class AcceptRepository {
 
   /** Resolves when no caller waits. */
   async idle(): Promise<void> {
-    await Promise.all([this.batches.idle(), this.groups.idle()]);
+    await Promise.all([this.batches.idle(), this.limited.idle(), this.groups.idle()]);
   }
 
   /** The messages of those of the keys that are used, by key. */
@@ -186,12 +201,53 @@ export class AcceptRepository {
     );
   }
 
-  private async commitGroup({ messages, requireAll }: NewGroup, statements: Statements): Promise<Accepted[]> {
-    const results = await this.commit(messages, statements);
+  private async commitGroup({ messages, requireAll, limited }: NewGroup, statements: Statements): Promise<Accepted[]> {
+    const results = await (limited ? this.commitLimited(messages, statements) : this.commit(messages, statements));
     const isKept = ({ kind, fingerprint }: Accepted, index: number): boolean =>
       kind === 'inserted' || (kind === 'known' && fingerprint === messages[index]?.fingerprint);
     if (requireAll && !results.every(isKept)) throw new GroupRefused(results);
     return results;
+  }
+
+  /**
+   * As `commit` for workspaces with limits, which are locked first. What was not made leaves its room to the next one; a
+   * repeat of a key needs none.
+   */
+  private async commitLimited(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
+    const book = await LimitBook.open(messages.map(countedOf), statements);
+    const results = new Map<NewMessage, Accepted>();
+    let open = messages.map((message) => ({ ...countedOf(message), message }));
+    for (;;) {
+      const { fit, over } = book.split(open);
+      open = over;
+      if (fit.length === 0) break;
+      const made = await this.commit(
+        fit.map(({ message }) => message),
+        statements,
+      );
+      fit.forEach((counted, index) => {
+        const result = made[index] as Accepted;
+        results.set(counted.message, result);
+        if (result.kind === 'inserted') book.take(counted);
+      });
+      if (over.length === 0) break;
+    }
+    const refused = open.map(({ message }) => message);
+    const known = refused.length === 0 ? new Map<string, KeyRow>() : await this.readKnown(refused, statements);
+    for (const counted of open) {
+      const { id, organizationId, idempotencyKey, fingerprint } = counted.message;
+      const first = known.get(keyOf(organizationId, idempotencyKey));
+      const state = book.refusalOf(counted);
+      if (first === undefined && state === null) throw new Error('a message without room met no limit');
+      results.set(
+        counted.message,
+        first === undefined
+          ? { kind: 'limited', messageId: id, fingerprint, ...(state && { limitError: limitReached(state) }) }
+          : { kind: 'known', messageId: first.id, fingerprint: first.fingerprint },
+      );
+    }
+    await book.write();
+    return messages.map((message) => results.get(message) as Accepted);
   }
 
   private async commit(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
@@ -213,6 +269,7 @@ export class AcceptRepository {
       (message) =>
         message.lookUp === 'contact' &&
         stored.get(message.id)?.optOut === null &&
+        stored.get(message.id)?.replaced === null &&
         stored.get(message.id)?.conversationId === null &&
         !known.has(keyOf(message.organizationId, message.idempotencyKey)),
     );
@@ -245,6 +302,10 @@ export class AcceptRepository {
     );
     return new Map(found.map((row) => [keyOf(row.organization_id, row.idempotency_key), row]));
   }
+}
+
+function countedOf({ id, organizationId, recipient, isMarketing }: NewMessage): CountedMessage {
+  return { id, organizationId, recipient, isMarketing: isMarketing === true };
 }
 
 /** One new conversation for all messages of a batch to one contact, should there be none. */
