@@ -798,8 +798,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel what waits of a group of messages
-         * @description Every message with this `tag` that was accepted until now and waits, queued, paused or scheduled, fails with
-         *     `canceled`. A pause ends with it: what you send with the tag afterwards goes. Can be repeated.
+         * @description Everything with this `tag` that waits, also paused or scheduled, fails with `canceled`. A pause ends with it.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -821,9 +820,8 @@ export interface paths {
         put?: never;
         /**
          * Pause a group of messages
-         * @description From now on nothing with this `tag` is taken for sending; what is already on its way to WhatsApp goes. Paused
-         *     messages stay `queued`, and messages that you send with the tag are paused too. Other messages keep their order and
-         *     pace, and later ones to the same recipient go first. `ttl_seconds` and the time to live go on. Can be repeated.
+         * @description Nothing more with this `tag` is taken for sending, nor what you send with it from now on. Other messages keep
+         *     order and pace. The times to live go on.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -845,8 +843,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a paused group of messages
-         * @description Paused messages go on in the order in which they waited, behind what waits by now. What has expired meanwhile
-         *     fails with `expired`; what was scheduled for a time that has passed is checked and goes now. Can be repeated.
+         * @description In the old order, behind what waits by now. What has expired meanwhile fails.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -868,9 +865,7 @@ export interface paths {
         put?: never;
         /**
          * Retry the failed messages of a group
-         * @description Queues the messages again that have failed until now, as POST /messages/{id}/retry does for one: what may not
-         *     be sent as things are stays `failed`. Never those whose outcome is unknown. Without `category` not what was `canceled`
-         *     or `opted_out` either. Can be repeated: what has failed since is retried again.
+         * @description As POST /messages/{id}/retry for each that has failed until now; never those whose outcome is unknown.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -1775,6 +1770,22 @@ export interface components {
              */
             role?: string;
         };
+        ConversationContactResponse: {
+            /** @example Ana Lima */
+            name: string | null;
+            /** @example 15550100001 */
+            phone: string | null;
+            /**
+             * @description What the contact was named before; a message to one of these goes to the present number or user id. Missing where
+             *     WhatsApp reported no change.
+             */
+            previous?: components["schemas"]["PreviousNamesResponse"];
+            /**
+             * @description The platform's business-scoped id of a contact who may hide the number.
+             * @example null
+             */
+            user_id: string | null;
+        };
         /** ConversationControlUpdatedEvent */
         ConversationControlUpdatedEvent: {
             /**
@@ -1837,7 +1848,7 @@ export interface components {
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
             connection_id: string;
-            contact: components["schemas"]["ContactResponse"];
+            contact: components["schemas"]["ConversationContactResponse"];
             /**
              * Format: date-time
              * @example 2026-11-21T08:00:00.125Z
@@ -3360,6 +3371,20 @@ export interface components {
              */
             template_name: string;
         };
+        PreviousNamesResponse: {
+            /**
+             * @example [
+             *       "15550100000"
+             *     ]
+             */
+            phones: string[];
+            /**
+             * @example [
+             *       "DE.1794"
+             *     ]
+             */
+            user_ids: string[];
+        };
         PricingResponse: {
             /** @example true */
             billable: boolean | null;
@@ -4172,6 +4197,74 @@ export interface components {
                 };
                 /** @constant */
                 type: "catalog_message";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            metadata?: components["schemas"]["MessageMetadata"];
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            tag?: components["schemas"]["MessageTag"];
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        };
+        /**
+         * SendContactRequest
+         * @description Exactly one of `to` and `recipient` is given.
+         */
+        SendContactRequest: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "request_contact_info";
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                };
+                /** @constant */
+                type: "request_contact_info";
             };
             /**
              * Format: uuid
@@ -5024,7 +5117,7 @@ export interface components {
          * SendMessage
          * @description One of the forms below; `type` and, of interactive messages, `interactive.type` say which.
          */
-        SendMessage: components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
+        SendMessage: components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendContactRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
         SendOtpRequest: {
             /**
              * @description How it is sent; WhatsApp is the only way. Default: whatsapp.
@@ -7850,7 +7943,15 @@ export interface operations {
                      *           "contact": {
                      *             "phone": "15550100001",
                      *             "user_id": null,
-                     *             "name": "Ana Lima"
+                     *             "name": "Ana Lima",
+                     *             "previous": {
+                     *               "phones": [
+                     *                 "15550100000"
+                     *               ],
+                     *               "user_ids": [
+                     *                 "DE.1794"
+                     *               ]
+                     *             }
                      *           },
                      *           "last_message": {
                      *             "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
@@ -7959,7 +8060,15 @@ export interface operations {
                      *         "contact": {
                      *           "phone": "15550100001",
                      *           "user_id": null,
-                     *           "name": "Ana Lima"
+                     *           "name": "Ana Lima",
+                     *           "previous": {
+                     *             "phones": [
+                     *               "15550100000"
+                     *             ],
+                     *             "user_ids": [
+                     *               "DE.1794"
+                     *             ]
+                     *           }
                      *         },
                      *         "last_message": {
                      *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
@@ -8067,7 +8176,15 @@ export interface operations {
                      *         "contact": {
                      *           "phone": "15550100001",
                      *           "user_id": null,
-                     *           "name": "Ana Lima"
+                     *           "name": "Ana Lima",
+                     *           "previous": {
+                     *             "phones": [
+                     *               "15550100000"
+                     *             ],
+                     *             "user_ids": [
+                     *               "DE.1794"
+                     *             ]
+                     *           }
                      *         },
                      *         "last_message": {
                      *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
@@ -9661,7 +9778,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `tag` of the messages. */
                 tag: string;
             };
             cookie?: never;
@@ -9719,7 +9835,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `tag` of the messages. */
                 tag: string;
             };
             cookie?: never;
@@ -9765,7 +9880,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `tag` of the messages. */
                 tag: string;
             };
             cookie?: never;
@@ -9811,7 +9925,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `tag` of the messages. */
                 tag: string;
             };
             cookie?: never;
@@ -9857,7 +9970,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `tag` of the messages. */
                 tag: string;
             };
             cookie?: never;

@@ -19,7 +19,7 @@ const pipe: PipeTransform<string, string> = {
 const TagParam = (): ParameterDecorator => Param('tag', pipe);
 const TagDocs = (): MethodDecorator =>
   applyDecorators(
-    ApiParam({ name: 'tag', description: '`tag` of the messages.', schema: { type: 'string', example: EXAMPLE_TAG } }),
+    ApiParam({ name: 'tag', schema: { type: 'string', example: EXAMPLE_TAG } }),
     ApiErrors('TAG_NOT_FOUND'),
   );
 const ActionDocs = (): MethodDecorator =>
@@ -50,9 +50,8 @@ export class TagsController {
   /**
    * Pause a group of messages
    *
-   * @remarks From now on nothing with this `tag` is taken for sending; what is already on its way to WhatsApp goes. Paused
-   * messages stay `queued`, and messages that you send with the tag are paused too. Other messages keep their order and
-   * pace, and later ones to the same recipient go first. `ttl_seconds` and the time to live go on. Can be repeated.
+   * @remarks Nothing more with this `tag` is taken for sending, nor what you send with it from now on. Other messages keep
+   * order and pace. The times to live go on.
    */
   @Post(':tag/pause')
   @HttpCode(202)
@@ -65,8 +64,7 @@ export class TagsController {
   /**
    * Resume a paused group of messages
    *
-   * @remarks Paused messages go on in the order in which they waited, behind what waits by now. What has expired meanwhile
-   * fails with `expired`; what was scheduled for a time that has passed is checked and goes now. Can be repeated.
+   * @remarks In the old order, behind what waits by now. What has expired meanwhile fails.
    */
   @Post(':tag/resume')
   @HttpCode(202)
@@ -79,8 +77,7 @@ export class TagsController {
   /**
    * Cancel what waits of a group of messages
    *
-   * @remarks Every message with this `tag` that was accepted until now and waits, queued, paused or scheduled, fails with
-   * `canceled`. A pause ends with it: what you send with the tag afterwards goes. Can be repeated.
+   * @remarks Everything with this `tag` that waits, also paused or scheduled, fails with `canceled`. A pause ends with it.
    */
   @Post(':tag/cancel')
   @HttpCode(202)
@@ -93,9 +90,7 @@ export class TagsController {
   /**
    * Retry the failed messages of a group
    *
-   * @remarks Queues the messages again that have failed until now, as POST /messages/{id}/retry does for one: what may not
-   * be sent as things are stays `failed`. Never those whose outcome is unknown. Without `category` not what was `canceled`
-   * or `opted_out` either. Can be repeated: what has failed since is retried again.
+   * @remarks As POST /messages/{id}/retry for each that has failed until now; never those whose outcome is unknown.
    */
   @Post(':tag/retry')
   @HttpCode(202)
