@@ -8572,18 +8572,24 @@ export interface operations {
                 conversation_id?: string;
                 /** @description `outbound`: sent here; `inbound`: written by customers. */
                 direction?: "outbound" | "inbound";
+                /** @description Messages that failed for this reason, or whose outcome is unknown for it. */
+                failure_category?: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown";
                 /** @description Messages from this number: a customer's, or one of yours. */
                 from?: string;
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
+                /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
+                since?: string;
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
                 /** @description Messages of this group, as sent. */
                 tag?: string;
                 /** @description Outbound messages to this number. */
                 to?: string;
+                /** @description Messages that were made before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
