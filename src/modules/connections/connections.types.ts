@@ -1,6 +1,7 @@
+import type { Endpoint } from '../../infrastructure/whatsapp/graph-error.js';
 import type { ConnectionEntity, ConnectionStatus } from './entities/connection.entity.js';
 
-export type { ConnectionStatus } from './entities/connection.entity.js';
+export { MARKETING_ROUTES, type ConnectionStatus, type MarketingRoute } from './entities/connection.entity.js';
 
 /** A WhatsApp number of a workspace, without its token. */
 export type Connection = Omit<ConnectionEntity, 'tokenCiphertext' | 'factsDueAt'>;
@@ -16,7 +17,16 @@ export interface SendingConnection extends Connection {
   token: string;
 }
 
-type Fact = 'verifiedName' | 'qualityRating' | 'messagingLimit' | 'throughputPerSecond' | 'status';
+/** The endpoint that takes a template of this category; one that is not known goes by `messages`. */
+export function endpointOf(
+  { marketingRoute, marketingStatus }: Pick<Connection, 'marketingRoute' | 'marketingStatus'>,
+  category: string | null,
+): Endpoint {
+  const isOnboarded = marketingRoute === 'auto' && marketingStatus === 'ONBOARDED';
+  return category === 'MARKETING' && isOnboarded ? 'marketing_messages' : 'messages';
+}
+
+type Fact = 'verifiedName' | 'qualityRating' | 'messagingLimit' | 'throughputPerSecond' | 'status' | 'marketingStatus';
 
 /** What the platform says of a number; null for what it left out. */
 export type ConnectionFacts = { [Name in Fact]: Connection[Name] | null };
@@ -25,6 +35,8 @@ type Given = 'organizationId' | 'phoneNumberId' | 'wabaId' | 'phoneNumber';
 
 /** A number to connect; what is left out stays as it is, or as a new number has it. */
 export interface NewConnection
-  extends Pick<Connection, Given>, Partial<Pick<ConnectionEntity, Fact | 'throughputFixed' | 'timezone'>> {
+  extends
+    Pick<Connection, Given>,
+    Partial<Pick<ConnectionEntity, Fact | 'throughputFixed' | 'timezone' | 'marketingRoute'>> {
   token: string;
 }

@@ -18,6 +18,10 @@ export const STATUS_REASONS = [
 ] as const;
 export type StatusReason = (typeof STATUS_REASONS)[number];
 
+/** Which endpoint of the platform takes marketing templates: the one that it asks for, or always `messages`. */
+export const MARKETING_ROUTES = ['auto', 'messages'] as const;
+export type MarketingRoute = (typeof MARKETING_ROUTES)[number];
+
 /** A WhatsApp number of a workspace. */
 @Entity('connection')
 export class ConnectionEntity {
@@ -53,6 +57,13 @@ export class ConnectionEntity {
   /** Messages a second that the platform takes from this number. */
   @Column('integer', { name: 'throughput_per_second', default: 80 })
   throughputPerSecond!: number;
+
+  @Column('text', { name: 'marketing_route', default: 'auto' })
+  marketingRoute!: MarketingRoute;
+
+  /** Whether the account may use the endpoint of marketing messages, in the platform's words: `ONBOARDED`, `ELIGIBLE` ... */
+  @Column('text', { name: 'marketing_status', nullable: true })
+  marketingStatus!: string | null;
 
   @Column('text', { nullable: true })
   timezone!: string | null;

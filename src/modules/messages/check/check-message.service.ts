@@ -5,7 +5,7 @@ import { errorFields } from '../../../infrastructure/http/error.filter.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { BillingService } from '../../billing/billing.service.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
-import type { Connection } from '../../connections/connections.types.js';
+import { endpointOf, type Connection } from '../../connections/connections.types.js';
 import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
 import { BacklogGuard } from '../accept/backlog-guard.js';
 import { ContentPreparation } from '../accept/content-preparation.js';
@@ -130,6 +130,7 @@ export class CheckMessageService {
         owner,
         owner_role: role,
       }),
+      endpoint: endpointOf(connection, template?.category ?? null),
       queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
     });
   }
