@@ -4,7 +4,7 @@ import type { WebhookEvent } from './webhooks.js';
 type Schemas = components['schemas'];
 
 export type Attempt = Schemas['AttemptResponse'];
-export type CheckedMessage = Schemas['CheckedMessageResponse'];
+export type CheckedMessage = Schemas['MessageCheck'];
 export type Connection = Schemas['ConnectionResponse'];
 export type Conversation = Schemas['ConversationResponse'];
 export type Delivery = Schemas['DeliveryResponse'];

@@ -185,6 +185,34 @@ function errorExamples(codes: ReadonlySet<string>): Record<string, object> {
   return Object.fromEntries(examples);
 }
 
+/** Codes up to which they make the name of an answer. */
+const NAMED_BY_CODES = 2;
+
+/** Puts each answer that is an error once among the components, for most are those of many operations. */
+export function shareRefusals(document: OpenAPIObject): void {
+  const shared = new Map<string, string>();
+  for (const { operation } of operationsOf(document)) {
+    for (const [status, answer] of Object.entries(operation.responses)) {
+      if (!(Number(status) >= 400)) continue;
+      const name = nameOf(operation, status, answer);
+      const text = JSON.stringify(answer);
+      // Answers that only look alike, such as those of a route without a key.
+      if ((shared.get(name) ?? text) !== text) continue;
+      shared.set(name, text);
+      operation.responses[status] = { $ref: `#/components/responses/${name}` } as unknown as Answer;
+    }
+  }
+  const responses = Object.fromEntries([...shared].map(([name, text]) => [name, JSON.parse(text) as object]));
+  document.components = { ...document.components, responses } as OpenAPIObject['components'];
+}
+
+function nameOf({ operationId }: Operation, status: string, { content }: Answer): string {
+  const codes = Object.keys(content?.['application/json']?.examples ?? {});
+  // The same of every operation that takes a key.
+  if (status === '401') return 'Refused401';
+  return `Refused${status}_${codes.length > NAMED_BY_CODES ? operationId : codes.join('_')}`;
+}
+
 function headersOf(isLimited: boolean, ...further: string[]): Headers {
   const limits = isLimited ? ['RateLimit-Policy', 'RateLimit'] : [];
   const names = ['X-Request-Id', 'X-HERALD-API-Version', ...limits, ...further];
@@ -270,7 +298,8 @@ export const RESPONSE_HEADERS = {
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string', const: 'Bearer' } },
 };
 
-const ERROR_SCHEMA = 'Error';
+/** Not `Error`, which generated clients would take for their language's own. */
+const ERROR_SCHEMA = 'ErrorResponse';
 
 export const ERROR_SCHEMAS = {
   [ERROR_SCHEMA]: {

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
+import { openWords } from '../../../infrastructure/http/open-words.js';
 import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
 import { ENDPOINTS, type Endpoint } from '../../../infrastructure/whatsapp/graph-error.js';
 import { OWNERS, type Owner } from '../../conversations/control/owner.js';
@@ -23,8 +24,7 @@ const WARNING_CODES = [
 ] as const;
 
 export class CheckWarningResponse {
-  /** Stable; later versions may have more. */
-  @ApiProperty({ enum: WARNING_CODES, example: 'TEMPLATE_QUALITY_LOW' })
+  @ApiProperty({ ...openWords('WarningCode', WARNING_CODES, 'Stable.'), example: 'TEMPLATE_QUALITY_LOW' })
   code!: (typeof WARNING_CODES)[number];
 
   /** One sentence that says what to do. */
@@ -103,7 +103,7 @@ export class CheckedQueue {
   estimated_send_at!: string | null;
 }
 
-export class CheckedMessageResponse {
+export class MessageCheck {
   /** POST /messages would take it at this moment: there are no problems. */
   @ApiProperty({ type: Boolean, example: true })
   sendable!: boolean;
@@ -160,7 +160,7 @@ export class CheckedMessageResponse {
   queue!: CheckedQueue;
 }
 
-export class CheckMessageResponse {
-  @ApiProperty({ type: CheckedMessageResponse })
-  data!: CheckedMessageResponse;
+export class MessageCheckResponse {
+  @ApiProperty({ type: MessageCheck })
+  data!: MessageCheck;
 }

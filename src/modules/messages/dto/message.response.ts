@@ -5,6 +5,7 @@ import {
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_SCHEDULED_MESSAGE_ID,
 } from '../../../common/example-ids.js';
+import { FAILURE_CATEGORY, nullable } from '../../../infrastructure/http/open-words.js';
 import { MESSAGE_STATUSES } from '../message/message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
 import { WAITING_REASONS, type Waiting } from '../../sending/sending.types.js';
@@ -121,7 +122,7 @@ export class MessageListItem {
   @ApiProperty({ enum: MESSAGE_STATUSES, example: 'delivered' })
   status!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, example: null })
+  @ApiProperty({ ...nullable(FAILURE_CATEGORY), example: null })
   failure_category!: string | null;
 
   /** Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages. */
@@ -208,7 +209,7 @@ export class AttemptResponse {
   @ApiProperty({ type: 'string', nullable: true, example: null })
   platform_message!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, example: null })
+  @ApiProperty({ ...nullable(FAILURE_CATEGORY), example: null })
   failure_category!: string | null;
 
   @ApiProperty({ type: 'string', nullable: true, example: META_ID })

@@ -5,8 +5,8 @@ import {
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_OPT_OUT_ID,
 } from '../../../common/example-ids.js';
-import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
 import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { FAILURE_CATEGORY, nullable as orNull } from '../../../infrastructure/http/open-words.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
 
@@ -86,7 +86,7 @@ const STATUS = object({
     'When the message came to this state; the platform reports whole seconds.',
   ),
   attempt: is({ type: 'integer', minimum: 0 }, 1, 'Number of the send attempt.'),
-  failure_category: is(nullable(oneOf([...FAILURE_CATEGORIES, null])), null),
+  failure_category: is(orNull(FAILURE_CATEGORY), null),
   error: is(
     nullable(object({ code: is(text, null), message: is(text, null) }).schema),
     null,

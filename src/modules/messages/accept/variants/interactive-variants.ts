@@ -12,7 +12,7 @@ import {
   violation,
   type Shape,
 } from '../../../../common/shape.js';
-import { bodyShape, either, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
+import { bodyShape, either, exactlyOne, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
 
 /*
  * Interactive messages beside reply buttons and lists, in the platform's form. Limits are those of its reference; what
@@ -44,7 +44,7 @@ function withOneOf(shape: Shape, [first, second]: [string, string], suffix = '')
     if ((value[first] === undefined) !== (value[second] === undefined)) return;
     violations.push(violation(field + suffix, 'exactly_one', `${field} must hold either ${first} or ${second}.`));
   };
-  return refined(shape, rule, { oneOf: [{ required: [first] }, { required: [second] }] });
+  return refined(shape, rule, exactlyOne(first, second));
 }
 
 const file = (extra: Record<string, Shape> = {}): Shape =>

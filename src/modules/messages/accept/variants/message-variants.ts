@@ -60,15 +60,8 @@ const common = {
 };
 
 const ONE_SOURCE = {
-  oneOf: [
-    { required: ['id'] },
-    { required: ['link'] },
-    {
-      description: 'Neither: `media_object_id` names the file.',
-      // `false` says the same, and breaks generators of clients.
-      properties: { id: { not: {} }, link: { not: {} } },
-    },
-  ],
+  description: 'The file: `id` or `link`, or neither where `media_object_id` names it.',
+  'x-at-most-one': ['id', 'link'],
 };
 
 /** Image, video, audio, document, sticker. */

@@ -38,6 +38,9 @@ export interface MessageVariant {
   normalize(body: Record<string, unknown>): NormalizedContent;
 }
 
+/** Names the fields of which an object has exactly one. */
+const ONE_OF_FIELDS = 'x-exactly-one';
+
 const CONNECTION_ID = uuid({ description: 'The sending number, from GET /connections.' });
 
 /* Limits of the contract. */
@@ -142,8 +145,21 @@ export function bodyShape(required: Record<string, Shape>): Shape {
       const message = 'Give exactly one of to (a phone number) and recipient (a user id).';
       violations.push(violation('to', 'exactly_one', message));
     },
-    schema: { ...fields.schema, oneOf: [{ required: ['to'] }, { required: ['recipient'] }] },
+    // Left open for the key beside it in a batch; where it is used alone, what is not named is refused.
+    schema: { ...open(fields.schema), ...exactlyOne('to', 'recipient') },
   };
+}
+
+function open({ additionalProperties: _closed, ...schema }: Shape['schema']): Shape['schema'] {
+  return schema;
+}
+
+/**
+ * The rule that an object has one of two fields: in words, and as an extension for programs that look for it. As
+ * alternatives (`oneOf` of `required`) generated clients would have types that say nothing.
+ */
+export function exactlyOne(first: string, second: string): Shape['schema'] {
+  return { description: `Exactly one of \`${first}\` and \`${second}\` is given.`, [ONE_OF_FIELDS]: [first, second] };
 }
 
 /** One of two shapes: the second where the test on the value holds. */
