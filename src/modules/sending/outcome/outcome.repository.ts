@@ -165,7 +165,7 @@ const OPEN_NEXT: Prepared = {
 with ${OUTCOME}, picked as materialized (
   select q.ctid as row_ctid, q.claimed_at, q.attempt_number, q.organization_id from message_queue q
   where q.message_id = (select "messageId" from outcome) and q.attempt_id = (select "attemptId" from outcome)
-    and q.lease_until > clock_timestamp() and ${IN_PROCESSING}
+    and q.lease_until > clock_timestamp() and ${ON_THE_WIRE}
   for no key update of q
 ), opened as (
   update message_queue q set attempt_id = $2::uuid, attempt_number = q.attempt_number + 1,

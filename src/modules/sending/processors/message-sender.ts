@@ -27,7 +27,6 @@ import { TemplatesService } from '../../templates/templates.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { FileExchange } from './file-exchange.js';
-import type { TemplateContent } from '../../messages/accept/variants/variant.js';
 import { ownFilesIn } from '../../messages/message/file-references.js';
 import { putBack, recordOf, refusal, refusedByEndpoint } from '../outcome/outcome-record.js';
 import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from '../outcome/outcome.repository.js';
@@ -240,7 +239,7 @@ export class MessageSender implements QueueKind<SendTask> {
 
   /** Null where the category could not be read. */
   private async endpointFor(connection: SendingConnection, content: Record<string, unknown>): Promise<Endpoint | null> {
-    const { name, language } = content as unknown as TemplateContent;
+    const { name, language } = content as { name: string; language: { code: string } };
     try {
       return endpointOf(connection, await this.templates.categoryOf(connection, name, language.code));
     } catch (error) {
