@@ -84,7 +84,7 @@ describe('POST /messages/check', () => {
     const checked = await check(body);
     expect([checked.sendable, codesOf(checked.problems)]).toEqual([
       false,
-      ['VALIDATION_FAILED', 'SERVICE_WINDOW_CLOSED', 'REPLY_TARGET_NOT_FOUND', 'MEDIA_NOT_FOUND'],
+      ['SEND_AT_PASSED', 'SERVICE_WINDOW_CLOSED', 'REPLY_TARGET_NOT_FOUND', 'MEDIA_NOT_FOUND'],
     ]);
     expect(checked.window).toEqual({ open: false, closes_at: expect.any(String) as string });
     expect(checked.problems[0]).toMatchObject({ details: [{ field: 'send_at', rule: 'range' }] });

@@ -1,7 +1,11 @@
 import type { Endpoint } from '../../infrastructure/whatsapp/graph-error.js';
 import type { ConnectionEntity, ConnectionStatus } from './entities/connection.entity.js';
 
-export { MARKETING_ROUTES, type ConnectionStatus, type MarketingRoute } from './entities/connection.entity.js';
+export type { ConnectionStatus } from './entities/connection.entity.js';
+
+/** Which endpoint of the platform takes marketing templates: the one that it asks for, or always `messages`. */
+export const MARKETING_ROUTES = ['auto', 'messages'] as const;
+export type MarketingRoute = (typeof MARKETING_ROUTES)[number];
 
 /** A WhatsApp number of a workspace, without its token. */
 export type Connection = Omit<ConnectionEntity, 'tokenCiphertext' | 'factsDueAt'>;

@@ -1,12 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
-import type { Connection } from '../connections.types.js';
+import { MARKETING_ROUTES, type Connection, type MarketingRoute } from '../connections.types.js';
 import {
   CONNECTION_STATUSES,
-  MARKETING_ROUTES,
   STATUS_REASONS,
   type ConnectionStatus,
-  type MarketingRoute,
   type StatusReason,
 } from '../entities/connection.entity.js';
 

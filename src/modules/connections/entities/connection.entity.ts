@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { MarketingRoute } from '../connections.types.js';
 
 export const CONNECTION_STATUSES = ['connected', 'pending', 'disconnected', 'restricted'] as const;
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
@@ -17,10 +18,6 @@ export const STATUS_REASONS = [
   'payment_missing',
 ] as const;
 export type StatusReason = (typeof STATUS_REASONS)[number];
-
-/** Which endpoint of the platform takes marketing templates: the one that it asks for, or always `messages`. */
-export const MARKETING_ROUTES = ['auto', 'messages'] as const;
-export type MarketingRoute = (typeof MARKETING_ROUTES)[number];
 
 /** A WhatsApp number of a workspace. */
 @Entity('connection')
