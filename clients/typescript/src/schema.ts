@@ -2396,9 +2396,7 @@ export interface components {
              *       "body": "Your table is ready."
              *     }
              */
-            content: {
-                [key: string]: unknown;
-            };
+            content: components["schemas"]["ReceivedContent"];
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -2531,10 +2529,7 @@ export interface components {
                     phone: string | null;
                     user_id: string | null;
                 };
-                /** @description What was received, by its `type`, in the terms of the platform. */
-                content: {
-                    [key: string]: unknown;
-                };
+                content: components["schemas"]["ReceivedContent"];
                 context?: {
                     forwarded?: boolean;
                     frequently_forwarded?: boolean;
@@ -2652,9 +2647,7 @@ export interface components {
              *       "body": "Your table is ready."
              *     }
              */
-            content: {
-                [key: string]: unknown;
-            };
+            content: components["schemas"]["ReceivedContent"];
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -2840,10 +2833,7 @@ export interface components {
                     phone: string | null;
                     user_id: string | null;
                 };
-                /** @description What was received, by its `type`, in the terms of the platform. */
-                content: {
-                    [key: string]: unknown;
-                };
+                content: components["schemas"]["ReceivedContent"];
                 context?: {
                     forwarded?: boolean;
                     frequently_forwarded?: boolean;
@@ -3204,9 +3194,10 @@ export interface components {
              * @example en_US
              */
             language?: string;
-            /** @description In their place, for header and body only: the values in the order of the numbers, or of the first appearance. */
+            /** @description In their place the values alone, as a message takes them: in the order of the numbers, or of the first appearance. */
             parameters?: {
                 body?: string[];
+                buttons?: string[];
                 header?: string[];
             };
             /**
@@ -3381,6 +3372,172 @@ export interface components {
         };
         ReadMessageResponse: {
             data: components["schemas"]["ReadMessage"];
+        };
+        /**
+         * ReceivedButton
+         * @description `content` of `type`: button.
+         */
+        ReceivedButton: {
+            payload?: string;
+            text: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedContacts
+         * @description `content` of `type`: contacts.
+         */
+        ReceivedContacts: {
+            contacts: ({
+                name?: {
+                    formatted_name?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            })[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedContent
+         * @description By the `type` of the message; of a sent one the object that was sent. Later versions may have more forms.
+         */
+        ReceivedContent: components["schemas"]["ReceivedText"] | components["schemas"]["ReceivedFile"] | components["schemas"]["ReceivedLocation"] | components["schemas"]["ReceivedContacts"] | components["schemas"]["ReceivedButton"] | components["schemas"]["ReceivedInteractive"] | components["schemas"]["ReceivedReaction"] | components["schemas"]["ReceivedOrder"] | components["schemas"]["ReceivedSystem"] | components["schemas"]["ReceivedUnsupported"] | components["schemas"]["ReceivedOther"];
+        /**
+         * ReceivedFile
+         * @description `content` of `type`: image, video, audio, document, sticker.
+         */
+        ReceivedFile: {
+            animated?: boolean;
+            caption?: string;
+            filename?: string;
+            id: string;
+            mime_type?: string;
+            sha256?: string;
+            voice?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedInteractive
+         * @description `content` of `type`: interactive.
+         */
+        ReceivedInteractive: {
+            button_reply?: {
+                description?: string;
+                id: string;
+                title: string;
+            } & {
+                [key: string]: unknown;
+            };
+            list_reply?: {
+                description?: string;
+                id: string;
+                title: string;
+            } & {
+                [key: string]: unknown;
+            };
+            nfm_reply?: {
+                body?: string;
+                name?: string;
+                response_json: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /**
+             * @example button_reply
+             * @example list_reply
+             * @example nfm_reply
+             */
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedLocation
+         * @description `content` of `type`: location.
+         */
+        ReceivedLocation: {
+            address?: string;
+            latitude: number;
+            longitude: number;
+            name?: string;
+            url?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedOrder
+         * @description `content` of `type`: order.
+         */
+        ReceivedOrder: {
+            catalog_id?: string;
+            product_items: ({
+                currency?: string;
+                item_price?: number;
+                product_retailer_id: string;
+                quantity?: number;
+            } & {
+                [key: string]: unknown;
+            })[];
+            text?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedOther
+         * @description What has no form of its own, and kinds that WhatsApp adds later.
+         */
+        ReceivedOther: {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedReaction
+         * @description `content` of `type`: reaction.
+         */
+        ReceivedReaction: {
+            emoji?: string;
+            message_id: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedSystem
+         * @description `content` of `type`: system.
+         */
+        ReceivedSystem: {
+            body: string;
+            type?: string;
+            user_id?: string;
+            wa_id?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedText
+         * @description `content` of `type`: text.
+         */
+        ReceivedText: {
+            body: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedUnsupported
+         * @description `content` of `type`: unsupported.
+         */
+        ReceivedUnsupported: {
+            errors: ({
+                code?: number;
+                message?: string;
+                title?: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+        } & {
+            [key: string]: unknown;
         };
         RenderedButtonResponse: {
             /** @example 123456 */
@@ -3595,7 +3752,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -3672,7 +3829,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -3845,7 +4002,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -3927,7 +4084,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4050,7 +4207,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4186,7 +4343,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4263,7 +4420,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4427,7 +4584,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4504,7 +4661,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4626,7 +4783,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4691,7 +4848,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4771,7 +4928,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4846,7 +5003,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -4948,7 +5105,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5043,7 +5200,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5110,7 +5267,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5187,7 +5344,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5254,7 +5411,7 @@ export interface components {
                 } & {
                     [key: string]: unknown;
                 })[];
-                language: {
+                language: ({
                     /**
                      * @description Language of the template.
                      * @example en_US
@@ -5262,17 +5419,26 @@ export interface components {
                     code: string;
                 } & {
                     [key: string]: unknown;
-                };
+                }) | string;
                 /**
                  * @description Name of an approved template.
                  * @example order_update
                  */
                 name: string;
+                /** @description In the place of `components`: the values alone. */
+                parameters?: {
+                    /** @description In the order of the numbers, or of the first appearance. */
+                    body?: string[];
+                    /** @description Of the buttons that have a variable, in their order. */
+                    buttons?: string[];
+                    /** @description Texts, or the file: an `https://` address or the file's id. */
+                    header?: string[];
+                };
             } & {
                 [key: string]: unknown;
             };
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5341,7 +5507,7 @@ export interface components {
                 preview_url?: boolean;
             };
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5418,7 +5584,7 @@ export interface components {
              */
             tag?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5893,6 +6059,7 @@ export interface components {
          * @example EXPIRES_BEFORE_SEND
          * @example MEDIA_LINK_NOT_CHECKED
          * @example MEDIA_FIELD_NOT_SENT
+         * @example ACTION_REFUSED
          */
         WarningCode: string;
         WebhookResponse: {

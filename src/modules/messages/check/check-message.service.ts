@@ -151,8 +151,8 @@ export class CheckMessageService {
   }
 
   private shown(connection: Connection, { content }: MessageContent): Promise<ShownTemplate | null> {
-    const { name, language, components = [] } = content as unknown as TemplateContent;
-    return this.templates.shown(connection, name, language.code, components);
+    const { name, language, components, parameters } = content as unknown as TemplateContent;
+    return this.templates.shown(connection, name, language.code, components ?? parameters ?? []);
   }
 }
 

@@ -21,6 +21,7 @@ const WARNING_CODES = [
   'EXPIRES_BEFORE_SEND',
   'MEDIA_LINK_NOT_CHECKED',
   'MEDIA_FIELD_NOT_SENT',
+  'ACTION_REFUSED',
 ] as const;
 
 export class CheckWarningResponse {

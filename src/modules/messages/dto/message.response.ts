@@ -6,6 +6,7 @@ import {
   EXAMPLE_SCHEDULED_MESSAGE_ID,
 } from '../../../common/example-ids.js';
 import { FAILURE_CATEGORY, nullable } from '../../../infrastructure/http/open-words.js';
+import { RECEIVED_CONTENT } from '../../../infrastructure/http/received-content.js';
 import { MESSAGE_STATUSES } from '../message/message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
 import { WAITING_REASONS, type Waiting } from '../../sending/sending.types.js';
@@ -109,7 +110,7 @@ export class MessageListItem {
   body!: string | null;
 
   /** The variant's object as it was sent or received. */
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { body: 'Your table is ready.' } })
+  @ApiProperty({ ...RECEIVED_CONTENT, example: { body: 'Your table is ready.' } })
   content!: Record<string, unknown>;
 
   /** The file that it sends, refers to, or that came with it: GET /media/{id}/url. */

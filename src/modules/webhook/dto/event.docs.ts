@@ -7,6 +7,7 @@ import {
 } from '../../../common/example-ids.js';
 import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { FAILURE_CATEGORY, nullable as orNull } from '../../../infrastructure/http/open-words.js';
+import { RECEIVED_CONTENT } from '../../../infrastructure/http/received-content.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
 
@@ -149,9 +150,7 @@ const RECEIVED = object(
     owner: is(oneOf(OWNERS), 'you', 'Who may send ordinary messages in the conversation.'),
     owner_role: is(nullable(text), null, OWNER_ROLE),
     contact: CONTACT,
-    content: is(free('What was received, by its `type`, in the terms of the platform.'), {
-      body: 'Is my table ready?',
-    }),
+    content: is(RECEIVED_CONTENT, { body: 'Is my table ready?' }),
     sequence: sequence(1),
   },
   INBOUND_CONTEXT,

@@ -3,6 +3,7 @@ import { isDateTime } from '../../../../common/date-time.js';
 import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
 import { TAG, TAG_MEANING } from '../tag.js';
 import { USER_ID } from '../../../conversations/contacts/recipient.js';
+import type { TemplateValues } from '../../../templates/templates.types.js';
 import { TTL_SECONDS } from '../schedule.js';
 
 /** A message's content, as the caller gave it or as it is kept. */
@@ -21,6 +22,8 @@ export interface TemplateContent {
   name: string;
   language: { code: string };
   components?: Record<string, unknown>[];
+  /** The short form, in a request only: what is kept has `components`. */
+  parameters?: TemplateValues;
 }
 
 /** What a valid body means: how it is stored, sent and shown. */
@@ -79,8 +82,10 @@ const COMMON_OPTIONAL = {
   to: string({
     // No country code begins with two zeros, and a client generator may not know look-ahead.
     pattern: /^\+?(?:[1-9][0-9]|0[1-9])[0-9]{6,14}$/,
-    meaning: "a phone number of 8 to 16 digits that begin with the country code, with or without '+', never with 00",
-    description: 'Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.',
+    meaning:
+      "a phone number of 8 to 16 digits that begin with the country code, with or without '+', never with 00, and without spaces or dashes",
+    description:
+      'Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.',
     example: '15550100001',
   }),
   recipient: string({
