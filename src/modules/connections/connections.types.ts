@@ -1,11 +1,7 @@
-import type { Endpoint } from '../../infrastructure/whatsapp/graph-error.js';
 import type { ConnectionEntity, ConnectionStatus } from './entities/connection.entity.js';
 
 export type { ConnectionStatus } from './entities/connection.entity.js';
-
-/** Which endpoint of the platform takes marketing templates: the one that it asks for, or always `messages`. */
-export const MARKETING_ROUTES = ['auto', 'messages'] as const;
-export type MarketingRoute = (typeof MARKETING_ROUTES)[number];
+export { endpointOf, MARKETING_ROUTES, type MarketingRoute } from './marketing-route.js';
 
 /** A WhatsApp number of a workspace, without its token. */
 export type Connection = Omit<ConnectionEntity, 'tokenCiphertext' | 'factsDueAt'>;
@@ -19,15 +15,6 @@ export function canSend(status: ConnectionStatus): boolean {
 export interface SendingConnection extends Connection {
   /** The provider's bearer token, plain: never log or store it. */
   token: string;
-}
-
-/** The endpoint that takes a template of this category; one that is not known goes by `messages`. */
-export function endpointOf(
-  { marketingRoute, marketingStatus }: Pick<Connection, 'marketingRoute' | 'marketingStatus'>,
-  category: string | null,
-): Endpoint {
-  const isOnboarded = marketingRoute === 'auto' && marketingStatus === 'ONBOARDED';
-  return category === 'MARKETING' && isOnboarded ? 'marketing_messages' : 'messages';
 }
 
 type Fact = 'verifiedName' | 'qualityRating' | 'messagingLimit' | 'throughputPerSecond' | 'status' | 'marketingStatus';

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { MarketingRoute } from '../connections.types.js';
+import type { MarketingRoute } from '../marketing-route.js';
 
 export const CONNECTION_STATUSES = ['connected', 'pending', 'disconnected', 'restricted'] as const;
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
