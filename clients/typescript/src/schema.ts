@@ -2382,13 +2382,13 @@ export interface components {
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
              */
             conversation_id?: string | null;
-            /** @example [] */
-            limits: components["schemas"]["CheckedLimit"][];
             /**
              * @example messages
              * @enum {string}
              */
             endpoint?: "messages" | "marketing_messages";
+            /** @example [] */
+            limits: components["schemas"]["CheckedLimit"][];
             /**
              * @example you
              * @enum {string}
