@@ -59,6 +59,7 @@ describe('POST /messages/check', () => {
       sendable: true,
       problems: [],
       warnings: [],
+      endpoint: 'messages',
       rendered: { header: null, body: 'hello', footer: null, buttons: [] },
       conversation_id: id,
       window: { open: true, closes_at: expect.any(String) as string },
