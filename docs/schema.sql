@@ -54,6 +54,8 @@ create table connection (
   messaging_limit text,
   throughput_per_second integer not null default 80,
   throughput_fixed boolean not null default false,
+  marketing_route text not null default 'auto',
+  marketing_status text,
   timezone text,
   token_ciphertext bytea not null,
   token_version integer not null default 1,
@@ -66,6 +68,7 @@ create table connection (
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   constraint connection_pkey PRIMARY KEY (id),
+  constraint connection_marketing_route_check CHECK ((marketing_route = ANY (ARRAY['auto', 'messages']))),
   constraint connection_phone_number_check CHECK ((phone_number ~ '^[0-9]{5,20}$')),
   constraint connection_status_check CHECK ((status = ANY (ARRAY['connected', 'pending', 'disconnected', 'restricted']))),
   constraint connection_throughput_per_second_check CHECK (((throughput_per_second >= 1) AND (throughput_per_second <= 10000))),
@@ -101,6 +104,19 @@ CREATE INDEX conversation_merged ON conversation (merged_into) WHERE (merged_int
 CREATE UNIQUE INDEX conversation_phone ON conversation (connection_id, phone) WHERE (phone IS NOT NULL);
 CREATE UNIQUE INDEX conversation_user_id ON conversation (connection_id, user_id) WHERE (user_id IS NOT NULL);
 CREATE UNIQUE INDEX conversation_wa_id ON conversation (connection_id, wa_id) WHERE (wa_id IS NOT NULL);
+
+create table conversation_alias (
+  connection_id uuid not null,
+  name text not null,
+  conversation_id uuid not null,
+  organization_id uuid not null,
+  replaced_at timestamptz not null,
+  constraint conversation_alias_pkey PRIMARY KEY (connection_id, name, conversation_id),
+  constraint conversation_alias_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
+  constraint conversation_alias_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversation(id),
+  constraint conversation_alias_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX conversation_alias_of ON conversation_alias (conversation_id);
 
 create table database_identity (
   single boolean not null default true,

@@ -1445,6 +1445,17 @@ export interface components {
              */
             id: string;
             /**
+             * @description Which endpoint of WhatsApp marketing templates go by: the one that it asks for, or always `messages`.
+             * @example auto
+             * @enum {string}
+             */
+            marketing_route: "auto" | "messages";
+            /**
+             * @description WhatsApp's word on whether the account may use its endpoint of marketing messages; only `ONBOARDED` may.
+             * @example ONBOARDED
+             */
+            marketing_status: string | null;
+            /**
              * @description How many people the business may write to first in 24 hours.
              * @example TIER_2K
              */
@@ -1503,6 +1514,9 @@ export interface components {
                     created_at: string;
                     /** Format: uuid */
                     id: string;
+                    /** @enum {string} */
+                    marketing_route: "auto" | "messages";
+                    marketing_status: string | null;
                     messaging_limit: string | null;
                     phone_number: string;
                     quality_rating: string | null;
@@ -1521,6 +1535,9 @@ export interface components {
                 };
                 /** @description What changed, with the values from before. */
                 previous_attributes: {
+                    /** @enum {string} */
+                    marketing_route?: "auto" | "messages";
+                    marketing_status?: string | null;
                     messaging_limit?: string | null;
                     phone_number?: string;
                     quality_rating?: string | null;
@@ -1658,6 +1675,22 @@ export interface components {
              */
             role?: string;
         };
+        ConversationContactResponse: {
+            /** @example Ana Lima */
+            name: string | null;
+            /** @example 15550100001 */
+            phone: string | null;
+            /**
+             * @description What the contact was named before; a message to one of these goes to the present number or user id. Missing where
+             *     WhatsApp reported no change.
+             */
+            previous?: components["schemas"]["PreviousNamesResponse"];
+            /**
+             * @description The platform's business-scoped id of a contact who may hide the number.
+             * @example null
+             */
+            user_id: string | null;
+        };
         /** ConversationControlUpdatedEvent */
         ConversationControlUpdatedEvent: {
             /**
@@ -1720,7 +1753,7 @@ export interface components {
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
             connection_id: string;
-            contact: components["schemas"]["ContactResponse"];
+            contact: components["schemas"]["ConversationContactResponse"];
             /**
              * Format: date-time
              * @example 2026-11-21T08:00:00.125Z
@@ -2365,6 +2398,11 @@ export interface components {
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
              */
             conversation_id?: string | null;
+            /**
+             * @example messages
+             * @enum {string}
+             */
+            endpoint?: "messages" | "marketing_messages";
             /** @example [] */
             limits: components["schemas"]["CheckedLimit"][];
             /**
@@ -3227,6 +3265,20 @@ export interface components {
              */
             template_name: string;
         };
+        PreviousNamesResponse: {
+            /**
+             * @example [
+             *       "15550100000"
+             *     ]
+             */
+            phones: string[];
+            /**
+             * @example [
+             *       "DE.1794"
+             *     ]
+             */
+            user_ids: string[];
+        };
         PricingResponse: {
             /** @example true */
             billable: boolean | null;
@@ -4068,6 +4120,86 @@ export interface components {
                 };
                 /** @constant */
                 type: "catalog_message";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        };
+        /**
+         * SendContactRequest
+         * @description Exactly one of `to` and `recipient` is given.
+         */
+        SendContactRequest: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "request_contact_info";
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                };
+                /** @constant */
+                type: "request_contact_info";
             };
             /**
              * Format: uuid
@@ -5040,7 +5172,7 @@ export interface components {
          * SendMessage
          * @description One of the forms below; `type` and, of interactive messages, `interactive.type` say which.
          */
-        SendMessage: components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
+        SendMessage: components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendContactRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
         SendOtpRequest: {
             /**
              * @description How it is sent; WhatsApp is the only way. Default: whatsapp.
@@ -7180,6 +7312,8 @@ export interface operations {
                      *           "messaging_limit": "TIER_2K",
                      *           "throughput_per_second": 80,
                      *           "service_charged_since": null,
+                     *           "marketing_route": "auto",
+                     *           "marketing_status": "ONBOARDED",
                      *           "timezone": "Europe/Berlin",
                      *           "created_at": "2026-11-21T08:00:00.000Z"
                      *         }
@@ -7859,7 +7993,15 @@ export interface operations {
                      *           "contact": {
                      *             "phone": "15550100001",
                      *             "user_id": null,
-                     *             "name": "Ana Lima"
+                     *             "name": "Ana Lima",
+                     *             "previous": {
+                     *               "phones": [
+                     *                 "15550100000"
+                     *               ],
+                     *               "user_ids": [
+                     *                 "DE.1794"
+                     *               ]
+                     *             }
                      *           },
                      *           "last_message": {
                      *             "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
@@ -7968,7 +8110,15 @@ export interface operations {
                      *         "contact": {
                      *           "phone": "15550100001",
                      *           "user_id": null,
-                     *           "name": "Ana Lima"
+                     *           "name": "Ana Lima",
+                     *           "previous": {
+                     *             "phones": [
+                     *               "15550100000"
+                     *             ],
+                     *             "user_ids": [
+                     *               "DE.1794"
+                     *             ]
+                     *           }
                      *         },
                      *         "last_message": {
                      *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
@@ -8076,7 +8226,15 @@ export interface operations {
                      *         "contact": {
                      *           "phone": "15550100001",
                      *           "user_id": null,
-                     *           "name": "Ana Lima"
+                     *           "name": "Ana Lima",
+                     *           "previous": {
+                     *             "phones": [
+                     *               "15550100000"
+                     *             ],
+                     *             "user_ids": [
+                     *               "DE.1794"
+                     *             ]
+                     *           }
                      *         },
                      *         "last_message": {
                      *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
@@ -8572,18 +8730,24 @@ export interface operations {
                 conversation_id?: string;
                 /** @description `outbound`: sent here; `inbound`: written by customers. */
                 direction?: "outbound" | "inbound";
+                /** @description Messages that failed for this reason, or whose outcome is unknown for it. */
+                failure_category?: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown";
                 /** @description Messages from this number: a customer's, or one of yours. */
                 from?: string;
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
+                /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
+                since?: string;
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
                 /** @description Messages of this group, as sent. */
                 tag?: string;
                 /** @description Outbound messages to this number. */
                 to?: string;
+                /** @description Messages that were made before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -9338,6 +9502,7 @@ export interface operations {
                      *         },
                      *         "owner": "you",
                      *         "owner_role": null,
+                     *         "endpoint": "messages",
                      *         "queue": {
                      *           "ahead": 0,
                      *           "estimated_send_at": "2026-11-21T08:00:00.125Z"

@@ -7,7 +7,7 @@ import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { BillingService } from '../../billing/billing.service.js';
 import { LimitBook, limitReached, type LimitState } from '../../billing/limits.service.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
-import type { Connection } from '../../connections/connections.types.js';
+import { endpointOf, type Connection } from '../../connections/connections.types.js';
 import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
 import { BacklogGuard } from '../accept/backlog-guard.js';
 import { ContentPreparation } from '../accept/content-preparation.js';
@@ -98,6 +98,11 @@ export class CheckMessageService {
     if (input.type !== 'template' && !window.open) {
       problems.push(conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
     }
+    const replaced = conversation?.replaced ?? null;
+    const recipient = replaced === null ? input.recipient : (replaced.phone ?? replaced.userId ?? input.recipient);
+    if (replaced !== null && (replaced.phone ?? replaced.userId) === null) {
+      problems.push(messagesErrors.RECIPIENT_REPLACED(replaced.previous));
+    }
     const { owner, role } = conversation === null ? UNKNOWN_OWNER : ownerOf(conversation);
     const conversationId = conversation?.id ?? null;
     const { replyToMessageId: answered } = input;
@@ -111,7 +116,7 @@ export class CheckMessageService {
         throw error;
       },
     );
-    const target = { organizationId, connectionId: connection.id, recipient: input.recipient, conversationId };
+    const target = { organizationId, connectionId: connection.id, recipient, conversationId };
     const [optOuts] = await this.optOuts.find([target]);
     await passes(() => requireNoOptOut(prepared ?? input, optOuts));
     const limits = await this.limitsOf(sender, input, prepared?.isMarketing === true);
@@ -122,7 +127,7 @@ export class CheckMessageService {
       input,
       await this.sending.estimate({
         ...target,
-        recipientUserId: isUserId(input.recipient) ? input.recipient : null,
+        recipientUserId: isUserId(recipient) ? recipient : null,
       }),
     );
     const lastFailure =
@@ -136,6 +141,7 @@ export class CheckMessageService {
         owner,
         owner_role: role,
       }),
+      endpoint: endpointOf(connection, template?.category ?? null),
       queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
       limits: limits.map(({ kind, limit, used, renewsAt }) => ({
         kind,
