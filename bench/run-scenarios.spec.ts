@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { FaultContext, Scenario } from '../test/faults/scenario.js';
 import { runScenarios } from '../test/faults/run-scenarios.js';
 import type { FaultReport } from '../test/support/rig/fault-result.js';
+import { Scope } from '../test/support/rig/scope.js';
 
 const GOOD: FaultReport = {
   faults: 1,
@@ -29,8 +30,8 @@ function scenario(...found: (FaultReport | Error)[]): Scenario & { runs: () => n
 }
 
 function run(one: Scenario, secondLook = true) {
-  const context = { scope: { isClosed: false }, say: () => undefined } as unknown as FaultContext;
-  return runScenarios([one], context, { atOnce: 1, secondLook });
+  const context = { scope: new Scope(), say: () => undefined } as unknown as FaultContext;
+  return runScenarios([one], context, { atOnce: 1, secondLook, limitMs: 10_000 });
 }
 
 const MISSED: [string, FaultReport | Error, string][] = [
@@ -41,6 +42,24 @@ const MISSED: [string, FaultReport | Error, string][] = [
 ];
 
 describe('runScenarios', () => {
+  it('stops a scenario that does not end, and what it started', async () => {
+    const scope = new Scope();
+    const context = { scope, say: () => undefined } as unknown as FaultContext;
+    const released: string[] = [];
+    const hangs: Scenario = {
+      name: 'hangs',
+      goal: 'it ends',
+      run: (given) => {
+        given.scope.defer(() => void released.push('what it started'));
+        return new Promise(() => undefined);
+      },
+    };
+    const { results } = await runScenarios([hangs], context, { atOnce: 1, secondLook: false, limitMs: 20 });
+    expect(results).toEqual([expect.objectContaining({ test: 'hangs', reached: false })]);
+    expect(results[0]?.violations).toEqual(['broke off: it did not end within 0.02 s']);
+    expect(released).toEqual(['what it started']);
+  });
+
   it.each(MISSED)('does not repeat a scenario that %s', async (_, first) => {
     const one = scenario(first, GOOD);
     const { results, flaky } = await run(one, false);

@@ -213,6 +213,8 @@ create table message (
   recipient_user_id text,
   sender text,
   client_message_id text,
+  tag text,
+  metadata jsonb,
   idempotency_key uuid,
   fingerprint bytea,
   reply_to_message_id uuid,
@@ -238,6 +240,7 @@ CREATE INDEX message_journal_in ON message (connection_id, created_at DESC, id D
 CREATE INDEX message_journal_out ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'outbound');
 CREATE INDEX message_journal_recipient ON message (organization_id, recipient, created_at DESC, id DESC) WHERE (direction = 'outbound');
 CREATE INDEX message_journal_sender ON message (organization_id, sender, connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
+CREATE INDEX message_journal_tag ON message (organization_id, tag, created_at DESC, id DESC) WHERE (tag IS NOT NULL);
 
 create table message_attempt (
   id uuid not null,

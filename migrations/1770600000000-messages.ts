@@ -23,6 +23,7 @@ const UP = `
 -- No foreign keys on the tables of messages: a batch of a hundred rows would run a hundred look-ups a key and lock its
 -- connection's row each time. Connections and conversations are never deleted.
 -- recipient: the key of the order to one contact, which is the contact's number where it is known, else the user id.
+-- tag: the group that its caller put it in; metadata: its caller's own strings.
 -- sent_at and meta_message_id: of received messages. standby: received as an observer, for another app.
 create table message (
   id uuid primary key,
@@ -35,6 +36,8 @@ create table message (
   recipient_user_id text,
   sender text,
   client_message_id text,
+  tag text,
+  metadata jsonb,
   idempotency_key uuid,
   fingerprint bytea,
   reply_to_message_id uuid,
@@ -53,6 +56,7 @@ create unique index message_inbound on message (connection_id, meta_message_id) 
 create index message_journal on message (organization_id, created_at desc, id desc);
 create index message_journal_client on message (organization_id, client_message_id, created_at desc, id desc)
   where client_message_id is not null;
+create index message_journal_tag on message (organization_id, tag, created_at desc, id desc) where tag is not null;
 create index message_journal_in on message (connection_id, created_at desc, id desc) where direction = 'inbound';
 create index message_journal_out on message (connection_id, created_at desc, id desc) where direction = 'outbound';
 create index message_journal_recipient on message (organization_id, recipient, created_at desc, id desc)

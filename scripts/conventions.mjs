@@ -101,8 +101,11 @@ function checkRoutes() {
 
 function checkRoute({ place, method, path, decorators, isPublic }, scopes, tests) {
   const scope = /@RequireScope\('([^']+)'\)/.exec(decorators)?.[1];
-  if (scope === undefined && !isPublic && !decorators.includes('@Public(')) {
-    report(place, `${method} ${path} has neither @RequireScope('...') nor @Public(): say who may call it`);
+  if (scope === undefined && !isPublic && !/@(Public|RequireKey)\(/.test(decorators)) {
+    report(
+      place,
+      `${method} ${path} has neither @RequireScope('...'), @RequireKey() nor @Public(): say who may call it`,
+    );
   }
   if (scope !== undefined && !scopes.has(scope)) {
     report(place, `the scope ${scope} is not in src/infrastructure/http/scopes.ts: add it there`);

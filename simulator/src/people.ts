@@ -66,7 +66,8 @@ export function resolveRecipient(
   const own = digitsOf(sender.displayPhoneNumber);
   const digits = to.startsWith('+') || bareNumbers === 'as-is' ? given : callingCodeOf(own) + given;
   // E.164 ends at 15 digits; nothing shorter than 7 is a subscriber.
-  if (digits.length < 7 || digits.length > 15) throw invalidNumber(to);
+  // No country code begins with 0.
+  if (digits.startsWith('0') || digits.length < 7 || digits.length > 15) throw invalidNumber(to);
   if (digits === own) throw new GraphError(131021, 'Sender and recipient are the same number');
   return { input: to, to: digits, waId: waIdOf(digits), reachable: true };
 }

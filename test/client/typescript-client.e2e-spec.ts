@@ -222,7 +222,7 @@ describe('the client against Herald', () => {
     const followed: string[] = [];
     const following = (async () => {
       const from = { after: events[1]?.cursor ?? '', types: ['message.status.updated'] as const };
-      for await (const event of herald.events.follow(from, { everyMs: 20, signal: stop.signal })) {
+      for await (const event of herald.events.follow(from, { signal: stop.signal })) {
         if (event.type === 'message.status.updated') followed.push(`${event.data.message_id} ${event.data.status}`);
       }
     })();

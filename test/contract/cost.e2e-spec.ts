@@ -274,6 +274,7 @@ describe('what one read costs the database, however much is in it', () => {
     async () => {
       const filters: [string, string][] = [
         ['client_message_id', 'order-1'],
+        ['tag', 'campaign-1'],
         ['to', recipientNumber(1)],
         ['from', recipientNumber(2)],
         ['recipient', userId(1)],

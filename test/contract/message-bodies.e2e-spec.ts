@@ -12,14 +12,14 @@ interface Description {
   components: { schemas: Record<string, Schema> };
 }
 interface Content {
-  schema: { oneOf: { $ref: string }[] };
   examples: Record<string, { value: Record<string, unknown> }>;
 }
 type Body = Record<string, unknown>;
 
 const description = JSON.parse(readFileSync('openapi.json', 'utf8')) as Description;
 const content = description.paths['/api/v1/messages']?.post.requestBody.content['application/json'] as Content;
-const names = content.schema.oneOf.map(({ $ref }) => $ref.split('/').at(-1) ?? '');
+const forms = description.components.schemas.SendMessage?.anyOf as { $ref: string }[];
+const names = forms.map(({ $ref }) => $ref.split('/').at(-1) ?? '');
 
 const USER_ID = 'US.13491208655302741918';
 

@@ -4,6 +4,13 @@ import { buildOpenApiDocument } from '../../src/infrastructure/http/openapi.js';
 import { startSmallApp, type SmallApp } from './small-app.js';
 import { ThingsController } from './things.controller.js';
 
+interface Answer {
+  $ref?: string;
+  description: string;
+  headers: Record<string, { $ref: string }>;
+  content?: Record<string, { schema: unknown; examples: Record<string, { $ref: string }> }>;
+}
+
 interface Operation {
   operationId: string;
   description?: string;
@@ -11,14 +18,7 @@ interface Operation {
   tags: string[];
   requestBody?: unknown;
   parameters: { name: string; in: string; schema: Record<string, unknown> }[];
-  responses: Record<
-    string,
-    {
-      description: string;
-      headers: Record<string, { $ref: string }>;
-      content?: Record<string, { schema: unknown; examples: Record<string, { $ref: string }> }>;
-    }
-  >;
+  responses: Record<string, Answer>;
   [extension: `x-${string}`]: unknown;
 }
 
@@ -30,6 +30,7 @@ interface Description {
   components: {
     schemas: Record<string, unknown>;
     headers: Record<string, unknown>;
+    responses: Record<string, Answer>;
     examples: Record<string, { value: { error: { code: string } } }>;
     securitySchemes: Record<string, Record<string, string>>;
   };
@@ -49,6 +50,14 @@ const operations = () =>
   Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   );
+
+/** Answers that are errors stand once, among the components. */
+const answersOf = ({ responses }: Operation): [status: string, answer: Answer][] =>
+  Object.entries(responses).map(([status, answer]) => {
+    const shared =
+      answer.$ref === undefined ? answer : document.components.responses[answer.$ref.split('/').at(-1) ?? ''];
+    return [status, shared as Answer];
+  });
 
 describe('the API description', () => {
   it('is OpenAPI 3.1 of Herald, in JSON and in YAML', async () => {
@@ -91,10 +100,10 @@ describe('the API description', () => {
     const codes = new Set(declaredErrors().map(({ code }) => code));
     for (const { operation } of operations()) {
       expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['400', '500', '503']));
-      for (const [status, { content }] of Object.entries(operation.responses)) {
+      for (const [status, { content }] of answersOf(operation)) {
         if (Number(status) < 400) continue;
         const json = content?.['application/json'];
-        expect(json?.schema).toEqual({ $ref: '#/components/schemas/Error' });
+        expect(json?.schema).toEqual({ $ref: '#/components/schemas/ErrorResponse' });
         for (const [name, { $ref }] of Object.entries(json?.examples ?? {})) {
           expect(codes.has(name)).toBe(true);
           expect($ref).toBe(`#/components/examples/${name}`);
@@ -106,13 +115,14 @@ describe('the API description', () => {
     expect(Object.keys(post?.responses ?? {})).toEqual(
       expect.arrayContaining(['401', '403', '413', '415', '429', '431']),
     );
-    const examples = post?.responses['401']?.content?.['application/json']?.examples ?? {};
+    const refused = post === undefined ? undefined : Object.fromEntries(answersOf(post))['401'];
+    const examples = refused?.content?.['application/json']?.examples ?? {};
     expect(Object.keys(examples)).toEqual(['API_KEY_EXPIRED', 'API_KEY_INVALID', 'API_KEY_MISSING', 'API_KEY_REVOKED']);
   });
 
   it('declares the headers of every answer', () => {
     for (const { operation } of operations()) {
-      for (const [status, { headers }] of Object.entries(operation.responses)) {
+      for (const [status, { headers }] of answersOf(operation)) {
         const names = Object.keys(headers);
         expect(names).toEqual(expect.arrayContaining(['X-Request-Id', 'X-HERALD-API-Version']));
         if (status === '401') expect(names).toContain('WWW-Authenticate');

@@ -83,7 +83,7 @@ describe('POST /messages/check', () => {
     const checked = await check(body);
     expect([checked.sendable, codesOf(checked.problems)]).toEqual([
       false,
-      ['VALIDATION_FAILED', 'SERVICE_WINDOW_CLOSED', 'REPLY_TARGET_NOT_FOUND', 'MEDIA_NOT_FOUND'],
+      ['SEND_AT_PASSED', 'SERVICE_WINDOW_CLOSED', 'REPLY_TARGET_NOT_FOUND', 'MEDIA_NOT_FOUND'],
     ]);
     expect(checked.window).toEqual({ open: false, closes_at: expect.any(String) as string });
     expect(checked.problems[0]).toMatchObject({ details: [{ field: 'send_at', rule: 'range' }] });
@@ -266,6 +266,54 @@ describe('POST /messages/check', () => {
       true,
       ['NUMBER_RESTRICTED', 'NUMBER_QUALITY_LOW', 'RECIPIENT_IS_SENDER'],
     ]);
+  });
+
+  it('warns of a number without its country, which no phone has; spaces and dashes are refused by name', async () => {
+    const { sendable, warnings } = await check(
+      bodyTo('015112345678', templateBody('order_update', [bodyValues('Ana', '4711')])),
+    );
+    expect({ sendable, warnings }).toMatchObject({ sendable: true, warnings: [{ code: 'RECIPIENT_DOUBTFUL' }] });
+    expect(warnings[0]?.message).toContain('begins with 0');
+    const { status, body } = await answer(bodyTo('+49 151-12345678'));
+    expect([status, body.error.details?.[0]?.message]).toEqual([
+      422,
+      expect.stringContaining('without spaces or dashes'),
+    ]);
+  });
+
+  it.each([
+    ['button', { buttons: ['a', 'b', 'c', 'd'].map((id) => ({ type: 'reply', reply: { id, title: id } })) }, 'buttons'],
+    ['button', { buttons: [{ type: 'reply', reply: { id: 'a', title: 'x'.repeat(21) } }] }, 'buttons[0].reply.title'],
+    [
+      'button',
+      { buttons: ['Yes', 'No'].map((title) => ({ type: 'reply', reply: { id: 'a', title } })) },
+      'buttons[1].reply.id',
+    ],
+    ['list', { button: 'Menu', sections: [{ rows: [{ title: 'Soup' }] }] }, 'sections[0].rows[0].id'],
+    [
+      'list',
+      {
+        button: 'Menu',
+        sections: ['A', 'B'].map((title) => ({
+          title,
+          rows: Array.from({ length: 6 }, (_, index) => ({ id: `${title}${index}`, title: 'Soup' })),
+        })),
+      },
+      'sections',
+    ],
+    [
+      'list',
+      { button: 'Menu', sections: ['a', 'b'].map((id) => ({ rows: [{ id, title: id }] })) },
+      'sections[0].title',
+    ],
+  ])('warns of a %s that WhatsApp refuses, and takes it: %j', async (type, action, field) => {
+    const { phone } = await test.factories.conversation({ connection: workspace.connection });
+    const interactive = { type, body: { text: 'Choose' }, action };
+    const { sendable, warnings } = await check(bodyTo(phone, { type: 'interactive', text: undefined, interactive }));
+    expect({ sendable, warning: warnings[0] }).toMatchObject({
+      sendable: true,
+      warning: { code: 'ACTION_REFUSED', field: `interactive.action.${field}` },
+    });
   });
 
   it('warns of a number that no country has, of low quality of a template, and of values that nothing takes', async () => {

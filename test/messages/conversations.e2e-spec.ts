@@ -98,7 +98,11 @@ describe('GET /conversations', () => {
     ] as const) {
       expect((await world.api.post(`/messages/${id}/read`)).status).toBe(200);
       expect((await world.api.get(`/conversations/${of.id}`)).body.data).toMatchObject({ unread_count: left });
+      const unread = (await list('?unread=true', world.api)).map(({ id: listedId }) => listedId);
+      expect(unread).toEqual(left === 0 ? [other.id] : [other.id, of.id]);
+      expect(await list('?unread=true&limit=1', world.api)).toMatchObject([{ id: other.id }]);
     }
+    expect((await world.api.get('/conversations?unread=yes')).status).toBe(400);
   });
 
   it('turns pages: each conversation once, also while others move to the front', async () => {

@@ -121,8 +121,19 @@ describe('send_at', () => {
   });
 
   it.each([
-    ['too near', () => inMs(9_000), 'range', /10 seconds to 35 days ahead.*leave it out to send at once/],
-    ['past', () => inMs(-HOUR_MS), 'range', /10 seconds to 35 days ahead/],
+    ['too near', () => inMs(9_000)],
+    ['past', () => inMs(-HOUR_MS)],
+  ])('422 where it is %s, with the earliest time that is allowed', async (_name, sendAt) => {
+    const response = await workspace.send(await workspace.contact(), { body: { send_at: sendAt() } });
+    expect(response).toMatchObject({
+      status: 422,
+      body: { error: { code: 'SEND_AT_PASSED', message: expect.stringMatching(/Leave it out to send at once/) } },
+    });
+    const { earliest_send_at: earliest } = response.body.error as unknown as { earliest_send_at: string };
+    expect(Date.parse(earliest)).toBeGreaterThan(Date.now());
+  });
+
+  it.each([
     ['too far', () => inMs(35 * 24 * HOUR_MS + 60_000), 'range', /10 seconds to 35 days ahead/],
     ['without a zone', () => '2026-11-24T09:00:00', 'format', /date-time with its zone, such as/],
     ['no text', () => 5, 'type', /must be a string/],

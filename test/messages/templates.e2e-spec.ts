@@ -34,6 +34,48 @@ describe('a template', () => {
     });
   });
 
+  it('takes its values alone: text, file and buttons, kept as what is sent; both forms at once are refused', async () => {
+    await approvedTemplate(test, workspace, {
+      name: 'short',
+      components: [
+        { type: 'HEADER', format: 'IMAGE', example: { header_handle: ['4::aW1hZ2U='] } },
+        { type: 'BODY', text: 'Hello {{1}}, your order {{2}} is on its way.', example: { body_text: [['Ana', '1']] } },
+        {
+          type: 'BUTTONS',
+          buttons: [
+            { type: 'QUICK_REPLY', text: 'Thanks' },
+            { type: 'URL', text: 'Track', url: 'https://example.com/t/{{1}}', example: ['https://example.com/t/1'] },
+          ],
+        },
+      ],
+    });
+    const parameters = { header: ['https://example.com/a.jpg'], body: ['Ana', '4711'], buttons: ['4711'] };
+    const template = { name: 'short', language: 'en_US', parameters };
+    const body = (given: object) => ({ type: 'template', text: undefined, template: given });
+    const response = await workspace.send(testPhone(), { body: body(template) });
+    expect(response.body.error).toBeUndefined();
+    expect(await workspace.reaches(response.body.data.id as string, 'read')).toMatchObject({
+      body: 'Hello Ana, your order 4711 is on its way.',
+      content: {
+        name: 'short',
+        language: { code: 'en_US' },
+        components: [
+          { type: 'header', parameters: [{ type: 'image', image: { link: 'https://example.com/a.jpg' } }] },
+          bodyValues('Ana', '4711'),
+          { type: 'button', sub_type: 'url', index: '1', parameters: [{ type: 'text', text: '4711' }] },
+        ],
+      },
+    });
+
+    const few = await workspace.send(testPhone(), { body: body({ ...template, parameters: { body: ['Ana'] } }) });
+    expect([few.status, few.body.error.code]).toEqual([422, 'TEMPLATE_PARAMETERS_MISMATCH']);
+    const both = await workspace.send(testPhone(), { body: body({ ...template, components: ORDER }) });
+    expect([both.status, both.body.error.details]).toEqual([
+      422,
+      [expect.objectContaining({ field: 'template.parameters', rule: 'exclusive' })],
+    ]);
+  });
+
   it('takes its values by name where it was made so', async () => {
     await approvedTemplate(test, workspace, {
       name: 'named',

@@ -15,13 +15,13 @@ import {
 } from '../../src/modules/sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
 import { QueueEstimates } from '../../src/modules/sending/estimate/queue-estimate.js';
-import { RECORD as RECORD_SEND } from '../../src/modules/sending/outcome/outcome.repository.js';
+import { RECORD_OUTCOME } from '../../src/modules/sending/outcome/outcome.repository.js';
 import { INBOUND_LANE, InboundRepository, type DueNotification } from '../../src/modules/inbound/inbound.repository.js';
 import { OtpRepository } from '../../src/modules/otp/otp.repository.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import {
   DispatchRepository,
-  RECORD as RECORD_DELIVERY,
+  RECORD_DELIVERY,
   webhookLaneOf,
   type ClaimedEvent,
 } from '../../src/modules/webhook/dispatch/dispatch.repository.js';
@@ -103,7 +103,7 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
     claim: async () => (claimed = await claim()),
     outcome: () =>
       database.byIndex(() =>
-        database.query(RECORD_SEND, [
+        database.query(RECORD_OUTCOME, [
           JSON.stringify(
             claimed.map(({ id, attemptId }) => ({
               attemptId,

@@ -17,6 +17,8 @@ export interface MessageSpec {
   content?: Record<string, unknown>;
   body?: string | null;
   clientMessageId?: string | null;
+  tag?: string;
+  metadata?: Record<string, string>;
   idempotencyKey?: string;
   failureCategory?: string;
   /** When it was accepted by us. Default: now, by this process's clock. */
@@ -94,6 +96,8 @@ function journalColumns(spec: MessageSpec, made: Made): Record<string, unknown> 
     recipient: inbound ? own : contact,
     sender: inbound ? contact : own,
     client_message_id: spec.clientMessageId ?? null,
+    tag: spec.tag ?? null,
+    metadata: spec.metadata ? JSON.stringify(spec.metadata) : null,
     idempotency_key: inbound ? null : (spec.idempotencyKey ?? randomUUID()),
     fingerprint: inbound ? null : randomBytes(32),
     meta_message_id: inbound ? made.metaMessageId : null,

@@ -11,6 +11,10 @@ export function arbitraryOf(schema: Schema, resolve: (ref: string) => Schema): f
   if (typeof schema.$ref === 'string') return of(resolve(schema.$ref));
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));
+  if (Array.isArray(schema.allOf)) {
+    const parts = (schema.allOf as Schema[]).map(of) as fc.Arbitrary<object>[];
+    return fc.tuple(...parts).map((values) => Object.assign({}, ...values) as object);
+  }
   if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map(of));
   switch (schema.type) {
     case 'string':
@@ -34,13 +38,11 @@ function arrayOf(items: fc.Arbitrary<unknown>, least: number): fc.Arbitrary<unkn
 }
 
 function objectOf(schema: Schema, of: (inner: unknown) => fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  const alternatives = schema.oneOf as { required?: string[] }[] | undefined;
+  const choices = (schema['x-exactly-one'] ?? schema['x-at-most-one']) as string[] | undefined;
   const properties = Object.entries((schema.properties ?? {}) as Record<string, unknown>);
   const named = Object.fromEntries(properties.map(([key, inner]) => [key, of(inner)]));
   const required = (schema.required ?? []) as string[];
-  if (alternatives === undefined) return fc.record(named, { requiredKeys: required });
-  // Alternatives of an object demand one key each and so exclude each other; those that only forbid are left out.
-  const choices = alternatives.flatMap((alternative) => alternative.required ?? []);
+  if (choices === undefined) return fc.record(named, { requiredKeys: required });
   return fc.oneof(
     ...choices.map((chosen) => {
       const rest = Object.fromEntries(

@@ -450,9 +450,27 @@ describe('GET /webhook/deliveries', () => {
   it('knows no delivery of a made-up id', async () => {
     const { api } = await subscriber(test);
     for (const id of [newId(), 'nonsense']) {
-      const response = await api.post(`/webhook/deliveries/${id}/replay`);
-      expect([response.status, response.body.error.code]).toEqual([404, 'WEBHOOK_DELIVERY_NOT_FOUND']);
+      for (const response of [
+        await api.post(`/webhook/deliveries/${id}/replay`),
+        await api.get(`/webhook/deliveries/${id}`),
+      ]) {
+        expect([response.status, response.body.error.code]).toEqual([404, 'WEBHOOK_DELIVERY_NOT_FOUND']);
+      }
     }
+  });
+});
+
+describe('GET /webhook/deliveries/{id}', () => {
+  it('is the entry of the list, for its workspace only', async () => {
+    const { api, configure, emit } = await subscriber(test);
+    await configure({ url: receiver.url('/read') });
+    const [id = ''] = await emit();
+    await settled(id, 1);
+    const [delivery] = (await api.get('/webhook/deliveries')).body.data;
+    expect((await api.get(`/webhook/deliveries/${delivery.id}`)).body.data).toEqual(delivery);
+    const other = await subscriber(test);
+    await other.configure({ url: receiver.url('/other') });
+    expect((await other.api.get(`/webhook/deliveries/${delivery.id}`)).status).toBe(404);
   });
 });
 

@@ -76,6 +76,8 @@ describe('what happens to messages', () => {
         type: 'text',
         text: { body: 'Hello' },
         client_message_id: 'a-1',
+        tag: 'greetings',
+        metadata: { customer: 'c-1' },
       },
       { headers: { 'idempotency-key': randomUUID() } },
     );
@@ -94,7 +96,16 @@ describe('what happens to messages', () => {
     expect(inOrder[0]).toMatchObject({
       type: 'message.status.updated',
       organization_id: sender.workspace.id,
-      data: { client_message_id: 'a-1', connection_id: sender.connection.id, to: phone, attempt: 1, error: null },
+      data: {
+        client_message_id: 'a-1',
+        tag: 'greetings',
+        metadata: { customer: 'c-1' },
+        type: 'text',
+        connection_id: sender.connection.id,
+        to: phone,
+        attempt: 1,
+        error: null,
+      },
     });
   });
 

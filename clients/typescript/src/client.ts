@@ -28,6 +28,9 @@ export interface UploadOptions {
 
 export type HeraldClient = ReturnType<typeof createHeraldClient>;
 
+/** That GET /events is asked to wait for one event. */
+const MOST_WAIT_SECONDS = 20;
+
 interface Result<Data> {
   data?: Data;
   error?: unknown;
@@ -47,21 +50,32 @@ export function createHeraldClient(options: HeraldClientOptions) {
     fetch: retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs }),
   });
 
-  const eventsFrom = ({ after: start, types, ...filter }: R.EventFilter, follow?: FollowOptions) =>
-    everyEvent(
+  // Below what one try may take.
+  const waitSeconds = Math.min(MOST_WAIT_SECONDS, Math.max(0, Math.floor(timeoutMs / 1_000) - 5));
+
+  const eventsFrom = ({ after: start, types, ...filter }: R.EventFilter, follow?: FollowOptions) => {
+    const wait = follow === undefined || follow.everyMs !== undefined ? 0 : waitSeconds;
+    return everyEvent(
       async (after) =>
         answerOf(
           await api.GET('/api/v1/events', {
-            params: { query: { limit: 250, ...filter, after, types: types?.join(',') } },
+            params: { query: { limit: 250, wait, ...filter, after, types: types?.join(',') } },
+            ...(follow?.signal && { signal: follow.signal }),
           }),
         ),
       start,
-      follow,
+      // The server has waited already.
+      wait > 0 ? { everyMs: 0, ...follow } : follow,
     );
+  };
 
   return {
     /** Every operation by its path, as openapi-fetch has it, with the same key and repeats; never throws for a status. */
     api,
+    key: {
+      /** What this key may do: its workspace, scopes and rate. */
+      get: async () => dataOf(await api.GET('/api/v1/key')),
+    },
     connections: {
       list: async () => dataOf(await api.GET('/api/v1/connections')),
     },
@@ -182,6 +196,8 @@ export function createHeraldClient(options: HeraldClientOptions) {
         everyItem(async (place) =>
           answerOf(await api.GET('/api/v1/webhook/deliveries', { params: { query: { ...filter, ...place } } })),
         ),
+      delivery: async (id: string) =>
+        dataOf(await api.GET('/api/v1/webhook/deliveries/{id}', { params: { path: { id } } })),
       replay: async (id: string) =>
         dataOf(await api.POST('/api/v1/webhook/deliveries/{id}/replay', { params: { path: { id } } })),
       replayMany: async (body: R.StartReplay) => dataOf(await api.POST('/api/v1/webhook/replay', { body })),
@@ -191,7 +207,7 @@ export function createHeraldClient(options: HeraldClientOptions) {
     events: {
       /** What is there, oldest first. Store the `cursor` of each event with what you did about it. */
       list: (filter: R.EventFilter = {}) => eventsFrom(filter),
-      /** What is there, and then what comes, until you stop; each once. */
+      /** What is there, and then what comes, within 300 ms mostly, until you stop; each once. */
       follow: (filter: R.EventFilter = {}, options: FollowOptions = {}) => eventsFrom(filter, options),
     },
     otp: {

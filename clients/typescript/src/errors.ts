@@ -1,6 +1,6 @@
 import type { components, ErrorCode } from './schema.js';
 
-type ErrorBody = components['schemas']['Error'];
+type ErrorBody = components['schemas']['ErrorResponse'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 
 /** Herald refused the request, or could not take it. Decide by `code`; it never changes its meaning. */

@@ -1,5 +1,6 @@
 export { createHeraldClient, type HeraldClient, type HeraldClientOptions } from './client.js';
 export { HeraldConnectionError, HeraldError, isHeraldError, type ErrorDetail } from './errors.js';
+export { receivedContent, type ReceivedContent } from './received.js';
 export {
   verifyWebhook,
   webhookListener,

@@ -15,9 +15,9 @@ interface EventPage<Event> {
 }
 
 export interface FollowOptions {
-  /** Milliseconds between two requests where nothing more is there. Default: 1,000. */
+  /** Milliseconds between two requests where nothing more is there. Left out: the server is asked to wait for the next event. */
   everyMs?: number;
-  /** Aborted, it ends after the event under way. */
+  /** Aborted, it ends: at once while it waits, else after the event under way. */
   signal?: AbortSignal;
 }
 
@@ -32,7 +32,12 @@ export async function* everyEvent<Event>(
   follow?: FollowOptions,
 ): AsyncGenerator<Event, void> {
   for (let after = start; ;) {
-    const { data, next, done } = await read(after);
+    const page = await read(after).catch((error: unknown) => {
+      if (follow?.signal?.aborted === true) return null;
+      throw error;
+    });
+    if (page === null) return;
+    const { data, next, done } = page;
     for (const event of data) {
       if (follow?.signal?.aborted === true) return;
       yield event;

@@ -4,7 +4,7 @@ import type { WebhookEvent } from './webhooks.js';
 type Schemas = components['schemas'];
 
 export type Attempt = Schemas['AttemptResponse'];
-export type CheckedMessage = Schemas['CheckedMessageResponse'];
+export type CheckedMessage = Schemas['MessageCheck'];
 export type Connection = Schemas['ConnectionResponse'];
 export type Conversation = Schemas['ConversationResponse'];
 export type Delivery = Schemas['DeliveryResponse'];
@@ -26,8 +26,23 @@ type Body<Name extends keyof operations> = operations[Name] extends {
   : never;
 type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
 
+/** One to three, with different ids and titles of up to 20 characters. */
+export type ReplyButton = { type: 'reply'; reply: { id: string; title: string } };
+/** Ten in all sections together; titles of up to 24 characters. */
+export type ListRow = { id: string; title: string; description?: string };
+export type ListSection = { title?: string; rows: ListRow[] };
+
+type Interactive = Schemas['SendInteractive'];
+type OfKind<Kind extends Interactive['interactive']['type'], Action> = Omit<Interactive, 'interactive'> & {
+  interactive: Omit<Extract<Interactive['interactive'], { type: Kind }>, 'action'> & { action: Action };
+};
+/** Reply buttons. */
+export type SendButtons = OfKind<'button', { buttons: ReplyButton[] }>;
+/** `button` is the label that opens the list, of up to 20 characters. */
+export type SendList = OfKind<'list', { button: string; sections: ListSection[] }>;
+
 /** Exactly one of the message variants; `type` distinguishes them. */
-export type SendMessage = Body<'messages_send'>;
+export type SendMessage = Exclude<Body<'messages_send'>, Interactive> | SendButtons | SendList;
 /** A message of a batch. */
 export type KeyedMessage = Body<'messages_sendBatch'>['messages'][number];
 /** The same; one without a key gets a new one. */
@@ -57,5 +72,5 @@ export type MediaLinkOptions = Query<'media_link'>;
 export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;
 export type DeliveryFilter = Omit<Query<'webhook_deliveries'>, 'before_id'>;
 /** Where to begin: behind `after`, a cursor that you have stored, or `now`; without it at the oldest that is kept. */
-export type EventFilter = Omit<Query<'events_list'>, 'types'> & { types?: readonly WebhookEvent['type'][] };
+export type EventFilter = Omit<Query<'events_list'>, 'types' | 'wait'> & { types?: readonly WebhookEvent['type'][] };
 export type TemplateFilter = Omit<Query<'templates_list'>, 'after'>;

@@ -257,12 +257,38 @@ export interface paths {
          *     called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
          *     false: others were passed over.
          *
+         *     With `wait` a call answers as soon as an event is there, mostly within 300 ms of its commit, or empty after so many
+         *     seconds: call again at once with `next`. An event that is there already, and a page that only passed others over,
+         *     does not wait. A hundred calls of a workspace may wait in one process; beyond that the answer is 429 with
+         *     `scope: "waiting_readers"`. A server that stops answers all at once, empty.
+         *
          *     Events about messages and opt-outs need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
          *     key without it they are left out, and `omitted` names their types.
          *
          *     Needs a key with the scope `webhooks:read`.
          */
         get: operations["events_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your key
+         * @description The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
+         *     without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+         */
+        get: operations["keys_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -811,6 +837,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhook/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery attempt
+         * @description One entry of GET /webhook/deliveries.
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
+        get: operations["webhook_delivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhook/deliveries/{id}/replay": {
         parameters: {
             query?: never;
@@ -1185,7 +1233,7 @@ export interface components {
     schemas: {
         AttemptResponse: {
             /** @example null */
-            failure_category: string | null;
+            failure_category: components["schemas"]["FailureCategory"] | null;
             /**
              * Format: date-time
              * @example 2026-11-21T08:00:00.125Z
@@ -1233,1702 +1281,16 @@ export interface components {
              */
             status: "queued";
         };
-        /** BatchSendAddressRequest */
-        BatchSendAddressRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** BatchKey */
+        BatchKey: {
             /**
              * Format: uuid
              * @description A UUID for each message that you mean to send, another one for each message of the batch.
              */
             idempotency_key: string;
-            interactive: {
-                action: {
-                    /** @constant */
-                    name: "address_message";
-                    parameters: {
-                        /**
-                         * @description ISO code. WhatsApp offers this to businesses in India, for customers with numbers of India.
-                         * @example IN
-                         */
-                        country: string;
-                        /** @description Addresses to choose from. */
-                        saved_addresses?: {
-                            id: string;
-                            /** @description An address, by field. */
-                            value: {
-                                [key: string]: unknown;
-                            };
-                        }[];
-                        /** @description What was wrong with an earlier answer, by field. */
-                        validation_errors?: {
-                            [key: string]: unknown;
-                        };
-                        /** @description What the form shows to begin with, by field. */
-                        values?: {
-                            [key: string]: unknown;
-                        };
-                    };
-                };
-                body: {
-                    /** @description The text. */
-                    text: string;
-                };
-                footer?: {
-                    text: string;
-                };
-                header?: {
-                    text: string;
-                    /** @constant */
-                    type: "text";
-                } | {
-                    image: {
-                        /** @description Id of a file: ours from POST /media, or one of the platform. */
-                        id?: string;
-                        /**
-                         * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
-                         * @example https://example.com/menu.pdf
-                         */
-                        link?: string;
-                    } & (unknown | unknown);
-                    /** @constant */
-                    type: "image";
-                } | {
-                    /** @constant */
-                    type: "video";
-                    video: {
-                        /** @description Id of a file: ours from POST /media, or one of the platform. */
-                        id?: string;
-                        /**
-                         * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
-                         * @example https://example.com/menu.pdf
-                         */
-                        link?: string;
-                    } & (unknown | unknown);
-                } | {
-                    document: {
-                        filename?: string;
-                        /** @description Id of a file: ours from POST /media, or one of the platform. */
-                        id?: string;
-                        /**
-                         * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
-                         * @example https://example.com/menu.pdf
-                         */
-                        link?: string;
-                    } & (unknown | unknown);
-                    /** @constant */
-                    type: "document";
-                };
-                /** @constant */
-                type: "address_message";
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "interactive";
-        } & (unknown | unknown);
-        /** BatchSendAudio */
-        BatchSendAudio: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            media: {
-                /** @description Text under an image, a video or a document; other kinds are sent without it. */
-                caption?: string;
-                /** @description Name under which a document is shown; other kinds are sent without it. */
-                filename?: string;
-                /** @description Id of a file: ours from POST /media, or one of the platform. */
-                id?: string;
-                /**
-                 * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
-                 * @example https://example.com/menu.pdf
-                 */
-                link?: string;
-                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
-                voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "audio";
-        } & (unknown | unknown);
-        /** BatchSendCarousel */
-        BatchSendCarousel: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            interactive: {
-                action: {
-                    /** @description Link buttons, as many quick replies, or products on all of them. */
-                    cards: ({
-                        action: {
-                            /** @constant */
-                            name: "cta_url";
-                            parameters: {
-                                /**
-                                 * @description Label of the button.
-                                 * @example See the menu
-                                 */
-                                display_text: string;
-                                /**
-                                 * Format: uri
-                                 * @description What the button opens.
-                                 * @example https://example.com/menu
-                                 */
-                                url: string;
-                            };
-                        } | {
-                            buttons: {
-                                quick_reply: {
-                                    /** @description Comes back when the customer taps. */
-                                    id: string;
-                                    /** @description Label of the button. */
-                                    title: string;
-                                };
-                                /** @constant */
-                                type: "quick_reply";
-                            }[];
-                        };
-                        body?: {
-                            /** @description At most two line breaks. */
-                            text: string;
-                        };
-                        /**
-                         * @description Place of the card, each one once.
-                         * @example 0
-                         */
-                        card_index: number;
-                        header: {
-                            image: {
-                                /** @description Id of a file: ours from POST /media, or one of the platform. */
-                                id?: string;
-                                /**
-                                 * Format: uri
-                                 * @description Address from which the platform fetches the file; starts with https://.
-                                 * @example https://example.com/menu.pdf
-                                 */
-                                link?: string;
-                            } & (unknown | unknown);
-                            /** @constant */
-                            type: "image";
-                        } | {
-                            /** @constant */
-                            type: "video";
-                            video: {
-                                /** @description Id of a file: ours from POST /media, or one of the platform. */
-                                id?: string;
-                                /**
-                                 * Format: uri
-                                 * @description Address from which the platform fetches the file; starts with https://.
-                                 * @example https://example.com/menu.pdf
-                                 */
-                                link?: string;
-                            } & (unknown | unknown);
-                        };
-                        /** @enum {string} */
-                        type?: "cta_url" | "button" | "quick_reply";
-                    } | {
-                        action: {
-                            /**
-                             * @description Id of the catalog that is connected to the account.
-                             * @example 194836987003835
-                             */
-                            catalog_id: string;
-                            /**
-                             * @description Your own id of the product, as the catalog has it.
-                             * @example coffee-250
-                             */
-                            product_retailer_id: string;
-                        };
-                        /**
-                         * @description Place of the card, each one once.
-                         * @example 0
-                         */
-                        card_index: number;
-                        /** @constant */
-                        type: "product";
-                    })[];
-                };
-                body: {
-                    /** @description The text. */
-                    text: string;
-                };
-                /** @constant */
-                type: "carousel";
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "interactive";
-        } & (unknown | unknown);
-        /** BatchSendCatalog */
-        BatchSendCatalog: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            interactive: {
-                action: {
-                    /** @constant */
-                    name: "catalog_message";
-                    parameters?: {
-                        /**
-                         * @description Your own id of the product, as the catalog has it.
-                         * @example coffee-250
-                         */
-                        thumbnail_product_retailer_id?: string;
-                    };
-                };
-                body: {
-                    /** @description The text. */
-                    text: string;
-                };
-                footer?: {
-                    text: string;
-                };
-                /** @constant */
-                type: "catalog_message";
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "interactive";
-        } & (unknown | unknown);
-        /** BatchSendContacts */
-        BatchSendContacts: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /** @description What the recipient can save, each with a name. */
-            contacts: {
-                addresses?: {
-                    city?: string;
-                    country?: string;
-                    /** @description Two letters. */
-                    country_code?: string;
-                    state?: string;
-                    street?: string;
-                    /**
-                     * @description WORK, HOME or another word.
-                     * @example WORK
-                     */
-                    type?: string;
-                    zip?: string;
-                }[];
-                /** @example 1990-01-31 */
-                birthday?: string;
-                emails?: {
-                    email?: string;
-                    /**
-                     * @description WORK, HOME or another word.
-                     * @example WORK
-                     */
-                    type?: string;
-                }[];
-                name: {
-                    first_name?: string;
-                    /**
-                     * @description Full name.
-                     * @example Ana Lima
-                     */
-                    formatted_name: string;
-                    last_name?: string;
-                    middle_name?: string;
-                    prefix?: string;
-                    suffix?: string;
-                };
-                org?: {
-                    company?: string;
-                    department?: string;
-                    title?: string;
-                };
-                phones?: {
-                    /** @description The number as it is shown. */
-                    phone?: string;
-                    /**
-                     * @description WORK, HOME or another word.
-                     * @example WORK
-                     */
-                    type?: string;
-                    /** @description Digits of the contact's WhatsApp number; with it the card offers to write to them. */
-                    wa_id?: string;
-                }[];
-                urls?: {
-                    /**
-                     * @description WORK, HOME or another word.
-                     * @example WORK
-                     */
-                    type?: string;
-                    url?: string;
-                }[];
-            }[];
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "contacts";
-        } & (unknown | unknown);
-        /** BatchSendCtaUrl */
-        BatchSendCtaUrl: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            interactive: {
-                action: {
-                    /** @constant */
-                    name: "cta_url";
-                    parameters: {
-                        /**
-                         * @description Label of the button.
-                         * @example See the menu
-                         */
-                        display_text: string;
-                        /**
-                         * Format: uri
-                         * @description What the button opens.
-                         * @example https://example.com/menu
-                         */
-                        url: string;
-                    };
-                };
-                body: {
-                    /** @description The text. */
-                    text: string;
-                };
-                footer?: {
-                    text: string;
-                };
-                header?: {
-                    text: string;
-                    /** @constant */
-                    type: "text";
-                } | {
-                    image: {
-                        /** @description Id of a file: ours from POST /media, or one of the platform. */
-                        id?: string;
-                        /**
-                         * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
-                         * @example https://example.com/menu.pdf
-                         */
-                        link?: string;
-                    } & (unknown | unknown);
-                    /** @constant */
-                    type: "image";
-                } | {
-                    /** @constant */
-                    type: "video";
-                    video: {
-                        /** @description Id of a file: ours from POST /media, or one of the platform. */
-                        id?: string;
-                        /**
-                         * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
-                         * @example https://example.com/menu.pdf
-                         */
-                        link?: string;
-                    } & (unknown | unknown);
-                } | {
-                    document: {
-                        filename?: string;
-                        /** @description Id of a file: ours from POST /media, or one of the platform. */
-                        id?: string;
-                        /**
-                         * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
-                         * @example https://example.com/menu.pdf
-                         */
-                        link?: string;
-                    } & (unknown | unknown);
-                    /** @constant */
-                    type: "document";
-                };
-                /** @constant */
-                type: "cta_url";
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "interactive";
-        } & (unknown | unknown);
-        /** BatchSendDocument */
-        BatchSendDocument: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            media: {
-                /** @description Text under an image, a video or a document; other kinds are sent without it. */
-                caption?: string;
-                /** @description Name under which a document is shown; other kinds are sent without it. */
-                filename?: string;
-                /** @description Id of a file: ours from POST /media, or one of the platform. */
-                id?: string;
-                /**
-                 * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
-                 * @example https://example.com/menu.pdf
-                 */
-                link?: string;
-                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
-                voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "document";
-        } & (unknown | unknown);
-        /** BatchSendFlow */
-        BatchSendFlow: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            interactive: {
-                action: {
-                    /** @constant */
-                    name: "flow";
-                    parameters: {
-                        /** @enum {string} */
-                        flow_action?: "navigate" | "data_exchange";
-                        /** @description The first screen and its data. */
-                        flow_action_payload?: {
-                            data?: {
-                                [key: string]: unknown;
-                            };
-                            screen?: string;
-                        } & {
-                            [key: string]: unknown;
-                        };
-                        /**
-                         * @description Label of the button.
-                         * @example Book a table
-                         */
-                        flow_cta: string;
-                        /**
-                         * @description Id of the flow; or give its name.
-                         * @example 1247865123456789
-                         */
-                        flow_id?: string;
-                        /**
-                         * @description Version of the message: 3.
-                         * @example 3
-                         */
-                        flow_message_version: string;
-                        /**
-                         * @description Name of the flow; or give its id.
-                         * @example book_a_table
-                         */
-                        flow_name?: string;
-                        /** @description Your own word, which the answer repeats. */
-                        flow_token?: string;
-                        /**
-                         * @description draft sends a flow that is not published yet.
-                         * @enum {string}
-                         */
-                        mode?: "draft" | "published";
-                    } & (unknown | unknown);
-                };
-                body: {
-                    /** @description The text. */
-                    text: string;
-                };
-                footer?: {
-                    text: string;
-                };
-                header?: {
-                    text: string;
-                    /** @constant */
-                    type: "text";
-                } | {
-                    image: {
-                        /** @description Id of a file: ours from POST /media, or one of the platform. */
-                        id?: string;
-                        /**
-                         * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
-                         * @example https://example.com/menu.pdf
-                         */
-                        link?: string;
-                    } & (unknown | unknown);
-                    /** @constant */
-                    type: "image";
-                } | {
-                    /** @constant */
-                    type: "video";
-                    video: {
-                        /** @description Id of a file: ours from POST /media, or one of the platform. */
-                        id?: string;
-                        /**
-                         * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
-                         * @example https://example.com/menu.pdf
-                         */
-                        link?: string;
-                    } & (unknown | unknown);
-                } | {
-                    document: {
-                        filename?: string;
-                        /** @description Id of a file: ours from POST /media, or one of the platform. */
-                        id?: string;
-                        /**
-                         * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
-                         * @example https://example.com/menu.pdf
-                         */
-                        link?: string;
-                    } & (unknown | unknown);
-                    /** @constant */
-                    type: "document";
-                };
-                /** @constant */
-                type: "flow";
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "interactive";
-        } & (unknown | unknown);
-        /** BatchSendImage */
-        BatchSendImage: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            media: {
-                /** @description Text under an image, a video or a document; other kinds are sent without it. */
-                caption?: string;
-                /** @description Name under which a document is shown; other kinds are sent without it. */
-                filename?: string;
-                /** @description Id of a file: ours from POST /media, or one of the platform. */
-                id?: string;
-                /**
-                 * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
-                 * @example https://example.com/menu.pdf
-                 */
-                link?: string;
-                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
-                voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "image";
-        } & (unknown | unknown);
-        /** BatchSendInteractive */
-        BatchSendInteractive: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            interactive: {
-                /**
-                 * @description In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`
-                 *     (up to 10 rows) for a list. A message whose action the platform refuses fails with `invalid_content`.
-                 */
-                action: {
-                    [key: string]: unknown;
-                };
-                body: {
-                    /** @description The text. */
-                    text: string;
-                } & {
-                    [key: string]: unknown;
-                };
-                footer?: {
-                    text: string;
-                } & {
-                    [key: string]: unknown;
-                };
-                header?: ({
-                    text: string;
-                    /** @constant */
-                    type: "text";
-                } & {
-                    [key: string]: unknown;
-                }) | ({
-                    /** @example image */
-                    type: string;
-                } & {
-                    [key: string]: unknown;
-                });
-                /** @constant */
-                type: "button";
-            } | {
-                /**
-                 * @description In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`
-                 *     (up to 10 rows) for a list. A message whose action the platform refuses fails with `invalid_content`.
-                 */
-                action: {
-                    [key: string]: unknown;
-                };
-                body: {
-                    /** @description The text. */
-                    text: string;
-                } & {
-                    [key: string]: unknown;
-                };
-                footer?: {
-                    text: string;
-                } & {
-                    [key: string]: unknown;
-                };
-                header?: {
-                    text: string;
-                    /** @constant */
-                    type: "text";
-                } & {
-                    [key: string]: unknown;
-                };
-                /** @constant */
-                type: "list";
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "interactive";
-        } & (unknown | unknown);
-        /** BatchSendLegacyText */
-        BatchSendLegacyText: {
-            /**
-             * @description The text.
-             * @example Your table is ready.
-             */
-            body: string;
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-        } & (unknown | unknown);
-        /** BatchSendLocation */
-        BatchSendLocation: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            location: {
-                /**
-                 * @description Shown under the name.
-                 * @example 1 Harbour Road, Dublin
-                 */
-                address?: string;
-                /**
-                 * @description Degrees; north is positive.
-                 * @example 53.3498
-                 */
-                latitude: number | string;
-                /**
-                 * @description Degrees; east is positive.
-                 * @example -6.2603
-                 */
-                longitude: number | string;
-                /**
-                 * @description Name of the place.
-                 * @example Lighthouse Coffee
-                 */
-                name?: string;
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "location";
-        } & (unknown | unknown);
-        /** BatchSendLocationRequest */
-        BatchSendLocationRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            interactive: {
-                action: {
-                    /** @constant */
-                    name: "send_location";
-                };
-                body: {
-                    /** @description The text. */
-                    text: string;
-                };
-                footer?: {
-                    text: string;
-                };
-                /** @constant */
-                type: "location_request_message";
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "interactive";
-        } & (unknown | unknown);
-        /** BatchSendProduct */
-        BatchSendProduct: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            interactive: {
-                action: {
-                    /**
-                     * @description Id of the catalog that is connected to the account.
-                     * @example 194836987003835
-                     */
-                    catalog_id: string;
-                    /**
-                     * @description Your own id of the product, as the catalog has it.
-                     * @example coffee-250
-                     */
-                    product_retailer_id: string;
-                };
-                body?: {
-                    /** @description The text. */
-                    text: string;
-                };
-                footer?: {
-                    text: string;
-                };
-                /** @constant */
-                type: "product";
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "interactive";
-        } & (unknown | unknown);
-        /** BatchSendProductList */
-        BatchSendProductList: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            interactive: {
-                action: {
-                    /**
-                     * @description Id of the catalog that is connected to the account.
-                     * @example 194836987003835
-                     */
-                    catalog_id: string;
-                    /** @description Up to 30 products in all. */
-                    sections: {
-                        product_items: {
-                            /**
-                             * @description Your own id of the product, as the catalog has it.
-                             * @example coffee-250
-                             */
-                            product_retailer_id: string;
-                        }[];
-                        /** @description Required where there are several sections. */
-                        title?: string;
-                    }[];
-                };
-                body: {
-                    /** @description The text. */
-                    text: string;
-                };
-                footer?: {
-                    text: string;
-                };
-                header: {
-                    text: string;
-                    /** @constant */
-                    type: "text";
-                };
-                /** @constant */
-                type: "product_list";
-            };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "interactive";
-        } & (unknown | unknown);
-        /** BatchSendReaction */
-        BatchSendReaction: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            reaction: {
-                /**
-                 * @description One emoji; empty takes the reaction back.
-                 * @example 👍
-                 */
-                emoji: string;
-            };
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description The message to react to.
-             */
-            reply_to_message_id: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "reaction";
-        } & (unknown | unknown);
-        /** BatchSendSticker */
-        BatchSendSticker: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            media: {
-                /** @description Text under an image, a video or a document; other kinds are sent without it. */
-                caption?: string;
-                /** @description Name under which a document is shown; other kinds are sent without it. */
-                filename?: string;
-                /** @description Id of a file: ours from POST /media, or one of the platform. */
-                id?: string;
-                /**
-                 * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
-                 * @example https://example.com/menu.pdf
-                 */
-                link?: string;
-                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
-                voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "sticker";
-        } & (unknown | unknown);
-        /** BatchSendTemplate */
-        BatchSendTemplate: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            template: {
-                /** @description Values of the template's variables, as the platform takes them. */
-                components?: ({
-                    /** @description header, body, button, carousel ... */
-                    type: string;
-                } & {
-                    [key: string]: unknown;
-                })[];
-                language: {
-                    /**
-                     * @description Language of the template.
-                     * @example en_US
-                     */
-                    code: string;
-                } & {
-                    [key: string]: unknown;
-                };
-                /**
-                 * @description Name of an approved template.
-                 * @example order_update
-                 */
-                name: string;
-            } & {
-                [key: string]: unknown;
-            };
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "template";
-        } & (unknown | unknown);
-        /** BatchSendText */
-        BatchSendText: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            text: {
-                /**
-                 * @description The text.
-                 * @example Your table is ready.
-                 */
-                body: string;
-                /** @description Show a preview of the first link. Default: false. */
-                preview_url?: boolean;
-            };
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "text";
-        } & (unknown | unknown);
-        /** BatchSendVideo */
-        BatchSendVideo: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A UUID for each message that you mean to send, another one for each message of the batch.
-             */
-            idempotency_key: string;
-            media: {
-                /** @description Text under an image, a video or a document; other kinds are sent without it. */
-                caption?: string;
-                /** @description Name under which a document is shown; other kinds are sent without it. */
-                filename?: string;
-                /** @description Id of a file: ours from POST /media, or one of the platform. */
-                id?: string;
-                /**
-                 * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
-                 * @example https://example.com/menu.pdf
-                 */
-                link?: string;
-                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
-                voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
-            /** @constant */
-            type: "video";
-        } & (unknown | unknown);
+        };
+        /** BatchMessage */
+        BatchMessage: components["schemas"]["SendMessage"] & components["schemas"]["BatchKey"];
         CanceledMessage: {
             /**
              * Format: uuid
@@ -2943,36 +1305,6 @@ export interface components {
         };
         CanceledMessageResponse: {
             data: components["schemas"]["CanceledMessage"];
-        };
-        CheckedMessageResponse: {
-            /**
-             * Format: uuid
-             * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
-             */
-            conversation_id?: string | null;
-            /**
-             * @example you
-             * @enum {string}
-             */
-            owner?: "you" | "other" | "unknown";
-            /** @example null */
-            owner_role?: string | null;
-            /** @example [] */
-            problems: ({
-                code: string;
-                details?: components["schemas"]["ErrorDetail"][];
-                /** Format: uri */
-                doc_url: string;
-                message: string;
-            } & {
-                [key: string]: unknown;
-            })[];
-            queue: components["schemas"]["CheckedQueue"];
-            rendered: components["schemas"]["RenderedMessageResponse"];
-            /** @example true */
-            sendable: boolean;
-            warnings: components["schemas"]["CheckWarningResponse"][];
-            window?: components["schemas"]["CheckedWindow"];
         };
         CheckedQueue: {
             /** @example 0 */
@@ -2992,15 +1324,9 @@ export interface components {
             /** @example true */
             open: boolean;
         };
-        CheckMessageResponse: {
-            data: components["schemas"]["CheckedMessageResponse"];
-        };
         CheckWarningResponse: {
-            /**
-             * @example TEMPLATE_QUALITY_LOW
-             * @enum {string}
-             */
-            code: "NUMBER_RESTRICTED" | "NUMBER_QUALITY_LOW" | "RECIPIENT_IS_SENDER" | "RECIPIENT_DOUBTFUL" | "RECIPIENT_FAILED_BEFORE" | "TEMPLATE_QUALITY_LOW" | "TEMPLATE_VALUES_UNUSED" | "MARKETING_TO_UNITED_STATES" | "NOT_CONVERSATION_OWNER" | "WINDOW_CLOSES_BEFORE_SEND" | "EXPIRES_BEFORE_SEND" | "MEDIA_LINK_NOT_CHECKED" | "MEDIA_FIELD_NOT_SENT";
+            /** @example TEMPLATE_QUALITY_LOW */
+            code: components["schemas"]["WarningCode"];
             /** @example template.name */
             field?: string;
             /** @example WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them. */
@@ -3593,8 +1919,22 @@ export interface components {
              */
             message_send_ttl_seconds?: number;
         };
+        ErrorDetail: {
+            /**
+             * @description Path of the field; empty: the body as a whole.
+             * @example text.body
+             */
+            field: string;
+            /** @example text.body must be 1 to 4096 characters long. */
+            message: string;
+            /**
+             * @description Which rule it breaks.
+             * @example length
+             */
+            rule: string;
+        };
         /** @description Every error answer. Beside the fields named here stand those of its code. */
-        Error: {
+        ErrorResponse: {
             error: {
                 /**
                  * @description Stable; decide by it.
@@ -3616,20 +1956,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        ErrorDetail: {
-            /**
-             * @description Path of the field; empty: the body as a whole.
-             * @example text.body
-             */
-            field: string;
-            /** @example text.body must be 1 to 4096 characters long. */
-            message: string;
-            /**
-             * @description Which rule it breaks.
-             * @example length
-             */
-            rule: string;
-        };
         EventsResponse: {
             /**
              * @description Each as a webhook delivery brings it; by `type`.
@@ -3644,6 +1970,12 @@ export interface components {
              *           "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
              *           "client_message_id": "order-4711",
              *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+             *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+             *           "type": "text",
+             *           "tag": "spring-sale",
+             *           "metadata": {
+             *             "customer": "c-17"
+             *           },
              *           "to": "15550100009",
              *           "recipient": null,
              *           "status": "delivered",
@@ -3666,7 +1998,7 @@ export interface components {
              */
             data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
-             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment.
+             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
              */
             done: boolean;
@@ -3692,6 +2024,28 @@ export interface components {
             /** @example The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. */
             summary: string;
         };
+        /**
+         * FailureCategory
+         * @description Why it failed, in terms that stay the same whatever WhatsApp calls it. Later versions may have more.
+         * @example invalid_recipient
+         * @example recipient_unreachable
+         * @example service_window_closed
+         * @example template_unavailable
+         * @example invalid_content
+         * @example media_error
+         * @example rate_limited
+         * @example recipient_limit
+         * @example opted_out
+         * @example not_conversation_owner
+         * @example account_restricted
+         * @example sender_not_ready
+         * @example authentication
+         * @example platform_unavailable
+         * @example expired
+         * @example canceled
+         * @example unknown
+         */
+        FailureCategory: string;
         InboundContextResponse: {
             forwarded?: boolean;
             frequently_forwarded?: boolean;
@@ -3722,6 +2076,47 @@ export interface components {
         JournalResponse: {
             data: components["schemas"]["MessageListItem"][];
             pagination: components["schemas"]["JournalPagination"];
+        };
+        KeyData: {
+            /**
+             * Format: date-time
+             * @description Null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description `test`: a key of a sandbox project, which sends nothing.
+             * @example live
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /**
+             * @description As it was given when the key was made.
+             * @example orders-service
+             */
+            name: string;
+            /**
+             * @description Of a key for one-time codes; null: one of the workspace.
+             * @example null
+             */
+            otp_project: components["schemas"]["ProjectOfKey"] | null;
+            rate_limit: components["schemas"]["RateOfKey"];
+            /**
+             * @example [
+             *       "messages:read",
+             *       "messages:write"
+             *     ]
+             */
+            scopes: ("connections:read" | "messages:read" | "messages:write" | "templates:read" | "templates:write" | "profile:read" | "profile:write" | "media:read" | "media:write" | "webhooks:read" | "webhooks:write" | "otp:send" | "otp:verify" | "otp:read")[];
+            /**
+             * @description Of Herald.
+             * @example 0.1.0
+             */
+            version: string;
+            workspace: components["schemas"]["WorkspaceOfKey"];
+        };
+        KeyResponse: {
+            data: components["schemas"]["KeyData"];
         };
         /** MediaFailedEvent */
         MediaFailedEvent: {
@@ -3923,6 +2318,39 @@ export interface components {
              */
             voice: boolean;
         };
+        MessageCheck: {
+            /**
+             * Format: uuid
+             * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            conversation_id?: string | null;
+            /**
+             * @example you
+             * @enum {string}
+             */
+            owner?: "you" | "other" | "unknown";
+            /** @example null */
+            owner_role?: string | null;
+            /** @example [] */
+            problems: ({
+                code: string;
+                details?: components["schemas"]["ErrorDetail"][];
+                /** Format: uri */
+                doc_url: string;
+                message: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            queue: components["schemas"]["CheckedQueue"];
+            rendered: components["schemas"]["RenderedMessageResponse"];
+            /** @example true */
+            sendable: boolean;
+            warnings: components["schemas"]["CheckWarningResponse"][];
+            window?: components["schemas"]["CheckedWindow"];
+        };
+        MessageCheckResponse: {
+            data: components["schemas"]["MessageCheck"];
+        };
         MessageErrorResponse: {
             /** @example 131026 */
             code: string;
@@ -3940,6 +2368,13 @@ export interface components {
              */
             connection_id: string;
             contact: components["schemas"]["ContactResponse"];
+            /**
+             * @description The variant's object as it was sent or received.
+             * @example {
+             *       "body": "Your table is ready."
+             *     }
+             */
+            content: components["schemas"]["ReceivedContent"];
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -3957,7 +2392,7 @@ export interface components {
              */
             direction: "outbound" | "inbound";
             /** @example null */
-            failure_category: string | null;
+            failure_category: components["schemas"]["FailureCategory"] | null;
             /** @example 15550100002 */
             from: string | null;
             /**
@@ -3974,8 +2409,23 @@ export interface components {
             identity?: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: uuid
+             * @description The file that it sends, refers to, or that came with it: GET /media/{id}/url.
+             * @example null
+             */
+            media_object_id: string | null;
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
+            /**
+             * @description Your own strings, as sent.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /**
              * @description Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages.
              * @example {
@@ -4004,6 +2454,11 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
+             * Format: uuid
+             * @example null
+             */
+            reply_to_message_id: string | null;
+            /**
              * Format: date-time
              * @description When it is to go. Only while the message is scheduled.
              * @example 2026-11-24T09:00:00.000Z
@@ -4019,6 +2474,11 @@ export interface components {
              * @enum {string}
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+            /**
+             * @description The group of messages that it belongs to; null of received messages, and where it has none.
+             * @example spring-sale
+             */
+            tag: string | null;
             /**
              * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
@@ -4047,10 +2507,7 @@ export interface components {
                     phone: string | null;
                     user_id: string | null;
                 };
-                /** @description What was received, by its `type`, in the terms of the platform. */
-                content: {
-                    [key: string]: unknown;
-                };
+                content: components["schemas"]["ReceivedContent"];
                 context?: {
                     forwarded?: boolean;
                     frequently_forwarded?: boolean;
@@ -4092,6 +2549,9 @@ export interface components {
                      */
                     media_object_id: string | null;
                     meta_message_id: string | null;
+                    metadata: {
+                        [key: string]: string;
+                    } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
                     /**
@@ -4103,6 +2563,7 @@ export interface components {
                     standby: boolean;
                     /** @constant */
                     status: "received";
+                    tag: string | null;
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
@@ -4164,9 +2625,7 @@ export interface components {
              *       "body": "Your table is ready."
              *     }
              */
-            content: {
-                [key: string]: unknown;
-            };
+            content: components["schemas"]["ReceivedContent"];
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -4208,7 +2667,7 @@ export interface components {
              */
             failed_at: string | null;
             /** @example null */
-            failure_category: string | null;
+            failure_category: components["schemas"]["FailureCategory"] | null;
             /** @example 15550100002 */
             from: string | null;
             /**
@@ -4233,6 +2692,15 @@ export interface components {
             media_object_id: string | null;
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
+            /**
+             * @description Your own strings, as sent.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /**
              * Format: date-time
              * @description When the next attempt is due, while the message is queued.
@@ -4309,6 +2777,11 @@ export interface components {
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
             /**
+             * @description The group of messages that it belongs to; null of received messages, and where it has none.
+             * @example spring-sale
+             */
+            tag: string | null;
+            /**
              * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
              */
@@ -4338,10 +2811,7 @@ export interface components {
                     phone: string | null;
                     user_id: string | null;
                 };
-                /** @description What was received, by its `type`, in the terms of the platform. */
-                content: {
-                    [key: string]: unknown;
-                };
+                content: components["schemas"]["ReceivedContent"];
                 context?: {
                     forwarded?: boolean;
                     frequently_forwarded?: boolean;
@@ -4383,6 +2853,9 @@ export interface components {
                      */
                     media_object_id: string | null;
                     meta_message_id: string | null;
+                    metadata: {
+                        [key: string]: string;
+                    } | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
                     /**
@@ -4394,6 +2867,7 @@ export interface components {
                     standby: boolean;
                     /** @constant */
                     status: "received";
+                    tag: string | null;
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
@@ -4444,15 +2918,23 @@ export interface components {
                 client_message_id: string | null;
                 /** Format: uuid */
                 connection_id: string;
+                /**
+                 * Format: uuid
+                 * @description Null where the contact was erased.
+                 */
+                conversation_id: string | null;
                 /** @description Why it failed, in the words of the platform. */
                 error: {
                     code: string;
                     message: string;
                 } | null;
-                /** @enum {string|null} */
-                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
+                failure_category: components["schemas"]["FailureCategory"] | null;
                 /** Format: uuid */
                 message_id: string;
+                /** @description Your own strings, as sent. */
+                metadata: {
+                    [key: string]: string;
+                } | null;
                 /**
                  * Format: date-time
                  * @description When the message came to this state; the platform reports whole seconds.
@@ -4475,6 +2957,7 @@ export interface components {
                 sequence: number;
                 /** @enum {string} */
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                tag: string | null;
                 /**
                  * @description Only where POST /webhook/test made it: an example, about nothing that exists.
                  * @constant
@@ -4482,6 +2965,7 @@ export interface components {
                 test?: true;
                 /** @description The recipient; null where it is addressed to a user id. */
                 to: string | null;
+                type: string;
             };
             /**
              * Format: uuid
@@ -4688,9 +3172,10 @@ export interface components {
              * @example en_US
              */
             language?: string;
-            /** @description In their place, for header and body only: the values in the order of the numbers, or of the first appearance. */
+            /** @description In their place the values alone, as a message takes them: in the order of the numbers, or of the first appearance. */
             parameters?: {
                 body?: string[];
+                buttons?: string[];
                 header?: string[];
             };
             /**
@@ -4749,6 +3234,21 @@ export interface components {
              *     ]
              */
             websites: string[];
+        };
+        ProjectOfKey: {
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8ea0
+             */
+            id: string;
+            /**
+             * @description `sandbox` sends nothing.
+             * @example live
+             * @enum {string}
+             */
+            mode: "sandbox" | "live";
+            /** @example Login */
+            name: string;
         };
         PutOptOutRequest: {
             /**
@@ -4813,6 +3313,18 @@ export interface components {
         QueuedMessageResponse: {
             data: components["schemas"]["QueuedMessage"];
         };
+        RateOfKey: {
+            /**
+             * @description Requests at once.
+             * @example 100
+             */
+            burst: number;
+            /**
+             * @description Requests a second, over time.
+             * @example 50
+             */
+            per_second: number;
+        };
         ReadMessage: {
             /**
              * Format: uuid
@@ -4838,6 +3350,172 @@ export interface components {
         };
         ReadMessageResponse: {
             data: components["schemas"]["ReadMessage"];
+        };
+        /**
+         * ReceivedButton
+         * @description `content` of `type`: button.
+         */
+        ReceivedButton: {
+            payload?: string;
+            text: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedContacts
+         * @description `content` of `type`: contacts.
+         */
+        ReceivedContacts: {
+            contacts: ({
+                name?: {
+                    formatted_name?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            })[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedContent
+         * @description By the `type` of the message; of a sent one the object that was sent. Later versions may have more forms.
+         */
+        ReceivedContent: components["schemas"]["ReceivedText"] | components["schemas"]["ReceivedFile"] | components["schemas"]["ReceivedLocation"] | components["schemas"]["ReceivedContacts"] | components["schemas"]["ReceivedButton"] | components["schemas"]["ReceivedInteractive"] | components["schemas"]["ReceivedReaction"] | components["schemas"]["ReceivedOrder"] | components["schemas"]["ReceivedSystem"] | components["schemas"]["ReceivedUnsupported"] | components["schemas"]["ReceivedOther"];
+        /**
+         * ReceivedFile
+         * @description `content` of `type`: image, video, audio, document, sticker.
+         */
+        ReceivedFile: {
+            animated?: boolean;
+            caption?: string;
+            filename?: string;
+            id: string;
+            mime_type?: string;
+            sha256?: string;
+            voice?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedInteractive
+         * @description `content` of `type`: interactive.
+         */
+        ReceivedInteractive: {
+            button_reply?: {
+                description?: string;
+                id: string;
+                title: string;
+            } & {
+                [key: string]: unknown;
+            };
+            list_reply?: {
+                description?: string;
+                id: string;
+                title: string;
+            } & {
+                [key: string]: unknown;
+            };
+            nfm_reply?: {
+                body?: string;
+                name?: string;
+                response_json: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /**
+             * @example button_reply
+             * @example list_reply
+             * @example nfm_reply
+             */
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedLocation
+         * @description `content` of `type`: location.
+         */
+        ReceivedLocation: {
+            address?: string;
+            latitude: number;
+            longitude: number;
+            name?: string;
+            url?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedOrder
+         * @description `content` of `type`: order.
+         */
+        ReceivedOrder: {
+            catalog_id?: string;
+            product_items: ({
+                currency?: string;
+                item_price?: number;
+                product_retailer_id: string;
+                quantity?: number;
+            } & {
+                [key: string]: unknown;
+            })[];
+            text?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedOther
+         * @description What has no form of its own, and kinds that WhatsApp adds later.
+         */
+        ReceivedOther: {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedReaction
+         * @description `content` of `type`: reaction.
+         */
+        ReceivedReaction: {
+            emoji?: string;
+            message_id: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedSystem
+         * @description `content` of `type`: system.
+         */
+        ReceivedSystem: {
+            body: string;
+            type?: string;
+            user_id?: string;
+            wa_id?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedText
+         * @description `content` of `type`: text.
+         */
+        ReceivedText: {
+            body: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReceivedUnsupported
+         * @description `content` of `type`: unsupported.
+         */
+        ReceivedUnsupported: {
+            errors: ({
+                code?: number;
+                message?: string;
+                title?: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+        } & {
+            [key: string]: unknown;
         };
         RenderedButtonResponse: {
             /** @example 123456 */
@@ -4918,7 +3596,10 @@ export interface components {
             /** @description Send again although the message may have been sent already. Default: false. */
             confirm_outcome_unknown?: boolean;
         };
-        /** SendAddressRequest */
+        /**
+         * SendAddressRequest
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendAddressRequest: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -4967,6 +3648,7 @@ export interface components {
                     /** @constant */
                     type: "text";
                 } | {
+                    /** @description Exactly one of `id` and `link` is given. */
                     image: {
                         /** @description Id of a file: ours from POST /media, or one of the platform. */
                         id?: string;
@@ -4976,12 +3658,13 @@ export interface components {
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
-                    } & (unknown | unknown);
+                    };
                     /** @constant */
                     type: "image";
                 } | {
                     /** @constant */
                     type: "video";
+                    /** @description Exactly one of `id` and `link` is given. */
                     video: {
                         /** @description Id of a file: ours from POST /media, or one of the platform. */
                         id?: string;
@@ -4991,8 +3674,9 @@ export interface components {
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
-                    } & (unknown | unknown);
+                    };
                 } | {
+                    /** @description Exactly one of `id` and `link` is given. */
                     document: {
                         filename?: string;
                         /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -5003,7 +3687,7 @@ export interface components {
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
-                    } & (unknown | unknown);
+                    };
                     /** @constant */
                     type: "document";
                 };
@@ -5015,6 +3699,15 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5032,7 +3725,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5043,8 +3741,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "interactive";
-        } & (unknown | unknown);
-        /** SendAudio */
+        };
+        /**
+         * SendAudio
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendAudio: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5053,6 +3754,7 @@ export interface components {
              * @description The sending number, from GET /connections.
              */
             connection_id: string;
+            /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
@@ -5068,15 +3770,21 @@ export interface components {
                 link?: string;
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
+            };
             /**
              * Format: uuid
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5094,7 +3802,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5105,7 +3818,7 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "audio";
-        } & (unknown | unknown);
+        };
         SendBatchResponse: {
             data: components["schemas"]["BatchedMessage"][];
             /** @example [] */
@@ -5118,7 +3831,10 @@ export interface components {
                 [key: string]: unknown;
             })[];
         };
-        /** SendCarousel */
+        /**
+         * SendCarousel
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendCarousel: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5169,6 +3885,7 @@ export interface components {
                          */
                         card_index: number;
                         header: {
+                            /** @description Exactly one of `id` and `link` is given. */
                             image: {
                                 /** @description Id of a file: ours from POST /media, or one of the platform. */
                                 id?: string;
@@ -5178,12 +3895,13 @@ export interface components {
                                  * @example https://example.com/menu.pdf
                                  */
                                 link?: string;
-                            } & (unknown | unknown);
+                            };
                             /** @constant */
                             type: "image";
                         } | {
                             /** @constant */
                             type: "video";
+                            /** @description Exactly one of `id` and `link` is given. */
                             video: {
                                 /** @description Id of a file: ours from POST /media, or one of the platform. */
                                 id?: string;
@@ -5193,7 +3911,7 @@ export interface components {
                                  * @example https://example.com/menu.pdf
                                  */
                                 link?: string;
-                            } & (unknown | unknown);
+                            };
                         };
                         /** @enum {string} */
                         type?: "cta_url" | "button" | "quick_reply";
@@ -5232,6 +3950,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5248,7 +3975,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5259,8 +3991,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "interactive";
-        } & (unknown | unknown);
-        /** SendCatalog */
+        };
+        /**
+         * SendCatalog
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendCatalog: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5297,6 +4032,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5313,7 +4057,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5324,8 +4073,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "interactive";
-        } & (unknown | unknown);
-        /** SendContacts */
+        };
+        /**
+         * SendContacts
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendContacts: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5403,6 +4155,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5419,7 +4180,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5430,8 +4196,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "contacts";
-        } & (unknown | unknown);
-        /** SendCtaUrl */
+        };
+        /**
+         * SendCtaUrl
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendCtaUrl: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5470,6 +4239,7 @@ export interface components {
                     /** @constant */
                     type: "text";
                 } | {
+                    /** @description Exactly one of `id` and `link` is given. */
                     image: {
                         /** @description Id of a file: ours from POST /media, or one of the platform. */
                         id?: string;
@@ -5479,12 +4249,13 @@ export interface components {
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
-                    } & (unknown | unknown);
+                    };
                     /** @constant */
                     type: "image";
                 } | {
                     /** @constant */
                     type: "video";
+                    /** @description Exactly one of `id` and `link` is given. */
                     video: {
                         /** @description Id of a file: ours from POST /media, or one of the platform. */
                         id?: string;
@@ -5494,8 +4265,9 @@ export interface components {
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
-                    } & (unknown | unknown);
+                    };
                 } | {
+                    /** @description Exactly one of `id` and `link` is given. */
                     document: {
                         filename?: string;
                         /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -5506,7 +4278,7 @@ export interface components {
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
-                    } & (unknown | unknown);
+                    };
                     /** @constant */
                     type: "document";
                 };
@@ -5518,6 +4290,15 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5535,7 +4316,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5546,8 +4332,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "interactive";
-        } & (unknown | unknown);
-        /** SendDocument */
+        };
+        /**
+         * SendDocument
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendDocument: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5556,6 +4345,7 @@ export interface components {
              * @description The sending number, from GET /connections.
              */
             connection_id: string;
+            /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
@@ -5571,15 +4361,21 @@ export interface components {
                 link?: string;
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
+            };
             /**
              * Format: uuid
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5597,7 +4393,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5608,8 +4409,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "document";
-        } & (unknown | unknown);
-        /** SendFlow */
+        };
+        /**
+         * SendFlow
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendFlow: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5622,6 +4426,7 @@ export interface components {
                 action: {
                     /** @constant */
                     name: "flow";
+                    /** @description Exactly one of `flow_id` and `flow_name` is given. */
                     parameters: {
                         /** @enum {string} */
                         flow_action?: "navigate" | "data_exchange";
@@ -5661,7 +4466,7 @@ export interface components {
                          * @enum {string}
                          */
                         mode?: "draft" | "published";
-                    } & (unknown | unknown);
+                    };
                 };
                 body: {
                     /** @description The text. */
@@ -5675,6 +4480,7 @@ export interface components {
                     /** @constant */
                     type: "text";
                 } | {
+                    /** @description Exactly one of `id` and `link` is given. */
                     image: {
                         /** @description Id of a file: ours from POST /media, or one of the platform. */
                         id?: string;
@@ -5684,12 +4490,13 @@ export interface components {
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
-                    } & (unknown | unknown);
+                    };
                     /** @constant */
                     type: "image";
                 } | {
                     /** @constant */
                     type: "video";
+                    /** @description Exactly one of `id` and `link` is given. */
                     video: {
                         /** @description Id of a file: ours from POST /media, or one of the platform. */
                         id?: string;
@@ -5699,8 +4506,9 @@ export interface components {
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
-                    } & (unknown | unknown);
+                    };
                 } | {
+                    /** @description Exactly one of `id` and `link` is given. */
                     document: {
                         filename?: string;
                         /** @description Id of a file: ours from POST /media, or one of the platform. */
@@ -5711,7 +4519,7 @@ export interface components {
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
-                    } & (unknown | unknown);
+                    };
                     /** @constant */
                     type: "document";
                 };
@@ -5723,6 +4531,15 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5740,7 +4557,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5751,8 +4573,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "interactive";
-        } & (unknown | unknown);
-        /** SendImage */
+        };
+        /**
+         * SendImage
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendImage: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5761,6 +4586,7 @@ export interface components {
              * @description The sending number, from GET /connections.
              */
             connection_id: string;
+            /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
@@ -5776,15 +4602,21 @@ export interface components {
                 link?: string;
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
+            };
             /**
              * Format: uuid
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -5802,7 +4634,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5813,8 +4650,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "image";
-        } & (unknown | unknown);
-        /** SendInteractive */
+        };
+        /**
+         * SendInteractive
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendInteractive: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5891,6 +4731,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5907,7 +4756,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5918,8 +4772,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "interactive";
-        } & (unknown | unknown);
-        /** SendLegacyText */
+        };
+        /**
+         * SendLegacyText
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendLegacyText: {
             /**
              * @description The text.
@@ -5939,6 +4796,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -5955,7 +4821,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -5964,8 +4835,11 @@ export interface components {
              * @example 3600
              */
             ttl_seconds?: number;
-        } & (unknown | unknown);
-        /** SendLocation */
+        };
+        /**
+         * SendLocation
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendLocation: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -6002,6 +4876,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6018,7 +4901,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -6029,8 +4917,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "location";
-        } & (unknown | unknown);
-        /** SendLocationRequest */
+        };
+        /**
+         * SendLocationRequest
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendLocationRequest: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -6060,6 +4951,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6076,7 +4976,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -6087,7 +4992,12 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "interactive";
-        } & (unknown | unknown);
+        };
+        /**
+         * SendMessage
+         * @description One of the forms below; `type` and, of interactive messages, `interactive.type` say which.
+         */
+        SendMessage: components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
         SendOtpRequest: {
             /**
              * @description How it is sent; WhatsApp is the only way. Default: whatsapp.
@@ -6102,7 +5012,10 @@ export interface components {
             /** @description Seconds for which the code is valid. Default: 300. */
             ttl?: number;
         };
-        /** SendProduct */
+        /**
+         * SendProduct
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendProduct: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -6140,6 +5053,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6156,7 +5078,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -6167,8 +5094,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "interactive";
-        } & (unknown | unknown);
-        /** SendProductList */
+        };
+        /**
+         * SendProductList
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendProductList: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -6218,6 +5148,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6234,7 +5173,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -6245,8 +5189,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "interactive";
-        } & (unknown | unknown);
-        /** SendReaction */
+        };
+        /**
+         * SendReaction
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendReaction: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -6260,6 +5207,15 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -6284,7 +5240,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -6295,8 +5256,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "reaction";
-        } & (unknown | unknown);
-        /** SendSticker */
+        };
+        /**
+         * SendSticker
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendSticker: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -6305,6 +5269,7 @@ export interface components {
              * @description The sending number, from GET /connections.
              */
             connection_id: string;
+            /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
@@ -6320,15 +5285,21 @@ export interface components {
                 link?: string;
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
+            };
             /**
              * Format: uuid
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -6346,7 +5317,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -6357,8 +5333,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "sticker";
-        } & (unknown | unknown);
-        /** SendTemplate */
+        };
+        /**
+         * SendTemplate
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendTemplate: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -6373,6 +5352,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6388,6 +5376,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -6396,7 +5389,7 @@ export interface components {
                 } & {
                     [key: string]: unknown;
                 })[];
-                language: {
+                language: ({
                     /**
                      * @description Language of the template.
                      * @example en_US
@@ -6404,17 +5397,26 @@ export interface components {
                     code: string;
                 } & {
                     [key: string]: unknown;
-                };
+                }) | string;
                 /**
                  * @description Name of an approved template.
                  * @example order_update
                  */
                 name: string;
+                /** @description In the place of `components`: the values alone. */
+                parameters?: {
+                    /** @description In the order of the numbers, or of the first appearance. */
+                    body?: string[];
+                    /** @description Of the buttons that have a variable, in their order. */
+                    buttons?: string[];
+                    /** @description Texts, or the file: an `https://` address or the file's id. */
+                    header?: string[];
+                };
             } & {
                 [key: string]: unknown;
             };
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -6425,8 +5427,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "template";
-        } & (unknown | unknown);
-        /** SendText */
+        };
+        /**
+         * SendText
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendText: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -6441,6 +5446,15 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
              */
@@ -6456,6 +5470,11 @@ export interface components {
              * @example 2026-11-24T09:00:00.000Z
              */
             send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
             text: {
                 /**
                  * @description The text.
@@ -6466,7 +5485,7 @@ export interface components {
                 preview_url?: boolean;
             };
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -6477,8 +5496,11 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "text";
-        } & (unknown | unknown);
-        /** SendVideo */
+        };
+        /**
+         * SendVideo
+         * @description Exactly one of `to` and `recipient` is given.
+         */
         SendVideo: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -6487,6 +5509,7 @@ export interface components {
              * @description The sending number, from GET /connections.
              */
             connection_id: string;
+            /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
                 caption?: string;
@@ -6502,15 +5525,21 @@ export interface components {
                 link?: string;
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
-            } & (unknown | unknown | {
-                id?: unknown;
-                link?: unknown;
-            });
+            };
             /**
              * Format: uuid
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
              * @example DE.17952480013491208655
@@ -6528,7 +5557,12 @@ export interface components {
              */
             send_at?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
@@ -6539,9 +5573,12 @@ export interface components {
             ttl_seconds?: number;
             /** @constant */
             type: "video";
-        } & (unknown | unknown);
+        };
         SingleConversationResponse: {
             data: components["schemas"]["ConversationResponse"];
+        };
+        SingleDeliveryResponse: {
+            data: components["schemas"]["DeliveryResponse"];
         };
         SingleMediaResponse: {
             data: components["schemas"]["MediaResponse"];
@@ -6984,6 +6021,25 @@ export interface components {
              */
             until: string | null;
         };
+        /**
+         * WarningCode
+         * @description Stable. Later versions may have more.
+         * @example NUMBER_RESTRICTED
+         * @example NUMBER_QUALITY_LOW
+         * @example RECIPIENT_IS_SENDER
+         * @example RECIPIENT_DOUBTFUL
+         * @example RECIPIENT_FAILED_BEFORE
+         * @example TEMPLATE_QUALITY_LOW
+         * @example TEMPLATE_VALUES_UNUSED
+         * @example MARKETING_TO_UNITED_STATES
+         * @example NOT_CONVERSATION_OWNER
+         * @example WINDOW_CLOSES_BEFORE_SEND
+         * @example EXPIRES_BEFORE_SEND
+         * @example MEDIA_LINK_NOT_CHECKED
+         * @example MEDIA_FIELD_NOT_SENT
+         * @example ACTION_REFUSED
+         */
+        WarningCode: string;
         WebhookResponse: {
             data: components["schemas"]["WebhookSettings"];
         };
@@ -7169,8 +6225,767 @@ export interface components {
         WebhookWithSecretResponse: {
             data: components["schemas"]["WebhookSettingsWithSecret"];
         };
+        WorkspaceOfKey: {
+            /**
+             * Format: uuid
+             * @example 01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f
+             */
+            id: string;
+            /** @example Example Ltd */
+            name: string;
+        };
     };
-    responses: never;
+    responses: {
+        /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+        Refused400_INVALID_REQUEST: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+         *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+         */
+        Refused400_INVALID_REQUEST_PLATFORM_REJECTED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+         *     - [`MEDIA_STORAGE_FULL`](/docs/errors#MEDIA_STORAGE_FULL): The file would bring the workspace's stored files beyond its limit. Files that customers sent count too.
+         *     - [`MEDIA_TOO_LARGE`](/docs/errors#MEDIA_TOO_LARGE): The file is over the platform's limit for its type, or over 32 MiB.
+         *     - [`MEDIA_TYPE_NOT_SUPPORTED`](/docs/errors#MEDIA_TYPE_NOT_SUPPORTED): The bytes of the file are of a type that the platform does not take, or of another than `type` or the Content-Type of the part says.
+         */
+        Refused400_media_upload: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_KEY_INVALID`](/docs/errors#IDEMPOTENCY_KEY_INVALID): The header Idempotency-Key is not of the form that the endpoint takes.
+         *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+         *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+         */
+        Refused400_messages_retry: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_KEY_INVALID`](/docs/errors#IDEMPOTENCY_KEY_INVALID): The header Idempotency-Key is not of the form that the endpoint takes.
+         *     - [`IDEMPOTENCY_KEY_REQUIRED`](/docs/errors#IDEMPOTENCY_KEY_REQUIRED): The header Idempotency-Key is missing.
+         *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+         *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+         */
+        Refused400_messages_send: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_KEY_INVALID`](/docs/errors#IDEMPOTENCY_KEY_INVALID): The header Idempotency-Key is not of the form that the endpoint takes.
+         *     - [`IDEMPOTENCY_KEY_REQUIRED`](/docs/errors#IDEMPOTENCY_KEY_REQUIRED): The header Idempotency-Key is missing.
+         *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+         *     - [`OTP_RECIPIENT_INVALID`](/docs/errors#OTP_RECIPIENT_INVALID): The number is impossible, of a kind that has no WhatsApp, or of a country that the project does not allow.
+         */
+        Refused400_otp_send: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+         *     - [`OTP_ATTEMPTS_EXHAUSTED`](/docs/errors#OTP_ATTEMPTS_EXHAUSTED): The `rule` in `details` says why: `too_many_attempts`, 5 codes were tried for this id; `too_many_wrong_codes`, 20 wrong ones for its number within 24 hours.
+         *     - [`OTP_CODE_ALREADY_USED`](/docs/errors#OTP_CODE_ALREADY_USED): The code was verified before.
+         *     - [`OTP_CODE_EXPIRED`](/docs/errors#OTP_CODE_EXPIRED): The time of the code is over, a newer code was sent to the number, or it could not be sent.
+         *     - [`OTP_CODE_INCORRECT`](/docs/errors#OTP_CODE_INCORRECT): The code is wrong, or the id names no challenge of this project.
+         */
+        Refused400_otp_verify: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+         *     - [`WEBHOOK_SECRET_DIFFERS`](/docs/errors#WEBHOOK_SECRET_DIFFERS): `secret` of PUT /webhook is not the present one of the webhook, which keeps its secret.
+         *     - [`WEBHOOK_URL_NOT_ALLOWED`](/docs/errors#WEBHOOK_URL_NOT_ALLOWED): The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `ip_literal`, `private_address`, `unresolvable` or `credentials_in_url`.
+         */
+        Refused400_webhook_put: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+         *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+         *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+         *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+         */
+        Refused401: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`OTP_PACKAGE_EXHAUSTED`](/docs/errors#OTP_PACKAGE_EXHAUSTED): As many codes as the project's package for that country allows were accepted in this calendar month (UTC).
+         *     - [`OTP_PACKAGE_REQUIRED`](/docs/errors#OTP_PACKAGE_REQUIRED): A live code was asked for a number of a country for which the project has no package.
+         */
+        Refused402_OTP_PACKAGE_EXHAUSTED_OTP_PACKAGE_REQUIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
+        Refused402_SUBSCRIPTION_REQUIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
+         *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+         */
+        Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+        Refused403_SCOPE_REQUIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
+        Refused404_CONNECTION_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+         *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
+         */
+        Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`CONVERSATION_NOT_FOUND`](/docs/errors#CONVERSATION_NOT_FOUND): The id names no conversation of this key's workspace, or its contact was erased. */
+        Refused404_CONVERSATION_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes. */
+        Refused404_MEDIA_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
+        Refused404_MESSAGE_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`OPT_OUT_NOT_FOUND`](/docs/errors#OPT_OUT_NOT_FOUND): The id names no opt-out of this key's workspace, it was removed, or its contact was erased. */
+        Refused404_OPT_OUT_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`OTP_NOT_FOUND`](/docs/errors#OTP_NOT_FOUND): The id names no challenge of this key's project. */
+        Refused404_OTP_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`WEBHOOK_DELIVERY_NOT_FOUND`](/docs/errors#WEBHOOK_DELIVERY_NOT_FOUND): The id names no delivery attempt of this workspace's webhook, or its event was removed after its time. */
+        Refused404_WEBHOOK_DELIVERY_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
+        Refused404_WEBHOOK_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`WEBHOOK_REPLAY_NOT_FOUND`](/docs/errors#WEBHOOK_REPLAY_NOT_FOUND): The id names no replay of this workspace's webhook, or it ended long ago. */
+        Refused404_WEBHOOK_REPLAY_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
+        Refused409_CONNECTION_NOT_READY: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
+         *     - [`CONTROL_NOT_ALLOWED`](/docs/errors#CONTROL_NOT_ALLOWED): This app does not own the conversation that it passes or releases, or takes one without being the escalation partner; `platform` has the words of WhatsApp.
+         */
+        Refused409_CONNECTION_NOT_READY_CONTROL_NOT_ALLOWED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
+         *     - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
+         */
+        Refused409_CONNECTION_NOT_READY_IDEMPOTENCY_KEY_REUSED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
+         *     - [`MESSAGE_NOT_RECEIVED`](/docs/errors#MESSAGE_NOT_RECEIVED): A message that you sent, or whose contact was erased, was to be marked as read.
+         */
+        Refused409_CONNECTION_NOT_READY_MESSAGE_NOT_RECEIVED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
+         *     - [`OTP_SENDER_NOT_READY`](/docs/errors#OTP_SENDER_NOT_READY): The service's own number is not set, or the platform refuses its token.
+         */
+        Refused409_IDEMPOTENCY_KEY_REUSED_OTP_SENDER_NOT_READY: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`MEDIA_PENDING`](/docs/errors#MEDIA_PENDING): The file came with a message and is not fetched yet, mostly for seconds after the message. */
+        Refused409_MEDIA_PENDING: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`MESSAGE_NOT_CANCELABLE`](/docs/errors#MESSAGE_NOT_CANCELABLE): A message was to be canceled that was taken for sending already, has an outcome, or was received. */
+        Refused409_MESSAGE_NOT_CANCELABLE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+         *     - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
+         *     - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
+         *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
+         *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
+         *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
+         *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
+         *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
+         *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
+         *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
+         *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
+         *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
+         *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
+         */
+        Refused409_messages_retry: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`OPT_OUT_NOT_YOURS`](/docs/errors#OPT_OUT_NOT_YOURS): An opt-out with `source: platform` was to be removed. */
+        Refused409_OPT_OUT_NOT_YOURS: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`WEBHOOK_REPLAY_RUNNING`](/docs/errors#WEBHOOK_REPLAY_RUNNING): POST /webhook/replay while another replay of the workspace is running or paused. */
+        Refused409_WEBHOOK_REPLAY_RUNNING: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`EVENT_CURSOR_EXPIRED`](/docs/errors#EVENT_CURSOR_EXPIRED): What follows the cursor `after` may be incomplete; `reason` says why: `retention`: it is older than events are kept, 30 days unless the installation says otherwise; `not_recorded`: the workspace had no webhook and did not read for so long, and events were not recorded meanwhile; `database_changed`: it was made on another database, before a restore or a failover that may have lost what it is about. */
+        Refused410_EVENT_CURSOR_EXPIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+        Refused413_PAYLOAD_TOO_LARGE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+        Refused415_UNSUPPORTED_CONTENT_TYPE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`BATCH_REFUSED`](/docs/errors#BATCH_REFUSED): A message of a strict batch cannot be sent. Nothing was stored.
+         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
+         */
+        Refused422_BATCH_REFUSED_VALIDATION_FAILED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+         *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
+         *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
+         *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
+         *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
+         *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
+         *     - [`SEND_AT_PASSED`](/docs/errors#SEND_AT_PASSED): The `send_at` of a message lies in the past, or less than 10 seconds ahead, by the time of Herald.
+         *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
+         *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
+         *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
+         *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
+         *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
+         */
+        Refused422_messages_send: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`. */
+        Refused422_VALIDATION_FAILED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`WEBHOOK_CONNECTION_NOT_FOUND`](/docs/errors#WEBHOOK_CONNECTION_NOT_FOUND): `connection_ids` of PUT /webhook has ids that are no number of the workspace; `details` names each. */
+        Refused422_WEBHOOK_CONNECTION_NOT_FOUND: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`WEBHOOK_REPLAY_TOO_LARGE`](/docs/errors#WEBHOOK_REPLAY_TOO_LARGE): POST /webhook/replay found more events than one replay may have, `limit`, or a million attempts to deliver them. */
+        Refused422_WEBHOOK_REPLAY_TOO_LARGE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         */
+        Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         */
+        Refused429_OTP_RESEND_TOO_SOON_RATE_LIMITED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+        Refused429_RATE_LIMITED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
+         */
+        Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+        Refused431_INVALID_REQUEST: {
+            headers: {
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+        Refused500_INTERNAL_ERROR: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+        Refused502_PLATFORM_UNAVAILABLE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+        Refused503_SERVICE_UNAVAILABLE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+        Refused504_PLATFORM_TIMEOUT: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: {
@@ -7244,101 +7059,13 @@ export interface operations {
                     "application/json": components["schemas"]["ConnectionListResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     profile_get: {
@@ -7382,153 +7109,17 @@ export interface operations {
                     "application/json": components["schemas"]["SingleProfileResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     profile_update: {
@@ -7588,182 +7179,19 @@ export interface operations {
                     "application/json": components["schemas"]["SingleProfileResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     templates_list: {
@@ -7854,143 +7282,16 @@ export interface operations {
                     "application/json": components["schemas"]["TemplateListResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     templates_create: {
@@ -8067,182 +7368,19 @@ export interface operations {
                     "application/json": components["schemas"]["SingleTemplateResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     templates_get: {
@@ -8325,146 +7463,16 @@ export interface operations {
                     "application/json": components["schemas"]["TemplateVersionsResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
-             */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     templates_remove: {
@@ -8505,159 +7513,17 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedTemplateResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
-             */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     templates_edit: {
@@ -8736,185 +7602,19 @@ export interface operations {
                     "application/json": components["schemas"]["SingleTemplateResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
-             */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     templates_preview: {
@@ -8971,185 +7671,19 @@ export interface operations {
                     "application/json": components["schemas"]["PreviewResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
-             */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`. */
-            422: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND_TEMPLATE_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_VALIDATION_FAILED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     conversations_list: {
@@ -9167,6 +7701,8 @@ export interface operations {
                 recipient?: string;
                 /** @description Only those with the contact who has this number. */
                 to?: string;
+                /** @description `true`: only those with messages that wait to be read, as `unread_count` counts them. */
+                unread?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -9210,6 +7746,11 @@ export interface operations {
                      *             },
                      *             "type": "text",
                      *             "body": "Your table is ready.",
+                     *             "content": {
+                     *               "body": "Your table is ready."
+                     *             },
+                     *             "media_object_id": null,
+                     *             "reply_to_message_id": null,
                      *             "status": "delivered",
                      *             "failure_category": null,
                      *             "pricing": {
@@ -9220,6 +7761,10 @@ export interface operations {
                      *               "model": "PMP"
                      *             },
                      *             "client_message_id": "order-4711",
+                     *             "tag": "spring-sale",
+                     *             "metadata": {
+                     *               "customer": "c-17"
+                     *             },
                      *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *             "created_at": "2026-11-21T08:00:00.125Z",
                      *             "standby": false,
@@ -9253,114 +7798,14 @@ export interface operations {
                     "application/json": components["schemas"]["ConversationsResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     conversations_get: {
@@ -9410,6 +7855,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -9420,6 +7870,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -9448,114 +7902,14 @@ export interface operations {
                     "application/json": components["schemas"]["SingleConversationResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONVERSATION_NOT_FOUND`](/docs/errors#CONVERSATION_NOT_FOUND): The id names no conversation of this key's workspace, or its contact was erased. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONVERSATION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     conversations_control: {
@@ -9609,6 +7963,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -9619,6 +7978,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -9647,198 +8010,20 @@ export interface operations {
                     "application/json": components["schemas"]["SingleConversationResponse"] | components["schemas"]["ControlledConversationResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
-            402: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONVERSATION_NOT_FOUND`](/docs/errors#CONVERSATION_NOT_FOUND): The id names no conversation of this key's workspace, or its contact was erased. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
-             *     - [`CONTROL_NOT_ALLOWED`](/docs/errors#CONTROL_NOT_ALLOWED): This app does not own the conversation that it passes or releases, or takes one without being the escalation partner; `platform` has the words of WhatsApp.
-             */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONVERSATION_NOT_FOUND"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY_CONTROL_NOT_ALLOWED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     events_list: {
@@ -9853,6 +8038,8 @@ export interface operations {
                 limit?: number;
                 /** @description Only events of these types, separated by commas, such as `message.received,media.ready`; others are passed over. */
                 types?: string;
+                /** @description Seconds to wait for an event where none is there; 0: answer at once. */
+                wait?: number;
             };
             header?: never;
             path?: never;
@@ -9883,6 +8070,12 @@ export interface operations {
                      *             "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
                      *             "client_message_id": "order-4711",
                      *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "type": "text",
+                     *             "tag": "spring-sale",
+                     *             "metadata": {
+                     *               "customer": "c-17"
+                     *             },
                      *             "to": "15550100009",
                      *             "recipient": null,
                      *             "status": "delivered",
@@ -9910,8 +8103,27 @@ export interface operations {
                     "application/json": components["schemas"]["EventsResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            410: components["responses"]["Refused410_EVENT_CURSOR_EXPIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    keys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9920,104 +8132,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "orders-service",
+                     *         "scopes": [
+                     *           "messages:read",
+                     *           "messages:write"
+                     *         ],
+                     *         "mode": "live",
+                     *         "otp_project": null,
+                     *         "expires_at": null,
+                     *         "version": "0.1.0",
+                     *         "workspace": {
+                     *           "id": "01936f70-0a1b-7c2d-8e3f-4a5b6c7d8e9f",
+                     *           "name": "Example Ltd"
+                     *         },
+                     *         "rate_limit": {
+                     *           "per_second": 50,
+                     *           "burst": 100
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeyResponse"];
                 };
             };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`EVENT_CURSOR_EXPIRED`](/docs/errors#EVENT_CURSOR_EXPIRED): What follows the cursor `after` may be incomplete; `reason` says why: `retention`: it is older than events are kept, 30 days unless the installation says otherwise; `not_recorded`: the workspace had no webhook and did not read for so long, and events were not recorded meanwhile; `database_changed`: it was made on another database, before a restore or a failover that may have lost what it is about. */
-            410: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     media_list: {
@@ -10079,114 +8225,14 @@ export interface operations {
                     "application/json": components["schemas"]["MediaListResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     media_upload: {
@@ -10233,148 +8279,16 @@ export interface operations {
                     "application/json": components["schemas"]["SingleMediaResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`MEDIA_STORAGE_FULL`](/docs/errors#MEDIA_STORAGE_FULL): The file would bring the workspace's stored files beyond its limit. Files that customers sent count too.
-             *     - [`MEDIA_TOO_LARGE`](/docs/errors#MEDIA_TOO_LARGE): The file is over the platform's limit for its type, or over 32 MiB.
-             *     - [`MEDIA_TYPE_NOT_SUPPORTED`](/docs/errors#MEDIA_TYPE_NOT_SUPPORTED): The bytes of the file are of a type that the platform does not take, or of another than `type` or the Content-Type of the part says.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
-             *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
-             */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_media_upload"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     media_get: {
@@ -10420,114 +8334,14 @@ export interface operations {
                     "application/json": components["schemas"]["SingleMediaResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_MEDIA_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     media_delete: {
@@ -10553,114 +8367,14 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_MEDIA_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     media_link: {
@@ -10702,127 +8416,15 @@ export interface operations {
                     "application/json": components["schemas"]["MediaLinkResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MEDIA_PENDING`](/docs/errors#MEDIA_PENDING): The file came with a message and is not fetched yet, mostly for seconds after the message. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_MEDIA_NOT_FOUND"];
+            409: components["responses"]["Refused409_MEDIA_PENDING"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     messages_list: {
@@ -10848,6 +8450,8 @@ export interface operations {
                 recipient?: string;
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+                /** @description Messages of this group, as sent. */
+                tag?: string;
                 /** @description Outbound messages to this number. */
                 to?: string;
             };
@@ -10885,6 +8489,11 @@ export interface operations {
                      *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
+                     *           "content": {
+                     *             "body": "Your table is ready."
+                     *           },
+                     *           "media_object_id": null,
+                     *           "reply_to_message_id": null,
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "pricing": {
@@ -10895,6 +8504,10 @@ export interface operations {
                      *             "model": "PMP"
                      *           },
                      *           "client_message_id": "order-4711",
+                     *           "tag": "spring-sale",
+                     *           "metadata": {
+                     *             "customer": "c-17"
+                     *           },
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
                      *           "standby": false,
@@ -10920,114 +8533,14 @@ export interface operations {
                     "application/json": components["schemas"]["JournalResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     messages_send: {
@@ -11042,7 +8555,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
+                "application/json": components["schemas"]["SendMessage"];
             };
         };
         responses: {
@@ -11069,215 +8582,20 @@ export interface operations {
                     "application/json": components["schemas"]["QueuedMessageResponse"];
                 };
             };
-            /**
-             * @description - [`IDEMPOTENCY_KEY_INVALID`](/docs/errors#IDEMPOTENCY_KEY_INVALID): The header Idempotency-Key is not of the form that the endpoint takes.
-             *     - [`IDEMPOTENCY_KEY_REQUIRED`](/docs/errors#IDEMPOTENCY_KEY_REQUIRED): The header Idempotency-Key is missing.
-             *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
-            402: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
-             *     - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
-             */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
-             *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
-             *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
-             *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
-             *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
-             *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
-             *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
-             *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
-             *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
-             */
-            422: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
-             */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_messages_send"];
+            401: components["responses"]["Refused401"];
+            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY_IDEMPOTENCY_KEY_REUSED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_messages_send"];
+            429: components["responses"]["Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     messages_get: {
@@ -11319,6 +8637,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -11329,6 +8652,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -11343,16 +8670,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -11388,114 +8710,14 @@ export interface operations {
                     "application/json": components["schemas"]["SingleMessageResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_MESSAGE_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     messages_cancel: {
@@ -11537,6 +8759,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -11547,6 +8774,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -11561,16 +8792,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -11606,153 +8832,17 @@ export interface operations {
                     "application/json": components["schemas"]["SingleMessageResponse"] | components["schemas"]["CanceledMessageResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MESSAGE_NOT_CANCELABLE`](/docs/errors#MESSAGE_NOT_CANCELABLE): A message was to be canceled that was taken for sending already, has an outcome, or was received. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_MESSAGE_NOT_FOUND"];
+            409: components["responses"]["Refused409_MESSAGE_NOT_CANCELABLE"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     messages_read: {
@@ -11793,198 +8883,20 @@ export interface operations {
                     "application/json": components["schemas"]["ReadMessageResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
-            402: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
-             *     - [`MESSAGE_NOT_RECEIVED`](/docs/errors#MESSAGE_NOT_RECEIVED): A message that you sent, or whose contact was erased, was to be marked as read.
-             */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_MESSAGE_NOT_FOUND"];
+            409: components["responses"]["Refused409_CONNECTION_NOT_READY_MESSAGE_NOT_RECEIVED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     messages_retry: {
@@ -12035,6 +8947,11 @@ export interface operations {
                      *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
                      *         "status": "delivered",
                      *         "failure_category": null,
                      *         "pricing": {
@@ -12045,6 +8962,10 @@ export interface operations {
                      *           "model": "PMP"
                      *         },
                      *         "client_message_id": "order-4711",
+                     *         "tag": "spring-sale",
+                     *         "metadata": {
+                     *           "customer": "c-17"
+                     *         },
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
                      *         "standby": false,
@@ -12059,16 +8980,11 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "content": {
-                     *           "body": "Your table is ready."
-                     *         },
                      *         "error": {
                      *           "code": "131026",
                      *           "message": "Message undeliverable"
                      *         },
                      *         "attempt_count": 1,
-                     *         "media_object_id": null,
-                     *         "reply_to_message_id": null,
                      *         "next_attempt_at": null,
                      *         "queued_at": "2026-11-21T08:00:00.125Z",
                      *         "processing_at": "2026-11-21T08:00:00.125Z",
@@ -12104,210 +9020,20 @@ export interface operations {
                     "application/json": components["schemas"]["SingleMessageResponse"];
                 };
             };
-            /**
-             * @description - [`IDEMPOTENCY_KEY_INVALID`](/docs/errors#IDEMPOTENCY_KEY_INVALID): The header Idempotency-Key is not of the form that the endpoint takes.
-             *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
-            402: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
-             *     - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
-             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
-             *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
-             *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
-             *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
-             *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
-             *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
-             *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
-             *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
-             *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
-             */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_messages_retry"];
+            401: components["responses"]["Refused401"];
+            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_MESSAGE_NOT_FOUND"];
+            409: components["responses"]["Refused409_messages_retry"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     messages_timeline: {
@@ -12362,114 +9088,14 @@ export interface operations {
                     "application/json": components["schemas"]["TimelineResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_MESSAGE_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     messages_sendBatch: {
@@ -12483,7 +9109,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description In the order in which they go to one recipient. */
-                    messages: (components["schemas"]["BatchSendText"] | components["schemas"]["BatchSendLegacyText"] | components["schemas"]["BatchSendImage"] | components["schemas"]["BatchSendVideo"] | components["schemas"]["BatchSendAudio"] | components["schemas"]["BatchSendDocument"] | components["schemas"]["BatchSendSticker"] | components["schemas"]["BatchSendTemplate"] | components["schemas"]["BatchSendInteractive"] | components["schemas"]["BatchSendCtaUrl"] | components["schemas"]["BatchSendFlow"] | components["schemas"]["BatchSendLocationRequest"] | components["schemas"]["BatchSendProduct"] | components["schemas"]["BatchSendProductList"] | components["schemas"]["BatchSendCatalog"] | components["schemas"]["BatchSendCarousel"] | components["schemas"]["BatchSendAddressRequest"] | components["schemas"]["BatchSendLocation"] | components["schemas"]["BatchSendContacts"] | components["schemas"]["BatchSendReaction"])[];
+                    messages: components["schemas"]["BatchMessage"][];
                     /**
                      * @description strict: one message that cannot be sent, and none is taken. permissive: the others are taken. Default: strict.
                      * @enum {string}
@@ -12519,185 +9145,19 @@ export interface operations {
                     "application/json": components["schemas"]["SendBatchResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
-            402: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`BATCH_REFUSED`](/docs/errors#BATCH_REFUSED): A message of a strict batch cannot be sent. Nothing was stored.
-             *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
-             */
-            422: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
-             */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_BATCH_REFUSED_VALIDATION_FAILED"];
+            429: components["responses"]["Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     messages_check: {
@@ -12709,7 +9169,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
+                "application/json": components["schemas"]["SendMessage"];
             };
         };
         responses: {
@@ -12755,172 +9215,21 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["CheckMessageResponse"];
+                    "application/json": components["schemas"]["MessageCheckResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`. */
-            422: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
-            502: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
-            504: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST_PLATFORM_REJECTED"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_VALIDATION_FAILED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+            504: components["responses"]["Refused504_PLATFORM_TIMEOUT"];
         };
     };
     optOuts_list: {
@@ -12980,101 +9289,13 @@ export interface operations {
                     "application/json": components["schemas"]["OptOutListResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     optOuts_put: {
@@ -13126,127 +9347,15 @@ export interface operations {
                     "application/json": components["schemas"]["SingleOptOutResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     optOuts_remove: {
@@ -13272,127 +9381,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`OPT_OUT_NOT_FOUND`](/docs/errors#OPT_OUT_NOT_FOUND): The id names no opt-out of this key's workspace, it was removed, or its contact was erased. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`OPT_OUT_NOT_YOURS`](/docs/errors#OPT_OUT_NOT_YOURS): An opt-out with `source: platform` was to be removed. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_OPT_OUT_NOT_FOUND"];
+            409: components["responses"]["Refused409_OPT_OUT_NOT_YOURS"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     otp_get: {
@@ -13420,117 +9417,14 @@ export interface operations {
                     "application/json": components["schemas"]["SingleOtpResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
-             *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
-             */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`OTP_NOT_FOUND`](/docs/errors#OTP_NOT_FOUND): The id names no challenge of this key's project. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_OTP_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     otp_send: {
@@ -13584,170 +9478,17 @@ export interface operations {
                     "application/json": components["schemas"]["SingleOtpResponse"];
                 };
             };
-            /**
-             * @description - [`IDEMPOTENCY_KEY_INVALID`](/docs/errors#IDEMPOTENCY_KEY_INVALID): The header Idempotency-Key is not of the form that the endpoint takes.
-             *     - [`IDEMPOTENCY_KEY_REQUIRED`](/docs/errors#IDEMPOTENCY_KEY_REQUIRED): The header Idempotency-Key is missing.
-             *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`OTP_RECIPIENT_INVALID`](/docs/errors#OTP_RECIPIENT_INVALID): The number is impossible, of a kind that has no WhatsApp, or of a country that the project does not allow.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`OTP_PACKAGE_EXHAUSTED`](/docs/errors#OTP_PACKAGE_EXHAUSTED): As many codes as the project's package for that country allows were accepted in this calendar month (UTC).
-             *     - [`OTP_PACKAGE_REQUIRED`](/docs/errors#OTP_PACKAGE_REQUIRED): A live code was asked for a number of a country for which the project has no package.
-             */
-            402: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
-             *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
-             */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
-             *     - [`OTP_SENDER_NOT_READY`](/docs/errors#OTP_SENDER_NOT_READY): The service's own number is not set, or the platform refuses its token.
-             */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
-             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
-             */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_otp_send"];
+            401: components["responses"]["Refused401"];
+            402: components["responses"]["Refused402_OTP_PACKAGE_EXHAUSTED_OTP_PACKAGE_REQUIRED"];
+            403: components["responses"]["Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED"];
+            409: components["responses"]["Refused409_IDEMPOTENCY_KEY_REUSED_OTP_SENDER_NOT_READY"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_OTP_RESEND_TOO_SOON_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     otp_verify: {
@@ -13782,136 +9523,15 @@ export interface operations {
                     "application/json": components["schemas"]["SingleOtpResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`OTP_ATTEMPTS_EXHAUSTED`](/docs/errors#OTP_ATTEMPTS_EXHAUSTED): The `rule` in `details` says why: `too_many_attempts`, 5 codes were tried for this id; `too_many_wrong_codes`, 20 wrong ones for its number within 24 hours.
-             *     - [`OTP_CODE_ALREADY_USED`](/docs/errors#OTP_CODE_ALREADY_USED): The code was verified before.
-             *     - [`OTP_CODE_EXPIRED`](/docs/errors#OTP_CODE_EXPIRED): The time of the code is over, a newer code was sent to the number, or it could not be sent.
-             *     - [`OTP_CODE_INCORRECT`](/docs/errors#OTP_CODE_INCORRECT): The code is wrong, or the id names no challenge of this project.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
-             *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
-             */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_otp_verify"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_OTP_PROJECT_REQUIRED_SCOPE_REQUIRED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     webhook_get: {
@@ -13982,114 +9602,14 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     webhook_put: {
@@ -14190,144 +9710,16 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecretResponse"];
                 };
             };
-            /**
-             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`WEBHOOK_SECRET_DIFFERS`](/docs/errors#WEBHOOK_SECRET_DIFFERS): `secret` of PUT /webhook is not the present one of the webhook, which keeps its secret.
-             *     - [`WEBHOOK_URL_NOT_ALLOWED`](/docs/errors#WEBHOOK_URL_NOT_ALLOWED): The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `ip_literal`, `private_address`, `unresolvable` or `credentials_in_url`.
-             */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_CONNECTION_NOT_FOUND`](/docs/errors#WEBHOOK_CONNECTION_NOT_FOUND): `connection_ids` of PUT /webhook has ids that are no number of the workspace; `details` names each. */
-            422: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_webhook_put"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_WEBHOOK_CONNECTION_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     webhook_remove: {
@@ -14350,114 +9742,14 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     webhook_deliveries: {
@@ -14515,8 +9807,30 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveriesResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    webhook_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a delivery attempt, from GET /webhook/deliveries. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempt. */
+            200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -14525,104 +9839,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b",
+                     *         "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *         "event_type": "message.status.updated",
+                     *         "attempt": 1,
+                     *         "status": "failed",
+                     *         "http_status": 503,
+                     *         "error": "http_503",
+                     *         "duration_ms": 184,
+                     *         "created_at": "2026-11-21T08:00:01.250Z",
+                     *         "next_attempt_at": "2026-11-21T08:00:06.420Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleDeliveryResponse"];
                 };
             };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_DELIVERY_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     webhook_replay: {
@@ -14660,140 +9903,16 @@ export interface operations {
                     "application/json": components["schemas"]["QueuedEventResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_DELIVERY_NOT_FOUND`](/docs/errors#WEBHOOK_DELIVERY_NOT_FOUND): The id names no delivery attempt of this workspace's webhook, or its event was removed after its time. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_DELIVERY_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     replays_start: {
@@ -14844,166 +9963,18 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_REPLAY_RUNNING`](/docs/errors#WEBHOOK_REPLAY_RUNNING): POST /webhook/replay while another replay of the workspace is running or paused. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_REPLAY_TOO_LARGE`](/docs/errors#WEBHOOK_REPLAY_TOO_LARGE): POST /webhook/replay found more events than one replay may have, `limit`, or a million attempts to deliver them. */
-            422: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            409: components["responses"]["Refused409_WEBHOOK_REPLAY_RUNNING"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            422: components["responses"]["Refused422_WEBHOOK_REPLAY_TOO_LARGE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     replays_get: {
@@ -15043,114 +10014,14 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_REPLAY_NOT_FOUND`](/docs/errors#WEBHOOK_REPLAY_NOT_FOUND): The id names no replay of this workspace's webhook, or it ended long ago. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_REPLAY_NOT_FOUND"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     webhook_rotateSecret: {
@@ -15222,140 +10093,16 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecretResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     webhook_test: {
@@ -15399,140 +10146,16 @@ export interface operations {
                     "application/json": components["schemas"]["QueuedEventResponse"];
                 };
             };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            400: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
-             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
-             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
-             */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
-            404: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
-            413: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
-            415: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
-            431: {
-                headers: {
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_WEBHOOK_NOT_FOUND"];
+            413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
         };
     };
     on_connection_updated: {
@@ -16160,6 +10783,7 @@ export type ErrorCode =
   | 'RECIPIENT_OPTED_OUT'
   | 'REPLY_TARGET_NOT_FOUND'
   | 'SCOPE_REQUIRED'
+  | 'SEND_AT_PASSED'
   | 'SERVICE_UNAVAILABLE'
   | 'SERVICE_WINDOW_CLOSED'
   | 'SUBSCRIPTION_REQUIRED'

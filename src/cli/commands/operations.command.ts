@@ -6,7 +6,7 @@ import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
 import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
 import { listed, snakeCased, table } from '../output.js';
-import { HELD_ADVICE } from '../../infrastructure/queue/lane-hold.js';
+import { BLOCKED_ADVICE } from '../../infrastructure/queue/lane-hold.js';
 import type { Restoration } from '../../infrastructure/queue/restoration.js';
 import { isUuid } from '../../common/ids.js';
 import type { AuditEvent } from '../../modules/audit/audit.service.js';
@@ -80,7 +80,7 @@ function addQueueStatus(program: Command): void {
       return {
         data: { held, queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(laneBodyOf) },
         text: [
-          ...(held ? [`Lanes are held, nothing is sent: ${HELD_ADVICE}.`] : []),
+          ...(held ? [`Lanes are held, nothing is sent: ${BLOCKED_ADVICE}.`] : []),
           table(queues, QUEUE_COLUMNS),
           ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
           table(lanes, LANE_COLUMNS, 'No number has messages to send.'),

@@ -12,6 +12,12 @@ const LOOK_MS = 25;
 export class Drain {
   private started = false;
   private open = 0;
+  private readonly closing = new AbortController();
+
+  /** Aborted once nothing new is taken: a request that waits for something is to be answered at once. */
+  get closed(): AbortSignal {
+    return this.closing.signal;
+  }
 
   /** True from the moment the process received the signal to stop. */
   get stopping(): boolean {
@@ -42,6 +48,7 @@ export class Drain {
    */
   async stop(server: Server, timeoutMs: number): Promise<number> {
     this.announce();
+    this.closing.abort();
     const closed = new Promise<void>((resolve) => {
       if (server.listening) server.close(() => resolve());
       else resolve();

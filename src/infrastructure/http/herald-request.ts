@@ -15,6 +15,8 @@ export interface HeraldRequest extends Request {
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;
   organizationId?: string;
+  /** Of a request that holds a slot of its workspace: waits without it, and resolves once it has one again. */
+  waitOutside?: <T>(wait: () => Promise<T>) => Promise<T>;
 }
 
 /** The route that was found for a request, such as `/api/v1/messages/:id`; undefined before, and where there is none. */

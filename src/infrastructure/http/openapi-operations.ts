@@ -113,11 +113,13 @@ function complete(operation: Operation, isPost: boolean, errors: ReadonlyMap<str
     operation.description = operation.description ? `${operation.description}\n\n${needs}` : needs;
     operation.security = [{ [isOtpScope(scope) ? OTP_SECURITY_SCHEME : SECURITY_SCHEME]: [scope] }];
   }
+  const isLimited = operation.security !== undefined;
   const byStatus = errorsOf(operation, isPost, errors);
-  for (const answer of Object.values(operation.responses)) answer.headers = { ...answer.headers, ...headersOf(scope) };
+  for (const answer of Object.values(operation.responses))
+    answer.headers = { ...answer.headers, ...headersOf(isLimited) };
   for (const [status, codes] of byStatus) {
     const described = operation.responses[status]?.description ?? '';
-    operation.responses[status] = errorAnswer(status, codes, scope, described);
+    operation.responses[status] = errorAnswer(status, codes, isLimited, described);
   }
   const responses = Object.entries(operation.responses);
   operation.responses = Object.fromEntries(responses.sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -152,10 +154,10 @@ function errorsOf(
   return byStatus;
 }
 
-function errorAnswer(status: string, errors: DocumentedError[], scope: string | undefined, described: string): Answer {
+function errorAnswer(status: string, errors: DocumentedError[], isLimited: boolean, described: string): Answer {
   const list = errors.map(({ code, when }) => `- [\`${code}\`](${docUrl('', code)}): ${when}`).join('\n');
   const further = status === '429' || status === '503' ? ['Retry-After'] : status === '401' ? ['WWW-Authenticate'] : [];
-  const headers = headersOf(status === '401' || status === HEADERS_TOO_LARGE ? undefined : scope, ...further);
+  const headers = headersOf(isLimited && status !== '401' && status !== HEADERS_TOO_LARGE, ...further);
   return {
     description: described === '' ? list : `${described}\n\n${list}`,
     headers,
@@ -183,8 +185,36 @@ function errorExamples(codes: ReadonlySet<string>): Record<string, object> {
   return Object.fromEntries(examples);
 }
 
-function headersOf(scope: string | undefined, ...further: string[]): Headers {
-  const limits = scope === undefined ? [] : ['RateLimit-Policy', 'RateLimit'];
+/** Codes up to which they make the name of an answer. */
+const NAMED_BY_CODES = 2;
+
+/** Puts each answer that is an error once among the components, for most are those of many operations. */
+export function shareRefusals(document: OpenAPIObject): void {
+  const shared = new Map<string, string>();
+  for (const { operation } of operationsOf(document)) {
+    for (const [status, answer] of Object.entries(operation.responses)) {
+      if (!(Number(status) >= 400)) continue;
+      const name = nameOf(operation, status, answer);
+      const text = JSON.stringify(answer);
+      // Answers that only look alike, such as those of a route without a key.
+      if ((shared.get(name) ?? text) !== text) continue;
+      shared.set(name, text);
+      operation.responses[status] = { $ref: `#/components/responses/${name}` } as unknown as Answer;
+    }
+  }
+  const responses = Object.fromEntries([...shared].map(([name, text]) => [name, JSON.parse(text) as object]));
+  document.components = { ...document.components, responses } as OpenAPIObject['components'];
+}
+
+function nameOf({ operationId }: Operation, status: string, { content }: Answer): string {
+  const codes = Object.keys(content?.['application/json']?.examples ?? {});
+  // The same of every operation that takes a key.
+  if (status === '401') return 'Refused401';
+  return `Refused${status}_${codes.length > NAMED_BY_CODES ? operationId : codes.join('_')}`;
+}
+
+function headersOf(isLimited: boolean, ...further: string[]): Headers {
+  const limits = isLimited ? ['RateLimit-Policy', 'RateLimit'] : [];
   const names = ['X-Request-Id', 'X-HERALD-API-Version', ...limits, ...further];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
@@ -268,7 +298,8 @@ export const RESPONSE_HEADERS = {
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string', const: 'Bearer' } },
 };
 
-const ERROR_SCHEMA = 'Error';
+/** Not `Error`, which generated clients would take for their language's own. */
+const ERROR_SCHEMA = 'ErrorResponse';
 
 export const ERROR_SCHEMAS = {
   [ERROR_SCHEMA]: {

@@ -9,7 +9,7 @@ import {
   SECURITY_SCHEME,
 } from './api-description.js';
 import { addCodeSamples } from './docs/code-samples.js';
-import { completeOperations, ERROR_SCHEMAS, RESPONSE_HEADERS } from './openapi-operations.js';
+import { completeOperations, ERROR_SCHEMAS, RESPONSE_HEADERS, shareRefusals } from './openapi-operations.js';
 
 const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and JSON.
 
@@ -42,6 +42,7 @@ without a version (\`/api/messages\`) answer as \`/api/v1\` does, and are deprec
 
 /** In the order of the specification. A controller's `@ApiTags` names one of them. */
 const TAGS: readonly (readonly [name: string, description: string])[] = [
+  ['Key', 'What the key of the call may do. Any valid key.'],
   ['Connections', 'WhatsApp numbers of the workspace. Scope: `connections:read`.'],
   ['Messages', 'Send, follow and retry messages. Scopes: `messages:read`, `messages:write`.'],
   ['Conversations', 'Contacts with what was said last, and until when they may be answered. Scope: `messages:read`.'],
@@ -85,7 +86,9 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
     .setVersion('1')
     .setLicense('Proprietary', `${publicUrl}/docs`)
     .setExternalDoc('Error codes', `${publicUrl}/docs/errors`)
-    .addServer('/', 'This service');
+    .addServer('{address}', 'Where your Herald is reached', {
+      address: { default: publicUrl, description: 'Scheme, host and port.' },
+    });
   for (const [name, description] of Object.entries(KEYS)) {
     const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'hrld_live_<id>_<secret>' } as const;
     builder.addBearerAuth({ ...bearer, description }, name);
@@ -105,6 +108,7 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
   completeOperations(document);
   tidyProperties(document);
   addCodeSamples(document, publicUrl);
+  shareRefusals(document);
   document.webhooks = documentedWebhooks as OpenAPIObject['webhooks'];
   return sorted(document);
 }
@@ -131,6 +135,10 @@ function tidyProperties(node: unknown): void {
   for (const schema of Object.values(properties)) {
     if (schema?.type === 'array')
       for (const rule of ['format', 'pattern', 'minLength', 'maxLength']) delete schema[rule];
+    // What the plugin says of the type beside a reference: `object`, or once more that null is allowed.
+    if (schema?.$ref !== undefined) delete schema.type;
+    const [form] = (schema?.anyOf ?? []) as { anyOf?: unknown }[];
+    if (schema !== undefined && form?.anyOf !== undefined) schema.anyOf = form.anyOf;
     if (!['string', 'number', 'boolean'].includes(typeof schema?.default)) continue;
     const text = `Default: ${String(schema.default)}.`;
     schema.description = typeof schema.description === 'string' ? `${schema.description} ${text}` : text;

@@ -1,6 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
-import { ApiErrors, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from './api-description.js';
+import { ApiErrors, OTP_SECURITY_SCHEME, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from './api-description.js';
 import type { Scope } from './scopes.js';
 
 const PUBLIC_ROUTE = 'herald:public';
@@ -32,12 +32,24 @@ export function RequireScope(scope: Scope): MethodDecorator {
   );
 }
 
-/** What a route asks of its callers: a scope of their key, or nothing. */
-export type RoutePolicy = Scope | 'public';
+const ANY_KEY = 'any_key';
+
+/** The route needs a valid key and no scope of it; one of an OTP project will do. */
+export function RequireKey(): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(REQUIRED_SCOPE, ANY_KEY),
+    ApiBearerAuth(SECURITY_SCHEME),
+    ApiBearerAuth(OTP_SECURITY_SCHEME),
+    ApiErrors('API_KEY_MISSING', 'API_KEY_INVALID', 'API_KEY_EXPIRED', 'API_KEY_REVOKED', 'RATE_LIMITED'),
+  );
+}
+
+/** What a route asks of its callers: a scope of their key, a key, or nothing. */
+export type RoutePolicy = Scope | typeof ANY_KEY | 'public';
 
 /** Null where the route says nothing: no application starts with such a route (`HttpModule`). */
 export function routePolicyOf(controller: object, handler: object): RoutePolicy | null {
-  const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Scope | undefined;
+  const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Scope | typeof ANY_KEY | undefined;
   if (scope !== undefined) return scope;
   const isPublic = Reflect.getMetadata(PUBLIC_ROUTE, handler) ?? Reflect.getMetadata(PUBLIC_ROUTE, controller);
   return isPublic === true ? 'public' : null;

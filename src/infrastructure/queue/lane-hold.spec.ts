@@ -20,7 +20,7 @@ const PACE = { ratePerSecond: 10, burstSeconds: 1 };
 const SLOW = { ratePerSecond: 0.01, burstSeconds: 1_000 };
 
 function request(laneKey: string, owner: string, change: Partial<HoldRequest> = {}): HoldRequest {
-  return { ...claimRequest(laneKey, owner, 4), pace: PACE, inHandSeconds: null, ...change };
+  return { ...claimRequest(laneKey, owner, 4), pace: PACE, unusedSeconds: null, ...change };
 }
 
 const hold = (asked: HoldRequest) => holdLane(opened.database, asked);
@@ -51,7 +51,7 @@ it('who holds it goes on with the pace that it has in hand, and the row is writt
   await hold(request(key, owner));
   const version = () => opened.database.query('select ctid, owner_until from lane where key = $1', [key]);
   const before = await version();
-  const goingOn = request(key, owner, { inHandSeconds: 0.1, limit: 1 });
+  const goingOn = request(key, owner, { unusedSeconds: 0.1, limit: 1 });
   expect(await hold(goingOn)).toMatchObject({ slots: 1, paused: false, available: null });
   expect(await version()).toEqual(before);
   await set(key, `owner_until = clock_timestamp() + interval '1 second'`);
@@ -97,7 +97,7 @@ it('a lane that rests is not taken, and one that is held gives nothing', async (
   const held = newId();
   await hold(request(held, owner));
   await lanes.pause(held, 'rate_limited', 60_000);
-  expect(await hold(request(held, owner, { inHandSeconds: 1 }))).toEqual(rests);
+  expect(await hold(request(held, owner, { unusedSeconds: 1 }))).toEqual(rests);
 });
 
 it('of many that ask at once one gets it', async () => {
@@ -113,10 +113,10 @@ it('a claim may read columns of its own with it', async () => {
   await set(key, `pause_reason = 'seen'`);
   const sql = `with ${laneHold({ returning: ', l.pause_reason' })} select ${HOLD_COLUMNS}, hold.pause_reason as reason from hold`;
   const reasons: (string | null)[] = [];
-  for (const inHandSeconds of [null, 1]) {
+  for (const unusedSeconds of [null, 1]) {
     const rows = await opened.database.query<HoldRow & { reason: string | null }>(
       sql,
-      holdParams(request(key, owner, { inHandSeconds })),
+      holdParams(request(key, owner, { unusedSeconds })),
     );
     expect(holdOf(rows)?.slots).toBe(4);
     reasons.push(rows[0]?.reason ?? null);

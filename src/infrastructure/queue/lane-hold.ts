@@ -5,7 +5,7 @@
 export const CLAIMS_BLOCKED = 'not exists (select from database_identity where identity = identity_of_database())';
 
 /** What an operator does about it; in logs, readiness, `herald doctor` and `herald queue status`. */
-export const HELD_ADVICE =
+export const BLOCKED_ADVICE =
   'run `herald restore` (what may have been sent becomes outcome_unknown), or `herald restore --nothing-lost` after a ' +
   'planned move or the promotion of a synchronous standby';
 
@@ -22,13 +22,13 @@ export interface HoldRequest {
   /** The process that drains. */
   owner: string;
   /**
-   * Slots wanted now. Where `inHandSeconds` is known, no more than it allows, which the loop sees to: the statement then grants them
-   * all (`lane_kept`, `continues`).
+   * Slots wanted now. Where `unusedSeconds` is known, no more than it allows, which the loop sees to: the statement does not
+   * check this limit again then (`lane_kept`, `pace_known`).
    */
   limit: number;
   pace: LanePace;
   /** Unused pace that this process has in memory, in seconds; null where it does not hold the lane as far as it knows. */
-  inHandSeconds: number | null;
+  unusedSeconds: number | null;
 }
 
 /** The answer of a statement with `laneHold`. */
@@ -53,8 +53,8 @@ export interface HoldRow {
 
 // The lease of a lane: renewed after 2.5 s, taken over 5 s after a crash.
 const OWNER_MS = 5_000;
-/** A hold that lasts longer than this is not renewed. */
-const RENEW_MS = OWNER_MS / 2;
+/** A claim renews the hold when no more than this is left of it. */
+const RENEW_BELOW_MS = OWNER_MS / 2;
 
 /**
  * SQL: one process owns the lane in the row of `lane` under this alias. The database's clock steps back where a standby with a
@@ -66,8 +66,8 @@ export function isHeld(lane: string): string {
 }
 
 /** The values of $1 to $6, which belong to `laneHold`. */
-export function holdParams({ laneKey, owner, limit, inHandSeconds, pace }: HoldRequest): unknown[] {
-  return [laneKey, owner, limit, inHandSeconds, pace.burstSeconds, pace.ratePerSecond];
+export function holdParams({ laneKey, owner, limit, unusedSeconds, pace }: HoldRequest): unknown[] {
+  return [laneKey, owner, limit, unusedSeconds, pace.burstSeconds, pace.ratePerSecond];
 }
 
 /** The same for a claim on many lanes. */
@@ -77,14 +77,14 @@ export function holdParamsOfMany(requests: readonly HoldRequest[]): unknown[][] 
 }
 
 /** SQL: `holdParams` as a relation. */
-const ONE_LANE = `select $1::text as key, $2::uuid as owner, $3::integer as wanted, $4::float8 as in_hand,
+const ONE_LANE = `select $1::text as key, $2::uuid as owner, $3::integer as wanted, $4::float8 as unused_seconds,
     $5::float8 as burst, $6::float8 as rate`;
 /**
  * SQL: `holdParamsOfMany` as a relation. By a subquery, for where the planner sees how many lanes there are it makes a new
  * plan for each claim, which takes longer than to run it.
  */
 const MANY_LANES = `select * from unnest((select $1::text[]), $2::uuid[], $3::integer[], $4::float8[],
-    $5::float8[], $6::float8[]) as asked (key, owner, wanted, in_hand, burst, rate)`;
+    $5::float8[], $6::float8[]) as asked (key, owner, wanted, unused_seconds, burst, rate)`;
 
 interface LaneHoldOptions {
   /** The claim is on many lanes, by `holdParamsOfMany`; no lane may be asked for twice. Default: on one, by `holdParams`. */
@@ -96,7 +96,8 @@ interface LaneHoldOptions {
 }
 
 /**
- * SQL: the first relations of a claim's `with`; $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
+ * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
+ * own attempt and lease. Two holders at once would be too fast, not wrong. $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
  * The relation `hold` has one row (key, slots, paused, available, paused_ms) for each lane that this process holds, now
  * or already, or whose lane is paused; and none where another process holds it or its row has gone. A claim takes at most
@@ -112,22 +113,23 @@ export function laneHold({ many = false, returning = '', runsWhileBlocked = fals
   const paused = '(coalesce(l.paused_until > clock_timestamp(), false) or (select is_blocked from blocked))';
   const pausedMs = `case when l.paused_until > clock_timestamp()
     then (extract(epoch from l.paused_until - clock_timestamp()) * 1000)::float8 end as paused_ms`;
-  const continues = 'l.owner = a.owner and a.in_hand is not null';
+  // This process owns the lane and has counted its pace in memory.
+  const paceKnown = 'l.owner = a.owner and a.unused_seconds is not null';
   return `
 blocked as materialized (
   select ${runsWhileBlocked ? 'false' : CLAIMS_BLOCKED} as is_blocked
 ), lane_asked as materialized (
   ${many ? MANY_LANES : ONE_LANE}
 ), lane_kept as materialized (
-  -- This process holds the lane for another ${RENEW_MS} ms at least, and knows its unused pace: nothing is written.
+  -- This process holds the lane for another ${RENEW_BELOW_MS} ms at least, and knows its unused pace: nothing is written.
   select l.key, case when ${paused} then 0 else a.wanted end as slots, ${paused} as paused,
     null::float8 as available, ${pausedMs}${returning}
   from lane_asked a join lane l on l.key = a.key
-  where ${continues} and ${isHeld('l')}
-    and l.owner_until > clock_timestamp() + interval '${RENEW_MS} milliseconds'
+  where ${paceKnown} and ${isHeld('l')}
+    and l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds'
 ), lane_takeable as materialized (
   -- The lane is free, or its owner died; or this process holds it, but not for long, or without knowing the unused pace.
-  select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${continues} as continues,
+  select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${paceKnown} as pace_known,
     l.next_slot_at, l.owner_until
   from lane_asked a join lane l on l.key = a.key
   where a.key not in (select key from lane_kept) and (l.owner = a.owner or l.owner is null or not ${isHeld('l')})
@@ -135,13 +137,14 @@ blocked as materialized (
 ), lane_granted as (
   -- What the pace allows. base is the time up to which it is used. At 10 rows a second with a burst of 0.5 s, where the
   -- next slot was at 12:00:00.0 and it is 12:00:02.0, base is 12:00:01.5 and 5 rows are available.
-  select *, case when continues then wanted else greatest(0, least(wanted, floor(available)::integer)) end as slots
+  select *, case when pace_known then wanted else greatest(0, least(wanted, floor(available)::integer)) end as slots
   from (
     select *, extract(epoch from now - base)::float8 * rate as available
     from (
-      select *, case when continues then now - make_interval(secs => least(in_hand, burst))
-        -- Never later than now. owner_until is, where this process holds the lane but lost count of its pace (a claim failed): then
-        -- nothing is available. A next_slot_at that is later can only come from a clock that was set back.
+      select *, case when pace_known then now - make_interval(secs => least(unused_seconds, burst))
+        -- At most now. Where a hold has not ended, owner_until lies ahead, so base is now and nothing is available: this process
+        -- holds the lane but does not know its pace (a claim failed). A next_slot_at ahead of now can only come from a clock that
+        -- was set back.
         else least(now, greatest(next_slot_at, owner_until, now - make_interval(secs => burst))) end as base
       from lane_takeable) as based) as measured
 ), lane_taken as (
@@ -149,7 +152,7 @@ blocked as materialized (
   update lane l set owner = g.owner, owner_until = g.now + interval '${OWNER_MS} milliseconds',
     next_slot_at = g.base + make_interval(secs => g.slots / g.rate)
   from lane_granted g where l.key = g.key and not g.paused
-  returning l.key, g.slots, false as paused, case when not g.continues then g.available end as available,
+  returning l.key, g.slots, false as paused, case when not g.pace_known then g.available end as available,
     null::float8 as paused_ms${returning}
 ), hold as materialized (
   select * from lane_kept union all select * from lane_taken union all

@@ -316,6 +316,17 @@ describe('what is due later', () => {
     expect(claimedAt[1]).toBeGreaterThanOrEqual(16_000);
   });
 
+  it('is asked for four times a second at most where a paused lane keeps getting rows', async () => {
+    const { loop, claimedAt } = timed(Array.from({ length: 100 }, () => rests(60_000)));
+    for (let n = 0; n < 100; n++) {
+      loop.wake('lane');
+      await jest.advanceTimersByTimeAsync(10);
+    }
+    expect(claimedAt.every((at, n) => at - (claimedAt[n - 1] ?? -Infinity) >= 250)).toBe(true);
+    expect(claimedAt.length).toBeGreaterThan(1);
+    await loop.stop(0);
+  });
+
   it('is left to the sweep where the end of the rest is not known', async () => {
     const { loop, claimedAt } = timed([rests(null)]);
     loop.wake('lane');

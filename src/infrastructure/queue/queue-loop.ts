@@ -115,6 +115,7 @@ interface Lane {
   ignoreWakesUntil: number;
 }
 
+/** False while a claim is under way, too. */
 const isHeldHere = (lane: Lane): lane is Lane & { bucket: TokenBucket } => lane.bucket !== null;
 
 interface Asked {
@@ -129,7 +130,7 @@ interface Asked {
  *
  * 1. `wake` makes it warm: it takes part in the next look.
  * 2. `look` claims due rows of all warm lanes whose time it is, in one statement, which also takes or renews the holds.
- * 3. Rows came (`gotRows`): the work on each starts at once. Its end wakes the lane again, and so does the time at which
+ * 3. Rows came (`heldHere`): the work on each starts at once. Its end wakes the lane again, and so does the time at which
  *    the row or the lane is due again, as far as this process knows of it.
  * 4. No rows came: it is polled with growing delay, then released.
  * 5. It is paused: it is released at once. Another process holds it (`heldElsewhere`): it is asked for while it is warm.
@@ -147,7 +148,8 @@ export class QueueLoop<T> {
   private plannedAt = Infinity;
   private looking = false;
   private lookedAt = -Infinity;
-  private wasFull = false;
+  /** Of the last look: some lane had as many rows as were asked for. */
+  private gotAll = false;
   private handedOverAt = -Infinity;
   private stopping = false;
 
@@ -172,8 +174,10 @@ export class QueueLoop<T> {
     const lane = this.lanes.get(laneKey) ?? newLane(now);
     this.lanes.set(laneKey, lane);
     lane.warmUntil = now + this.options.warmMs;
+    const lookAt = Math.max(now, lane.ignoreWakesUntil);
+    // The look that was to release it is not needed any more.
+    lane.lookAt = lane.releaseAtNextLook ? lookAt : Math.min(lane.lookAt, lookAt);
     lane.releaseAtNextLook = false;
-    lane.lookAt = Math.min(lane.lookAt, Math.max(now, lane.ignoreWakesUntil));
     lane.emptyDelayMs = MIN_EMPTY_DELAY_MS;
     this.plan(lane.lookAt);
   }
@@ -211,7 +215,7 @@ export class QueueLoop<T> {
   private plan(at: number): void {
     if (this.stopping || this.looking) return;
     const { lookEveryMs, fullEveryMs } = this.options;
-    const time = Math.max(at, this.lookedAt + (this.wasFull ? fullEveryMs : lookEveryMs));
+    const time = Math.max(at, this.lookedAt + (this.gotAll ? fullEveryMs : lookEveryMs));
     if (time >= this.plannedAt) return;
     if (this.timer !== null) clearTimeout(this.timer);
     this.plannedAt = time;
@@ -223,7 +227,7 @@ export class QueueLoop<T> {
     this.plannedAt = Infinity;
     this.looking = true;
     this.lookedAt = this.clock.monotonic();
-    this.wasFull = false;
+    this.gotAll = false;
     try {
       await this.letGo(this.lanesToLetGo(this.lookedAt));
       const asked = await this.requestsFor(this.dueLanes(this.lookedAt));
@@ -284,8 +288,8 @@ export class QueueLoop<T> {
           const inHand = lane.bucket?.level(now) ?? null;
           const capacity = Math.max(0, Math.min(part, this.capacityOf(laneKey, lane), MAX_ROWS_PER_LANE));
           const limit = Math.min(capacity, Math.floor(inHand ?? capacity));
-          const inHandSeconds = inHand === null ? null : inHand / pace.ratePerSecond;
-          return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, inHandSeconds } };
+          const unusedSeconds = inHand === null ? null : inHand / pace.ratePerSecond;
+          return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, unusedSeconds } };
         } catch (error) {
           this.failed(laneKey, lane, error);
           return null;
@@ -322,7 +326,7 @@ export class QueueLoop<T> {
     this.lanes.set(laneKey, lane);
     if (hold === null) this.heldElsewhere(asked);
     else if (hold.paused) this.paused(asked, hold, before);
-    else this.gotRows(asked, hold, items, before);
+    else this.heldHere(asked, hold, items, before);
   }
 
   private heldElsewhere({ laneKey, lane }: Asked): void {
@@ -341,28 +345,29 @@ export class QueueLoop<T> {
     if (pausedMs !== null) this.wakeIn(laneKey, pausedMs);
   }
 
-  /** The lane was claimed; perhaps it had no rows. */
-  private gotRows({ laneKey, lane, pace }: Asked, hold: Hold, items: readonly T[], before: TokenBucket | null): void {
+  /** This process holds the lane; the claim brought rows, or none. */
+  private heldHere({ laneKey, lane, pace }: Asked, hold: Hold, items: readonly T[], before: TokenBucket | null): void {
     const now = this.clock.monotonic();
     if (before === null) lane.handOverAt = now + this.options.handOverAfterMs();
     lane.bucket = hold.available === null ? before : new TokenBucket(limitsOf(pace), now, hold.available);
     lane.bucket?.take(now, items.length);
     for (const item of items) this.start(laneKey, lane, item);
-    const isFull = items.length > 0 && items.length >= hold.slots;
-    this.wasFull ||= isFull;
+    const gotAll = items.length > 0 && items.length >= hold.slots;
+    this.gotAll ||= gotAll;
     if (items.length > 0) {
       lane.warmUntil = now + this.options.warmMs;
       lane.emptyDelayMs = MIN_EMPTY_DELAY_MS;
     } else {
       lane.emptyDelayMs = Math.min(2 * lane.emptyDelayMs, MAX_EMPTY_DELAY_MS);
     }
-    lane.lookAt = Math.min(lane.lookAt, isFull || hold.slots === 0 ? now : now + lane.emptyDelayMs);
+    // Without a slot `requestsFor` puts the look off until the pace allows a row.
+    lane.lookAt = Math.min(lane.lookAt, gotAll || hold.slots === 0 ? now : now + lane.emptyDelayMs);
     if (items.length === 0 && hold.slots > 0 && lane.warmUntil <= now) this.markForRelease(lane, now);
   }
 
   /**
-   * The next look lets it go, once no row of it is worked on. It is warm again when a row ends, when a time comes that is
-   * known here, or when the sweep finds due rows.
+   * The next look lets it go. Where rows are under way it is only not looked at until one ends, which wakes it. It is warm again when
+   * a time comes that is known here, or when the sweep finds due rows.
    */
   private markForRelease(lane: Lane, now: number): void {
     lane.releaseAtNextLook = true;
@@ -422,7 +427,10 @@ export class QueueLoop<T> {
       }
       lane.bucket = null;
       lane.lookAt = Infinity;
-      if (lane.inFlight === 0) this.lanes.delete(laneKey);
+      if (lane.inFlight > 0) continue;
+      // Until then it is not held, but known: forgotten, it would be claimed at its next wake.
+      if (lane.ignoreWakesUntil > now) lane.lookAt = lane.ignoreWakesUntil;
+      else this.lanes.delete(laneKey);
     }
     if (unusedSeconds.size > 0)
       await this.options.lanes.release(this.options.owner, unusedSeconds).catch(() => undefined);

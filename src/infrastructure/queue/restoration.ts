@@ -4,7 +4,7 @@ import { Database } from '../database/database.js';
 import { isOfOlderSchema } from '../database/database-faults.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
-import { HELD_ADVICE, CLAIMS_BLOCKED } from './lane-hold.js';
+import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from './lane-hold.js';
 
 /** Work that may have been done on another server or history of the database. */
 export interface Doubtful {
@@ -57,11 +57,11 @@ export class Restoration {
   ) {
     // Held lanes are no reason to turn requests away: what is accepted meanwhile is sent afterwards.
     readiness.register('lanes', async () =>
-      (await this.held()) === null ? { ok: true } : { ok: true, detail: `held, nothing is sent: ${HELD_ADVICE}` },
+      (await this.held()) === null ? { ok: true } : { ok: true, detail: `held, nothing is sent: ${BLOCKED_ADVICE}` },
     );
     metrics.add({
       name: 'lanes_held',
-      help: `1: the database changed its identity, and nothing is sent until an operator decides: ${HELD_ADVICE}.`,
+      help: `1: the database changed its identity, and nothing is sent until an operator decides: ${BLOCKED_ADVICE}.`,
       collect: async () => [{ value: (await this.held()) === null ? 0 : 1 }],
     });
   }
@@ -161,7 +161,7 @@ export class Restoration {
   private warn({ confirmed, found, since }: Held): void {
     this.logger.error(
       `lanes are held, nothing is sent: the database is ${found} (cluster/timeline/database), and Herald last worked on ` +
-        `${confirmed}; what it queued before ${since?.toISOString() ?? 'now'} may have been sent. Decide: ${HELD_ADVICE}`,
+        `${confirmed}; what it queued before ${since?.toISOString() ?? 'now'} may have been sent. Decide: ${BLOCKED_ADVICE}`,
     );
   }
 

@@ -5,6 +5,7 @@ const SCOPE_LIMITS = {
   workspace_reads: 'Too many requests of this workspace that read are under way',
   number_profile: "Too many calls to the messaging platform for this number's profile",
   webhook_replay: 'The last replay was too large',
+  waiting_readers: 'Too many requests that wait for events',
   webhook_changes: "Too many changes of this workspace's webhook",
 };
 
@@ -23,7 +24,7 @@ export const ratesErrors = defineErrors('rates', {
         : messages === undefined
           ? `Too many requests; try again in ${retryAfterSeconds} s.`
           : `A batch of ${messages} messages counts as ${messages} requests, and this key has fewer left; try again in ${retryAfterSeconds} s.`,
-    when: 'The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.',
+    when: 'The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.',
     fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` say what is left.',
     extra: ({ retryAfterSeconds, scope }) => ({
       ...(scope !== undefined && { scope }),

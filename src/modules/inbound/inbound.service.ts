@@ -12,7 +12,7 @@ import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import {
   MessageReportsService,
-  type AppliedReports,
+  type NotificationEffect,
   type MessageReports,
 } from '../messages/reports/message-reports.service.js';
 import { OptOutsService } from '../opt-outs/opt-outs.service.js';
@@ -74,7 +74,7 @@ interface Unmatched {
 }
 
 interface Outcome {
-  applied: AppliedReports;
+  applied: NotificationEffect;
   /** Those that name a code. */
   codes: readonly OtpStatusReport[];
   /** How much belongs to nothing that is known, and how much of it are statuses of unknown numbers. */
@@ -252,7 +252,7 @@ export class InboundService implements BeforeApplicationShutdown {
       const named = reports.codes.length + (applied[n]?.unmatched.size ?? 0);
       const unmatched = unknownInbound + unknownStatuses + named - codes.length;
       if (row !== null) rows.push({ ...row, state: stateOf({ unmatched, unknownStatuses }, given) });
-      return { applied: applied[n] as AppliedReports, codes, unmatched, unknownStatuses };
+      return { applied: applied[n] as NotificationEffect, codes, unmatched, unknownStatuses };
     });
     // At the end: until the commit, another transaction that stores one of these would wait for this one.
     await this.notifications.insert(rows, statements);

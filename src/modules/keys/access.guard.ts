@@ -11,8 +11,9 @@ import type { AuthenticatedRequest, Caller } from './caller.decorator.js';
 import { GuessLimiter } from '../../infrastructure/rates/guess-limiter.js';
 import type { RateDecision } from '../../infrastructure/rates/leased-buckets.js';
 import { rateHeader, RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
-import { routePolicyOf } from '../../infrastructure/http/route-policy.js';
-import type { Scope } from '../../infrastructure/http/scopes.js';
+import { type RoutePolicy, routePolicyOf } from '../../infrastructure/http/route-policy.js';
+
+type KeyPolicy = Exclude<RoutePolicy, 'public'>;
 
 /**
  * Admits a request by key, then rate limit, then scope: a key without the scope spends a token too, or it could ask
@@ -54,21 +55,21 @@ export class AccessGuard implements CanActivate {
     }
   }
 
-  private admit(caller: Caller, scope: Scope, req: AuthenticatedRequest, res: Response): true | Promise<true> {
+  private admit(caller: Caller, policy: KeyPolicy, req: AuthenticatedRequest, res: Response): true | Promise<true> {
     req.caller = caller;
     req.apiKeyId = caller.apiKeyId;
     req.organizationId = caller.organizationId;
     const decision = this.limiter.take(caller.apiKeyId, caller.rateLimits);
-    if (!(decision instanceof Promise)) return this.obey(decision, caller, scope, res);
-    return decision.then((decided) => this.obey(decided, caller, scope, res));
+    if (!(decision instanceof Promise)) return this.obey(decision, caller, policy, res);
+    return decision.then((decided) => this.obey(decided, caller, policy, res));
   }
 
-  private obey(decision: RateDecision, caller: Caller, scope: Scope, res: Response): true {
+  private obey(decision: RateDecision, caller: Caller, policy: KeyPolicy, res: Response): true {
     res.setHeader('RateLimit-Policy', caller.rateLimits.policy);
     res.setHeader('RateLimit', rateHeader(decision));
     if (!decision.allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
-    if (!caller.scopes.has(scope)) {
-      throw this.counted(keysErrors.SCOPE_REQUIRED({ scope, ofOtpProject: caller.otpProject !== null }));
+    if (policy !== 'any_key' && !caller.scopes.has(policy)) {
+      throw this.counted(keysErrors.SCOPE_REQUIRED({ scope: policy, ofOtpProject: caller.otpProject !== null }));
     }
     return true;
   }

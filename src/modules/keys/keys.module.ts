@@ -4,6 +4,7 @@ import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.servic
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { AccessGuard } from './access.guard.js';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
+import { KeysController } from './keys.controller.js';
 import { ApiKeysRepository } from './keys.repository.js';
 import { ApiKeysService } from './keys.service.js';
 
@@ -11,6 +12,7 @@ import { ApiKeysService } from './keys.service.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyEntity]), WorkspacesModule],
+  controllers: [KeysController],
   providers: [ApiKeysRepository, ApiKeysService, AccessGuard],
   exports: [ApiKeysService, AccessGuard],
 })

@@ -23,6 +23,14 @@ export interface StoredKey {
   otpMode: OtpMode | null;
 }
 
+/** What a key says of itself beside its scopes and rate. */
+export interface KeyOfCaller {
+  name: string;
+  expiresAt: Date | null;
+  workspaceName: string;
+  otpProject: { id: string; name: string; mode: OtpMode } | null;
+}
+
 /** The only place with SQL of the table `api_key`. Ids of keys are unique whatever the workspace. */
 @Injectable()
 export class ApiKeysRepository {
@@ -71,6 +79,17 @@ export class ApiKeysRepository {
     );
     const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => byId.get(id) ?? null);
+  }
+
+  /** Null where the key is gone by now. */
+  describe(organizationId: string, id: string): Promise<KeyOfCaller | null> {
+    return this.database.find<KeyOfCaller>(
+      `select k.name, k.expires_at as "expiresAt", o.name as "workspaceName",
+         case when p.id is not null then jsonb_build_object('id', p.id, 'name', p.name, 'mode', p.mode) end as "otpProject"
+       from api_key k join organization o on o.id = k.organization_id left join otp_project p on p.id = k.otp_project_id
+       where k.organization_id = $1 and k.id = $2`,
+      [organizationId, id],
+    );
   }
 
   /** Sets the time of the last use, of each key once a minute at the most, whatever the number of processes. */

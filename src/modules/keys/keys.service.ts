@@ -8,7 +8,7 @@ import { Database } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { keysErrors } from './keys.errors.js';
 import { newKey, parseKey } from './api-key-format.js';
-import { ApiKeysRepository, type ApiKey, type StoredKey } from './keys.repository.js';
+import { ApiKeysRepository, type ApiKey, type KeyOfCaller, type StoredKey } from './keys.repository.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import type { Caller, OtpProjectOfKey } from './caller.decorator.js';
 import { rateLimits } from '../../infrastructure/rates/rate-limiter.js';
@@ -217,6 +217,24 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     const known = this.known.peek(id);
     if (known !== undefined) return this.verify(known, secret, text);
     return this.known.get(id, () => this.read(id)).then((read) => this.verify(read, secret, text));
+  }
+
+  /**
+   * Whether the caller of a request that waited may still be answered.
+   *
+   * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401).
+   */
+  async confirm({ apiKeyId }: Pick<Caller, 'apiKeyId'>): Promise<void> {
+    const known = await this.known.get(apiKeyId, () => this.read(apiKeyId));
+    if (known === null) throw keysErrors.API_KEY_INVALID();
+    this.admit(known);
+  }
+
+  /** @throws API_KEY_INVALID (401) where the key was removed while the request was under way. */
+  async describe({ organizationId, apiKeyId }: Pick<Caller, 'organizationId' | 'apiKeyId'>): Promise<KeyOfCaller> {
+    const found = await this.keys.describe(organizationId, apiKeyId);
+    if (found === null) throw keysErrors.API_KEY_INVALID();
+    return found;
   }
 
   private verify(key: KnownKey | null, secret: string, text: string): Caller {

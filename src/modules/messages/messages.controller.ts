@@ -42,7 +42,7 @@ import {
 } from './dto/message.response.js';
 import { MESSAGE_BODY, type MessageInput } from './accept/message-input.js';
 import { CheckMessageService } from './check/check-message.service.js';
-import type { CheckMessageResponse } from './dto/check-message.js';
+import type { MessageCheckResponse } from './dto/check-message.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { BATCH_LIMIT_BYTES, readBatch, SendBatchDocs, type SendBatchResponse } from './dto/send-batch.js';
 import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
@@ -168,7 +168,7 @@ export class MessagesController {
   async check(
     @CurrentCaller() caller: Caller,
     @Body({ schema: MESSAGE_BODY }) input: MessageInput,
-  ): Promise<CheckMessageResponse> {
+  ): Promise<MessageCheckResponse> {
     return { data: await this.checks.check(caller, input) };
   }
 

@@ -75,6 +75,15 @@ const ownErrors = defineErrors('messages', {
     extra: ({ source, since }) => ({ source, since }),
     sample: { source: 'platform', since: '2026-11-20T17:42:00.000Z' },
   }),
+  SEND_AT_PASSED: error<{ earliest: string }>({
+    kind: 'unprocessable',
+    message: ({ earliest }) =>
+      `send_at has passed, or is less than 10 seconds ahead; the earliest time was ${earliest} when this was answered. Leave it out to send at once.`,
+    when: 'The `send_at` of a message lies in the past, or less than 10 seconds ahead, by the time of Herald.',
+    fix: 'Give a `send_at` of at least `earliest_send_at`, the last messages of a long run with some minutes to spare, or none.',
+    extra: ({ earliest }) => ({ earliest_send_at: earliest }),
+    sample: { earliest: '2026-11-24T09:00:10.000Z' },
+  }),
   MESSAGE_NOT_CANCELABLE: error<{ status: string }>({
     kind: 'conflict',
     message: ({ status }) => `A message that is ${status} cannot be canceled; only what still waits can.`,

@@ -23,6 +23,10 @@ export interface Message {
   body: string | null;
   content: Record<string, unknown>;
   clientMessageId: string | null;
+  /** The group that its caller put it in. */
+  tag: string | null;
+  /** Its caller's own strings. */
+  metadata: Record<string, string> | null;
   replyToMessageId: string | null;
   mediaObjectId: string | null;
   status: MessageStatus;

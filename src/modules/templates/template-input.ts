@@ -5,7 +5,13 @@ import { array, integer, object, oneOf, string, type Shape } from '../../common/
 import { bodySchema } from '../../infrastructure/http/body-schema.js';
 import { checkTemplate, COMPONENT_TYPES } from './form/check-template.js';
 import { violation } from './form/check-text.js';
-import { PARAMETER_FORMATS, TEMPLATE_CATEGORIES, type TemplateDraft, type TemplateEdit } from './templates.types.js';
+import {
+  PARAMETER_FORMATS,
+  TEMPLATE_CATEGORIES,
+  type TemplateDraft,
+  type TemplateEdit,
+  type TemplateValues,
+} from './templates.types.js';
 import { variableNamesIn } from './form/components.js';
 
 const language = string({
@@ -100,9 +106,9 @@ export const PREVIEW_SHAPE = object({
       description: 'The `components` that a message takes: values of header, body, buttons, cards and offers.',
     }),
     parameters: object({
-      optional: { header: values, body: values },
+      optional: { header: values, body: values, buttons: values },
       description:
-        'In their place, for header and body only: the values in the order of the numbers, or of the first appearance.',
+        'In their place the values alone, as a message takes them: in the order of the numbers, or of the first appearance.',
     }),
     language: string({
       min: 1,
@@ -116,7 +122,7 @@ export const PREVIEW_SHAPE = object({
 export interface PreviewInput {
   template_name: string;
   components?: readonly Record<string, unknown>[];
-  parameters?: { header?: string[]; body?: string[] };
+  parameters?: TemplateValues;
   language?: string;
 }
 

@@ -17,7 +17,7 @@ import { decide, readTemplateEvent, type TemplateEvent } from './template-events
 import { TEMPLATES_CHANGED, TemplateSync, type Freshness } from './template-sync.js';
 import { listError, notInLanguage, templatesErrors } from './templates.errors.js';
 import { TemplatesRepository, type TemplateFilter, type TemplatePlace } from './templates.repository.js';
-import type { AccountKey, SendableTemplate, TemplateCategory } from './templates.types.js';
+import type { AccountKey, SendableTemplate, TemplateCategory, TemplateValues } from './templates.types.js';
 
 /** A template as it stands, with a message's values in it. */
 export interface ShownTemplate {
@@ -158,10 +158,11 @@ export class TemplatesService {
     { organizationId, wabaId }: Connection,
     name: string,
     language: string,
-    components: readonly unknown[],
+    sent: readonly unknown[] | TemplateValues,
   ): Promise<ShownTemplate | null> {
     const found = await this.findOne({ organizationId, wabaId }, name, language);
     if (found === null) return null;
+    const components = isList(sent) ? sent : componentsOf(found, sent);
     return { category: found.category, quality: found.quality, preview: previewTemplate(found, components) };
   }
 
@@ -223,12 +224,17 @@ function sendableOf(template: TemplateEntity): SendableTemplate {
   return {
     category: template.category,
     headerMedia: headerMediaOf(template.components),
+    componentsOf: (values) => componentsOf(template, values),
     render(components) {
       const mismatch = checkSendParameters(template, components);
       if (mismatch !== null) throw templatesErrors.TEMPLATE_PARAMETERS_MISMATCH(mismatch);
       return renderBody(template, components);
     },
   };
+}
+
+function isList(sent: readonly unknown[] | TemplateValues): sent is readonly unknown[] {
+  return Array.isArray(sent);
 }
 
 /** What can't be a name is not looked for, least of all at the platform. */

@@ -42,11 +42,22 @@ export interface TemplateForm {
   readonly components: readonly TemplateComponent[];
 }
 
+/** The values of a template's variables alone, in their order. */
+export interface TemplateValues {
+  /** Texts; of a header with a file its address or id. */
+  readonly header?: readonly string[];
+  readonly body?: readonly string[];
+  /** Of the buttons that have a variable. */
+  readonly buttons?: readonly string[];
+}
+
 /** A template that may be sent now. */
 export interface SendableTemplate {
   readonly category: TemplateCategory;
   /** Kind of media in the header, where it has one. */
   readonly headerMedia: 'image' | 'video' | 'document' | null;
+  /** What a message with these values sends. */
+  componentsOf(values: TemplateValues): Record<string, unknown>[];
   /**
    * Checks the parameters of a send and renders the body.
    *

@@ -48,6 +48,11 @@ export class DeliveriesRepository {
     return this.database.query<DeliveryResponse>(LIST, params);
   }
 
+  /** Null where the workspace's endpoint has no such attempt. */
+  find(organizationId: string, id: string): Promise<DeliveryResponse | null> {
+    return this.database.find<DeliveryResponse>(FIND, [organizationId, id]);
+  }
+
   /**
    * Events of a message that are still kept, by the time of their occurrence: the first 300, each with its first 50
    * deliveries. No index leads from a message to its events, and none is worth a write with each event: they are looked
@@ -131,11 +136,18 @@ select found.type, found.data ->> 'status' as status, found.data ->> 'previous_s
       limit ${MAX_DELIVERIES}) as d) as "deliveryIds"
 from found order by found.occurred_at, found.id`;
 
+const COLUMNS =
+  'd.id, d.event_id, d.event_type, d.attempt, d.status, d.http_status, d.error, d.duration_ms, d.created_at, d.next_attempt_at';
+
+const FIND = `
+select ${COLUMNS} from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id and e.deleted_at is null
+where d.organization_id = $1 and d.id = $2`;
+
 // One walk of the index for each kind and state, merged: a page costs the same whatever is filtered.
 const LIST = `
 select d.* from unnest($3::text[]) as kind (type) cross join unnest($4::text[]) as state (status) cross join lateral (
-  select id, event_id, event_type, attempt, status, http_status, error, duration_ms, created_at, next_attempt_at
-  from webhook_delivery
+  select ${COLUMNS}
+  from webhook_delivery d
   where organization_id = $1 and endpoint_id = $2 and event_type = kind.type and status = state.status
     and (created_at, id) < (coalesce($5::timestamptz, 'infinity'),
       coalesce($6::uuid, '${FIRST_ID}'))

@@ -11,6 +11,7 @@ import {
   DeliveriesResponse,
   ListDeliveriesRequest,
   QueuedEventResponse,
+  SingleDeliveryResponse,
   TestWebhookRequest,
   WebhookResponse,
   WebhookWithSecretResponse,
@@ -134,6 +135,27 @@ export class WebhookController {
     @Query() query: ListDeliveriesRequest,
   ): Promise<DeliveriesResponse> {
     return this.webhook.listDeliveries(caller.organizationId, query);
+  }
+
+  /**
+   * Read a delivery attempt
+   *
+   * @remarks One entry of GET /webhook/deliveries.
+   */
+  @Get('deliveries/:id')
+  @RequireScope('webhooks:read')
+  @ApiOkResponse({ type: SingleDeliveryResponse, description: 'The attempt.' })
+  @ApiErrors('WEBHOOK_DELIVERY_NOT_FOUND')
+  async delivery(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id', {
+      malformed: webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND,
+      description: 'Id of a delivery attempt, from GET /webhook/deliveries.',
+      example: EXAMPLE_DELIVERY_ID,
+    })
+    id: string,
+  ): Promise<SingleDeliveryResponse> {
+    return { data: await this.webhook.getDelivery(caller.organizationId, id) };
   }
 
   /**

@@ -10,6 +10,7 @@ import { DeliveryAttempts } from './dispatch/delivery-attempts.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
 import { WEBHOOK_QUEUE, WebhookProcessor } from './dispatch/webhook.processor.js';
 import { WebhookRepository } from './webhook.repository.js';
+import { EventWaits } from './events/event-waits.service.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsRepository } from './events/events.repository.js';
 import { EventsService } from './events/events.service.js';
@@ -41,6 +42,7 @@ const targetOptions = (config: Config) => ({ allowPrivate: config.webhook.allowP
     WebhookMaintenanceRepository,
     ReplaysService,
     ReplaysRepository,
+    EventWaits,
     EventsService,
     EventsRepository,
     {

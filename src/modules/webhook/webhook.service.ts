@@ -16,6 +16,7 @@ import { exampleOf } from './dto/event.docs.js';
 import {
   WebhookWithSecretResponse,
   type DeliveriesResponse,
+  type DeliveryResponse,
   type ListDeliveriesRequest,
   type QueuedEventResponse,
 } from './dto/webhook.dto.js';
@@ -128,6 +129,13 @@ export class WebhookService {
     const data = found.slice(0, limit);
     const next = found.length > limit ? data.at(-1) : undefined;
     return { data, pagination: { next_before: next?.created_at ?? null, next_before_id: next?.id ?? null } };
+  }
+
+  /** @throws WEBHOOK_DELIVERY_NOT_FOUND (404). */
+  async getDelivery(organizationId: string, id: string): Promise<DeliveryResponse> {
+    const delivery = await this.deliveries.find(organizationId, id);
+    if (delivery === null) throw webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND();
+    return delivery;
   }
 
   /** What told the workspace of a message's changes, as far as it is kept: see `DeliveriesRepository.ofMessage`. */

@@ -44,15 +44,33 @@ export class WorkspaceReads implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const policy = routePolicyOf(context.getClass(), context.getHandler());
     if (policy === null || !SCOPES.has(policy)) return next.handle();
-    const { organizationId = '' } = context.switchToHttp().getRequest<HeraldRequest>();
+    const req = context.switchToHttp().getRequest<HeraldRequest>();
+    const { organizationId = '' } = req;
     const run = (entered: boolean): Observable<unknown> => {
-      if (!entered) {
-        this.counters.increment('workspace_reads_refused');
-        throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: RETRY_AFTER_SECONDS, scope: 'workspace_reads' });
-      }
-      return next.handle().pipe(finalize(() => this.slots.leave(organizationId)));
+      this.ensure(entered);
+      let holds = true;
+      req.waitOutside = async (wait) => {
+        this.slots.leave(organizationId);
+        holds = false;
+        const waited = await wait();
+        this.ensure(await this.slots.enter(organizationId));
+        holds = true;
+        return waited;
+      };
+      return next.handle().pipe(
+        finalize(() => {
+          if (holds) this.slots.leave(organizationId);
+        }),
+      );
     };
     const entered = this.slots.enter(organizationId);
     return typeof entered === 'boolean' ? run(entered) : from(entered).pipe(mergeMap(run));
+  }
+
+  /** @throws RATE_LIMITED (429). */
+  private ensure(entered: boolean): void {
+    if (entered) return;
+    this.counters.increment('workspace_reads_refused');
+    throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: RETRY_AFTER_SECONDS, scope: 'workspace_reads' });
   }
 }

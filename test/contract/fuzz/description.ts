@@ -47,8 +47,13 @@ interface RawOperation {
   tags?: string[];
   parameters?: (Omit<Parameter, 'example' | 'required'> & { required?: boolean; example?: unknown })[];
   requestBody?: { required?: boolean; content: Record<string, RawContent> };
-  responses: Record<string, { headers?: Json; content?: Record<string, RawContent> }>;
+  responses: Record<string, RawAnswer>;
   'x-required-scope'?: string;
+}
+interface RawAnswer {
+  $ref?: string;
+  headers?: Json;
+  content?: Record<string, RawContent>;
 }
 interface RawContent {
   schema: Schema;
@@ -63,7 +68,7 @@ interface RawExample {
 type Named = Record<string, RawExample>;
 export interface OpenApi {
   paths: Record<string, Record<string, RawOperation>>;
-  components: { schemas: Record<string, Schema>; examples?: Named };
+  components: { schemas: Record<string, Schema>; examples?: Named; responses?: Record<string, RawAnswer> };
 }
 
 /**
@@ -81,7 +86,7 @@ export class Description {
   constructor(readonly document: OpenApi) {
     this.operations = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, raw]) =>
-        operationOf(method.toUpperCase(), path, raw, document.components.examples ?? {}),
+        operationOf(method.toUpperCase(), path, withAnswers(raw, document), document.components.examples ?? {}),
       ),
     );
   }
@@ -105,6 +110,16 @@ export class Description {
     if (methods.has('GET')) methods.add('HEAD');
     return [...methods].sort();
   }
+}
+
+/** With the answers that stand once, among the components. */
+function withAnswers(raw: RawOperation, { components: { responses = {} } }: OpenApi): RawOperation {
+  const entries = Object.entries(raw.responses).map(([status, answer]) => {
+    const shared = answer.$ref === undefined ? answer : responses[answer.$ref.split('/').at(-1) ?? ''];
+    if (shared === undefined) throw new Error(`the description has no ${answer.$ref}`);
+    return [status, shared] as const;
+  });
+  return { ...raw, responses: Object.fromEntries(entries) };
 }
 
 function patternOf(path: string): RegExp {

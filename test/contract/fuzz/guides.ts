@@ -293,6 +293,7 @@ export const GUIDES: Record<string, Guide> = {
     place: ({ query, pick }) => ({
       query: {
         ...query,
+        ...(query.wait !== undefined && { wait: 0 }),
         ...(query.after !== undefined && { after: 'now' }),
         ...(query.types !== undefined && { types: pickOf(['message.received', 'webhook.test,media.ready'], pick) }),
       },
@@ -308,6 +309,7 @@ export const GUIDES: Record<string, Guide> = {
     states: ['WEBHOOK_REPLAY_RUNNING'],
   },
   replays_get: { place: (_, { own }) => ({ params: { id: own.replay } }) },
+  keys_get: { place: () => ({}) },
   webhook_get: { place: () => ({}) },
   webhook_put: {
     place: async ({ pick, body }, stage, fresh) => {
@@ -332,6 +334,7 @@ export const GUIDES: Record<string, Guide> = {
     place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
   },
   webhook_deliveries: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  webhook_delivery: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.deliveries, pick) } }) },
   webhook_replay: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.deliveries, pick) } }) },
 
   otp_send: {

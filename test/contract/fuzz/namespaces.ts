@@ -16,6 +16,7 @@ interface IdPlace {
 
 /** Operations in which no id can stand, and why; any other one without a place fails the test. */
 export const WITHOUT_IDS: Readonly<Record<string, string>> = {
+  keys_get: 'says what the key itself says',
   connections_list: 'lists what the key may see, without parameters',
   events_list: 'a cursor names its workspace: test/webhook/events.e2e-spec.ts sends those of others',
   webhook_get: 'a workspace has one',

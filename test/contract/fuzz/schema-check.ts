@@ -22,6 +22,20 @@ export class SchemaChecks {
   private readonly known = new Map<string, ValidateFunction>();
 
   constructor({ components }: Pick<OpenApi, 'components'>) {
+    for (const [keyword, least] of [
+      ['x-exactly-one', 1],
+      ['x-at-most-one', 0],
+    ] as const) {
+      this.ajv.addKeyword({
+        keyword,
+        type: 'object',
+        schemaType: 'array',
+        validate: (fields: string[], value: Record<string, unknown>) => {
+          const given = fields.filter((field) => value[field] !== undefined).length;
+          return given >= least && given <= 1;
+        },
+      });
+    }
     this.ajv.addSchema({ ...moved({ components }, 'request'), $id: 'request' });
     this.ajv.addSchema({ ...moved(closed({ components }), 'answer'), $id: 'answer' });
   }

@@ -11,6 +11,7 @@ const UPLOAD = 'multipart/form-data';
  */
 const CLIENT_METHODS: Readonly<Record<string, string>> = {
   media_delete: 'media.remove',
+  keys_get: 'key.get',
   webhook_put: 'webhook.set',
   replays_start: 'webhook.replayMany',
   replays_get: 'webhook.replayState',
@@ -71,7 +72,7 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
     needsKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
     body: first === undefined ? json?.example : first.value,
     isUpload: requestBody?.content?.[UPLOAD] !== undefined,
-    keyVariable: security.some((one) => OTP_SECURITY_SCHEME in one) ? 'HERALD_OTP_KEY' : 'HERALD_API_KEY',
+    keyVariable: OTP_SECURITY_SCHEME in (security[0] ?? {}) ? 'HERALD_OTP_KEY' : 'HERALD_API_KEY',
     hasNoAnswer: '204' in responses,
     turnsPages: parameters.some(({ name }) => name === 'before_id') || ITERATED.has(operation.operationId),
   };

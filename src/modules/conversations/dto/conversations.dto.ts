@@ -27,6 +27,12 @@ export class ListConversationsQuery extends PageQuery {
   /** Only those with the contact who has this business-scoped user id, such as `DE.1795`. */
   @OptionalUserId()
   recipient?: string;
+
+  /** `true`: only those with messages that wait to be read, as `unread_count` counts them. */
+  @ApiPropertyOptional({ enum: ['true', 'false'] })
+  @IfGiven()
+  @IsIn(['true', 'false'])
+  unread?: 'true' | 'false';
 }
 
 /** One contact on one of your numbers. */
@@ -142,6 +148,8 @@ export interface ConversationFilter extends ListCursor {
   to: string | null;
   /** A user id. */
   recipient: string | null;
+  /** Only those with unread messages. */
+  unread: boolean;
   limit: number;
 }
 
@@ -152,5 +160,6 @@ export function conversationFilterOf(query: ListConversationsQuery): Conversatio
     connectionId: query.connection_id?.toLowerCase() ?? null,
     to: query.to?.replace('+', '') ?? null,
     recipient: query.recipient ?? null,
+    unread: query.unread === 'true',
   };
 }

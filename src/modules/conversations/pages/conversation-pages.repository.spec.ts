@@ -21,6 +21,7 @@ const ALL: ConversationFilter = {
   connectionId: null,
   to: null,
   recipient: null,
+  unread: false,
   before: null,
   beforeId: null,
   limit: 50,

@@ -29,6 +29,9 @@ const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
 /** Messages of the journal that one page looks at, in steps: most pages end in the first one. */
 const STEPS = [200, 1_000, 4_000];
 
+/** Pages of all conversations that one page of the unread ones looks at. */
+const UNREAD_PAGES = 5;
+
 /**
  * Conversations by their last message, newest first. No row is kept of a last activity: the journal is in that order
  * already, and a message is its conversation's last where an index has no newer one. So sending and receiving cost
@@ -42,13 +45,32 @@ export class ConversationPagesRepository {
    * A page that looked at as many messages as it may ends there, with fewer conversations than wanted. `next`: where the
    * next page begins; null after the last one.
    */
-  async page(organizationId: string, filter: ConversationFilter) {
+  async page(organizationId: string, filter: ConversationFilter): Promise<ConversationPage> {
+    if (filter.unread) return this.unreadPage(organizationId, filter);
     const { places, next } =
       filter.to === null && filter.recipient === null
         ? await this.walk(organizationId, filter)
         : await this.ofContact(organizationId, filter);
     const conversations = await this.read(organizationId, places);
     return { conversations, next: next === null ? null : { at: new Date(next.at), messageId: next.messageId } };
+  }
+
+  /** No index has what waits to be read: a page looks at a few pages of all conversations. */
+  private async unreadPage(organizationId: string, filter: ConversationFilter): Promise<ConversationPage> {
+    const conversations: ConversationResponse[] = [];
+    let cursor: Pick<ConversationFilter, 'before' | 'beforeId'> = filter;
+    for (let looked = 1; ; looked++) {
+      const page = await this.page(organizationId, { ...filter, ...cursor, unread: false });
+      const unread = page.conversations.filter(({ unread_count: count }) => count > 0);
+      const rest = filter.limit - conversations.length;
+      conversations.push(...unread.slice(0, rest));
+      const last = conversations.at(-1);
+      if (unread.length > rest && last?.last_message) {
+        return { conversations, next: { at: last.updated_at, messageId: last.last_message.id } };
+      }
+      if (page.next === null || looked === UNREAD_PAGES) return { conversations, next: page.next };
+      cursor = { before: page.next.at, beforeId: page.next.messageId };
+    }
   }
 
   /** By its id or that of one that was merged into it; null where there is none, and where the contact was erased. */
@@ -126,6 +148,11 @@ export class ConversationPagesRepository {
       ];
     });
   }
+}
+
+interface ConversationPage {
+  conversations: ConversationResponse[];
+  next: { at: Date; messageId: string } | null;
 }
 
 interface Places {

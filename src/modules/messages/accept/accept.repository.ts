@@ -284,7 +284,7 @@ with given as materialized (
   select i.*, now.at, f.found_id, ${OPT_OUT} as opt_out
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     "lookUp" text, "newConversationId" uuid, type text, recipient text, "recipientUserId" text, sender text, body text,
-    content jsonb, "clientMessageId" text, "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid,
+    content jsonb, "clientMessageId" text, tag text, metadata jsonb, "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid,
     fingerprint text, "sendAt" timestamptz, "ttlSeconds" integer, "traceContext" text, "isMarketing" boolean)
   cross join (select clock_timestamp() as at) as now
   cross join lateral (select case when i."lookUp" is null then i."conversationId" else ${FOUND} end as found_id) as f
@@ -305,10 +305,10 @@ with given as materialized (
   from given g
 ), fresh as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
-    recipient_user_id, sender, client_message_id, reply_to_message_id, media_object_id, idempotency_key, fingerprint,
+    recipient_user_id, sender, client_message_id, tag, metadata, reply_to_message_id, media_object_id, idempotency_key, fingerprint,
     send_at, ttl_seconds, trace_context, created_at)
   select id, "organizationId", "connectionId", conversation_id, 'outbound', type, recipient_key, "recipientUserId", sender,
-    "clientMessageId", "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
+    "clientMessageId", tag, metadata, "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
     "sendAt", "ttlSeconds", decode("traceContext", 'hex'), date_trunc('milliseconds', at)
   from accepted
   where opt_out is null and case "lookUp" when 'window' then last_inbound_at > at - interval '${WINDOW_MS} ms'

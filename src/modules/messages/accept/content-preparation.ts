@@ -4,6 +4,7 @@ import { isUuid } from '../../../common/ids.js';
 import type { Connection } from '../../connections/connections.types.js';
 import { MediaService } from '../../media/media.service.js';
 import type { FileForSending, MediaType } from '../../media/media.types.js';
+import type { TemplateValues } from '../../templates/templates.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
 import { changeFiles, ownFilesIn, withHeaderFile } from '../message/file-references.js';
 import { messagesErrors } from '../messages.errors.js';
@@ -58,11 +59,13 @@ export class ContentPreparation {
     const { name, language } = given.content as unknown as TemplateContent;
     const template = await this.templates.forSending(connection, name, language.code);
     if (toUserId && template.category === 'AUTHENTICATION') throw messagesErrors.RECIPIENT_NEEDS_PHONE();
+    const { parameters, ...rest } = given.content as { parameters?: TemplateValues };
+    const sent = parameters === undefined ? given.content : { ...rest, components: template.componentsOf(parameters) };
     const content =
       template.headerMedia === null || given.mediaObjectId === null
-        ? given.content
-        : withHeaderFile(given.content, template.headerMedia, given.mediaObjectId);
-    const components = (content.components ?? []) as Record<string, unknown>[];
+        ? sent
+        : withHeaderFile(sent, template.headerMedia, given.mediaObjectId);
+    const { components = [] } = content as { components?: Record<string, unknown>[] };
     const isMarketing = template.category === 'MARKETING';
     return { ...given, content, body: template.render(components), isMarketing };
   }

@@ -14,6 +14,9 @@ export interface MessageInput extends MessageContent {
   recipient: string;
   clientMessageId: string | null;
   replyToMessageId: string | null;
+  /** The group that it belongs to; only where the request has it, as `metadata`. */
+  tag?: string | undefined;
+  metadata?: Readonly<Record<string, string>> | undefined;
   /** When it is to go, in UTC with milliseconds; only where the request has it. */
   sendAt?: string | undefined;
   /** Only where the request has it. */
@@ -35,6 +38,7 @@ export function readMessageInput(body: unknown, violations: ErrorDetail[] = []):
   variant?.shape.check(body, '', violations);
   if (variant === null || violations.length > 0) throw commonErrors.VALIDATION_FAILED({ details: violations });
   const valid = body as Record<string, string> & { ttl_seconds?: number };
+  const { metadata } = body as { metadata?: Record<string, string> };
   return {
     connectionId: (valid.connection_id ?? '').toLowerCase(),
     recipient: valid.recipient ?? (valid.to ?? '').replace('+', ''),
@@ -42,6 +46,8 @@ export function readMessageInput(body: unknown, violations: ErrorDetail[] = []):
     clientMessageId: valid.client_message_id ?? null,
     replyToMessageId: valid.reply_to_message_id?.toLowerCase() ?? null,
     mediaObjectId: valid.media_object_id?.toLowerCase() ?? null,
+    ...(valid.tag !== undefined && { tag: valid.tag }),
+    ...(metadata !== undefined && { metadata }),
     ...(valid.send_at !== undefined && { sendAt: new Date(valid.send_at).toISOString() }),
     ...(valid.ttl_seconds !== undefined && { ttlSeconds: valid.ttl_seconds }),
   };
@@ -63,15 +69,18 @@ export function fingerprintOf(input: MessageInput): string {
  * needs no escape are known here.
  */
 function meaningOf(input: MessageInput): string {
-  const { connectionId, mediaObjectId, recipient, replyToMessageId, sendAt, ttlSeconds, type } = input;
+  const { connectionId, mediaObjectId, metadata, recipient, replyToMessageId, sendAt, tag, ttlSeconds, type } = input;
   const body = JSON.stringify(input.body);
   const clientMessageId = JSON.stringify(input.clientMessageId);
   const content = canonicalJson(input.content);
   return (
     `{"body":${body},"clientMessageId":${clientMessageId},"connectionId":"${connectionId}","content":${content},` +
-    `"mediaObjectId":${textOrNull(mediaObjectId)},"recipient":"${recipient}",` +
+    `"mediaObjectId":${textOrNull(mediaObjectId)},` +
+    (metadata === undefined ? '' : `"metadata":${canonicalJson(metadata)},`) +
+    `"recipient":"${recipient}",` +
     `"replyToMessageId":${textOrNull(replyToMessageId)},` +
     (sendAt === undefined ? '' : `"sendAt":"${sendAt}",`) +
+    (tag === undefined ? '' : `"tag":"${tag}",`) +
     (ttlSeconds === undefined ? '' : `"ttlSeconds":${ttlSeconds},`) +
     `"type":"${type}"}`
   );

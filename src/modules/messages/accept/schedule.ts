@@ -1,4 +1,5 @@
 import { commonErrors } from '../../../common/common.errors.js';
+import { messagesErrors } from '../messages.errors.js';
 import { violation } from '../../../common/shape.js';
 
 /* Limits of the contract: how far ahead a message may be scheduled, and how long it may wait from then on. */
@@ -10,13 +11,15 @@ export const TTL_SECONDS = { min: 30, max: 2_592_000 } as const;
  * Lets a time pass that may be given to a new message. It is no part of the form: a repeat of a used key passes, however
  * late it comes.
  *
- * @throws VALIDATION_FAILED (422).
+ * @throws SEND_AT_PASSED, VALIDATION_FAILED (422).
  */
 export function requireTimeAhead(sendAt: string | undefined): void {
   if (sendAt === undefined) return;
   const aheadMs = Date.parse(sendAt) - Date.now();
   if (aheadMs >= EARLIEST_SECONDS * 1_000 && aheadMs <= LATEST_DAYS * 86_400_000) return;
-  const advice = aheadMs < EARLIEST_SECONDS * 1_000 ? '; leave it out to send at once' : '';
-  const message = `send_at must be ${EARLIEST_SECONDS} seconds to ${LATEST_DAYS} days ahead, by the time of Herald${advice}.`;
+  if (aheadMs < EARLIEST_SECONDS * 1_000) {
+    throw messagesErrors.SEND_AT_PASSED({ earliest: new Date(Date.now() + EARLIEST_SECONDS * 1_000).toISOString() });
+  }
+  const message = `send_at must be ${EARLIEST_SECONDS} seconds to ${LATEST_DAYS} days ahead, by the time of Herald.`;
   throw commonErrors.VALIDATION_FAILED({ details: [violation('send_at', 'range', message)] });
 }

@@ -61,6 +61,8 @@ export function newMessageOf(
     body: message.body,
     content: message.content,
     clientMessageId: input.clientMessageId,
+    tag: input.tag,
+    metadata: input.metadata,
     replyToMessageId: input.replyToMessageId,
     mediaObjectId: message.mediaObjectId,
     isMarketing: message.isMarketing,

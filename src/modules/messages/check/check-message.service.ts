@@ -18,7 +18,7 @@ import { ownerOf, UNKNOWN_OWNER } from '../../conversations/control/owner.js';
 import { windowClosesAt } from '../../conversations/windows/windows.js';
 import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
-import type { CheckedMessageResponse, RenderedMessageResponse } from '../dto/check-message.js';
+import type { MessageCheck, RenderedMessageResponse } from '../dto/check-message.js';
 import { conversationsErrors } from '../../conversations/conversations.errors.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
@@ -57,7 +57,7 @@ export class CheckMessageService {
   /**
    * @throws where the account's templates could never be read though its number can send, PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
    */
-  async check(sender: CheckingCaller, input: MessageInput): Promise<CheckedMessageResponse> {
+  async check(sender: CheckingCaller, input: MessageInput): Promise<MessageCheck> {
     const { organizationId } = sender;
     const problems: AppError[] = [];
     const passes = async <T>(step: () => T | Promise<T>): Promise<T | null> => {
@@ -137,8 +137,8 @@ export class CheckMessageService {
   /** @param found nothing of the contact and the queue where the number is not known. */
   private checkedOf(
     problems: readonly AppError[],
-    { rendered, ...found }: Pick<CheckedMessageResponse, 'rendered'> & Partial<CheckedMessageResponse>,
-  ): CheckedMessageResponse {
+    { rendered, ...found }: Pick<MessageCheck, 'rendered'> & Partial<MessageCheck>,
+  ): MessageCheck {
     return {
       sendable: problems.length === 0,
       problems: problems.map((problem) => errorFields(problem, this.publicUrl.value)),
@@ -150,8 +150,8 @@ export class CheckMessageService {
   }
 
   private shown(connection: Connection, { content }: MessageContent): Promise<ShownTemplate | null> {
-    const { name, language, components = [] } = content as unknown as TemplateContent;
-    return this.templates.shown(connection, name, language.code, components);
+    const { name, language, components, parameters } = content as unknown as TemplateContent;
+    return this.templates.shown(connection, name, language.code, components ?? parameters ?? []);
   }
 }
 

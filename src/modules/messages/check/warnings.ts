@@ -1,3 +1,4 @@
+import type { ErrorDetail } from '../../../common/app-error.js';
 import { accountOf, countryOf, isPossibleNumber } from '../../../infrastructure/whatsapp/account-number.js';
 import { ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import { MEDIA_FIELDS } from '../../../infrastructure/whatsapp/message-body.js';
@@ -5,6 +6,7 @@ import type { Connection } from '../../connections/connections.types.js';
 import type { ShownTemplate } from '../../templates/templates.service.js';
 import { changeFiles, isMediaType } from '../message/file-references.js';
 import type { MessageInput } from '../accept/message-input.js';
+import { LIST, REPLY_BUTTONS } from '../accept/variants/interactive-variants.js';
 import { isUserId } from '../../conversations/contacts/recipient.js';
 import type { Owner } from '../../conversations/control/owner.js';
 import type { CheckWarningResponse } from '../dto/check-message.js';
@@ -35,7 +37,7 @@ const OF_THE_CONVERSATION: ReadonlySet<string> = new Set(['WINDOW_CLOSES_BEFORE_
 
 /** @param mayRead the caller may read messages; without it nothing that says when the contact wrote last. */
 export function warningsOf(facts: WarningFacts, mayRead: boolean): CheckWarningResponse[] {
-  const warnings = [ofNumber, ofRecipient, ofOwner, ofTemplate, ofTime, ofFiles, ofFields].flatMap((part) => [
+  const warnings = [ofNumber, ofRecipient, ofOwner, ofTemplate, ofTime, ofFiles, ofFields, ofAction].flatMap((part) => [
     ...part(facts),
   ]);
   return mayRead ? warnings : warnings.filter(({ code }) => !OF_THE_CONVERSATION.has(code));
@@ -65,7 +67,9 @@ function* ofRecipient({
       const message = 'This is the number that sends; WhatsApp refuses a message to itself.';
       yield { code: 'RECIPIENT_IS_SENDER', message, field };
     } else if (!isPossibleNumber(recipient)) {
-      const message = 'No country has numbers of this form; check the country code and the number of digits.';
+      const message = recipient.startsWith('0')
+        ? 'No country code begins with 0, so WhatsApp knows no such number: write it as 49151..., not as 0151....'
+        : 'No country has numbers of this form; check the country code and the number of digits.';
       yield { code: 'RECIPIENT_DOUBTFUL', message, field };
     }
   }
@@ -127,6 +131,16 @@ function* ofFiles({ input }: WarningFacts): Generator<CheckWarningResponse> {
     'WhatsApp fetches the file by its link only when the message is sent; upload it with POST /media to know before.';
   const field = input.type === 'template' || input.type === 'interactive' ? input.type : 'media.link';
   yield { code: 'MEDIA_LINK_NOT_CHECKED', message, field };
+}
+
+/** What WhatsApp refuses in the action of buttons and lists, which POST /messages passes on as it is. */
+function* ofAction({ input: { type, content } }: WarningFacts): Generator<CheckWarningResponse> {
+  const kind = type === 'interactive' ? content.type : null;
+  const shape = kind === 'button' ? REPLY_BUTTONS : kind === 'list' ? LIST : null;
+  const found: ErrorDetail[] = [];
+  shape?.check(content.action, 'interactive.action', found);
+  for (const { field, message } of found)
+    yield { code: 'ACTION_REFUSED', message: `WhatsApp refuses this: ${message}`, field };
 }
 
 function* ofFields({ input: { type, content } }: WarningFacts): Generator<CheckWarningResponse> {

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
+import { openWords } from '../../../infrastructure/http/open-words.js';
 import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
 import { OWNERS, type Owner } from '../../conversations/control/owner.js';
 import { MAX_AHEAD } from '../../sending/sending.types.js';
@@ -19,11 +20,11 @@ const WARNING_CODES = [
   'EXPIRES_BEFORE_SEND',
   'MEDIA_LINK_NOT_CHECKED',
   'MEDIA_FIELD_NOT_SENT',
+  'ACTION_REFUSED',
 ] as const;
 
 export class CheckWarningResponse {
-  /** Stable; later versions may have more. */
-  @ApiProperty({ enum: WARNING_CODES, example: 'TEMPLATE_QUALITY_LOW' })
+  @ApiProperty({ ...openWords('WarningCode', WARNING_CODES, 'Stable.'), example: 'TEMPLATE_QUALITY_LOW' })
   code!: (typeof WARNING_CODES)[number];
 
   /** One sentence that says what to do. */
@@ -102,7 +103,7 @@ export class CheckedQueue {
   estimated_send_at!: string | null;
 }
 
-export class CheckedMessageResponse {
+export class MessageCheck {
   /** POST /messages would take it at this moment: there are no problems. */
   @ApiProperty({ type: Boolean, example: true })
   sendable!: boolean;
@@ -152,7 +153,7 @@ export class CheckedMessageResponse {
   queue!: CheckedQueue;
 }
 
-export class CheckMessageResponse {
-  @ApiProperty({ type: CheckedMessageResponse })
-  data!: CheckedMessageResponse;
+export class MessageCheckResponse {
+  @ApiProperty({ type: MessageCheck })
+  data!: MessageCheck;
 }

@@ -1,8 +1,9 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, MaxLength } from 'class-validator';
+import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
 import { cursorOf, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.query.js';
 import type { JournalQuery } from '../journal/journal-page.js';
+import { TAG, TAG_MEANING } from '../accept/tag.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '../message/message-state.js';
 
 /** The specification leaves `accepted` out; such messages are found by the other filters. */
@@ -37,6 +38,12 @@ export class ListMessagesQuery extends PageQuery {
   @MaxLength(200)
   client_message_id?: string;
 
+  /** Messages of this group, as sent. */
+  @ApiPropertyOptional({ type: String, maxLength: 64, pattern: TAG.source })
+  @IsOptional()
+  @Matches(TAG, { message: `tag must be ${TAG_MEANING}.` })
+  tag?: string;
+
   /** Outbound messages to this number. */
   @OptionalPhone('to')
   to?: string;
@@ -61,6 +68,7 @@ export function filterOf(query: ListMessagesQuery): JournalFilter {
     direction: query.direction,
     status: query.status,
     clientMessageId: query.client_message_id,
+    tag: query.tag,
     from: query.from?.replace('+', ''),
     to: query.to?.replace('+', ''),
     recipient: query.recipient,

@@ -29,6 +29,8 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
     type: 'text',
     text: { body: 'Your table for two is ready: https://example.com/r/4711', preview_url: true },
     client_message_id: 'reservation-4711',
+    tag: 'reservations',
+    metadata: { customer: 'c-17' },
   }),
   reply: example('Text that quotes an earlier message', {
     type: 'text',

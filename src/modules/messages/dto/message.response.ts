@@ -5,6 +5,8 @@ import {
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_SCHEDULED_MESSAGE_ID,
 } from '../../../common/example-ids.js';
+import { FAILURE_CATEGORY, nullable } from '../../../infrastructure/http/open-words.js';
+import { RECEIVED_CONTENT } from '../../../infrastructure/http/received-content.js';
 import { MESSAGE_STATUSES } from '../message/message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
 import { WAITING_REASONS, type Waiting } from '../../sending/sending.types.js';
@@ -107,10 +109,21 @@ export class MessageListItem {
   @ApiProperty({ type: 'string', nullable: true, example: 'Your table is ready.' })
   body!: string | null;
 
+  /** The variant's object as it was sent or received. */
+  @ApiProperty({ ...RECEIVED_CONTENT, example: { body: 'Your table is ready.' } })
+  content!: Record<string, unknown>;
+
+  /** The file that it sends, refers to, or that came with it: GET /media/{id}/url. */
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: null })
+  media_object_id!: string | null;
+
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: null })
+  reply_to_message_id!: string | null;
+
   @ApiProperty({ enum: MESSAGE_STATUSES, example: 'delivered' })
   status!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, example: null })
+  @ApiProperty({ ...nullable(FAILURE_CATEGORY), example: null })
   failure_category!: string | null;
 
   /** Null until WhatsApp has said it, which it does with `sent`, `delivered` or `read`, and of received messages. */
@@ -122,6 +135,19 @@ export class MessageListItem {
 
   @ApiProperty({ type: 'string', nullable: true, example: 'order-4711' })
   client_message_id!: string | null;
+
+  /** The group of messages that it belongs to; null of received messages, and where it has none. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'spring-sale' })
+  tag!: string | null;
+
+  /** Your own strings, as sent. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    nullable: true,
+    example: { customer: 'c-17' },
+  })
+  metadata!: Record<string, string> | null;
 
   @ApiProperty({ type: 'string', nullable: true, example: META_ID })
   meta_message_id!: string | null;
@@ -184,7 +210,7 @@ export class AttemptResponse {
   @ApiProperty({ type: 'string', nullable: true, example: null })
   platform_message!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, example: null })
+  @ApiProperty({ ...nullable(FAILURE_CATEGORY), example: null })
   failure_category!: string | null;
 
   @ApiProperty({ type: 'string', nullable: true, example: META_ID })
@@ -217,22 +243,11 @@ export class WaitingResponse {
 
 /** A message with everything that is known about it. */
 export class MessageResponse extends MessageListItem {
-  /** The variant's object as it was sent or received. */
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { body: 'Your table is ready.' } })
-  content!: Record<string, unknown>;
-
   @ApiProperty({ type: MessageErrorResponse, nullable: true })
   error!: MessageErrorResponse | null;
 
   @ApiProperty({ type: 'integer', minimum: 0, example: 1 })
   attempt_count!: number;
-
-  /** The file that it sends, refers to, or that came with it: GET /media/{id}/url. */
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: null })
-  media_object_id!: string | null;
-
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: null })
-  reply_to_message_id!: string | null;
 
   /** When the next attempt is due, while the message is queued. */
   @ApiProperty({ ...nullableTime, example: null })
@@ -340,10 +355,15 @@ export function listItemOf(message: Message): MessageListItem {
     contact: { phone, user_id: userId, name },
     type: message.type,
     body: message.body,
+    content: message.content,
+    media_object_id: message.mediaObjectId,
+    reply_to_message_id: message.replyToMessageId,
     status: message.status,
     failure_category: message.failureCategory,
     pricing: pricingOf(message),
     client_message_id: message.clientMessageId,
+    tag: message.tag,
+    metadata: message.metadata,
     meta_message_id: message.metaMessageId,
     created_at: message.createdAt.toISOString(),
     standby: message.standby,
@@ -355,11 +375,8 @@ export function listItemOf(message: Message): MessageListItem {
 export function responseOf(message: Message & { attempts?: Attempt[]; waiting?: Waiting | null }): MessageResponse {
   const response: MessageResponse = {
     ...listItemOf(message),
-    content: message.content,
     error: errorOf(message),
     attempt_count: message.attemptCount,
-    media_object_id: message.mediaObjectId,
-    reply_to_message_id: message.replyToMessageId,
     next_attempt_at: time(message.nextAttemptAt),
     queued_at: time(message.queuedAt),
     processing_at: time(message.processingAt),

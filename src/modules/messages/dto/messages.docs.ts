@@ -1,11 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiExtraModels, ApiHeader, ApiOkResponse, getSchemaPath } from '@nestjs/swagger';
 import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
-import { ApiErrors, ApiErrorsAs, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { ApiErrors, ApiErrorsAs } from '../../../infrastructure/http/api-description.js';
 import { ReadMessageRequest, ReadMessageResponse, RetryMessageRequest } from './read-or-retry.dto.js';
-import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
-import { CheckMessageResponse } from './check-message.js';
+import { MessageCheckResponse } from './check-message.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
+import { SEND_MESSAGE } from './send-message.js';
 import { CanceledMessageResponse, QueuedMessageResponse, SingleMessageResponse } from './message.response.js';
 
 const idempotencyKey = (required: boolean, description: string): MethodDecorator =>
@@ -42,7 +42,7 @@ const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_T
 const MessageBody = (): MethodDecorator =>
   ApiBody({
     required: true,
-    schema: { oneOf: MESSAGE_VARIANTS.map((variant) => namedSchema(variant.name, variant.shape.schema)) },
+    schema: { allOf: [SEND_MESSAGE], unevaluatedProperties: false } as object,
     examples: MESSAGE_EXAMPLES,
   });
 
@@ -56,6 +56,7 @@ export const SendMessageDocs = (): MethodDecorator =>
       'IDEMPOTENCY_KEY_INVALID',
       'IDEMPOTENCY_KEY_REUSED',
       'SUBSCRIPTION_REQUIRED',
+      'SEND_AT_PASSED',
       'CONNECTION_NOT_READY',
       'VALIDATION_FAILED',
       'REPLY_TARGET_NOT_FOUND',
@@ -68,7 +69,7 @@ export const SendMessageDocs = (): MethodDecorator =>
 export const CheckMessageDocs = (): MethodDecorator =>
   applyDecorators(
     MessageBody(),
-    ApiOkResponse({ type: CheckMessageResponse, description: 'What would become of it.' }),
+    ApiOkResponse({ type: MessageCheckResponse, description: 'What would become of it.' }),
     ApiErrors('VALIDATION_FAILED', ...PLATFORM_CODES),
   );
 

@@ -5,9 +5,9 @@ import { commonErrors } from '../../../common/common.errors.js';
 import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { array, free, object, oneOf, violation, type Shape } from '../../../common/shape.js';
 import { ApiErrors, namedSchema } from '../../../infrastructure/http/api-description.js';
-import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
 import type { BatchError } from '../messages.errors.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
+import { SEND_MESSAGE } from './send-message.js';
 
 /** As many as a full bucket of a key has by default. */
 export const MAX_MESSAGES = 100;
@@ -20,16 +20,14 @@ const KEY = {
   description: 'A UUID for each message that you mean to send, another one for each message of the batch.',
 };
 
-/** A form of POST /messages with the key, which is a header there. */
-function withKey(schema: Shape['schema']): Readonly<Record<string, unknown>> {
-  const { properties, required } = schema as { properties: object; required: readonly string[] };
-  return { ...schema, properties: { idempotency_key: KEY, ...properties }, required: ['idempotency_key', ...required] };
-}
+const KEYED = namedSchema('BatchKey', {
+  type: 'object',
+  required: ['idempotency_key'],
+  properties: { idempotency_key: KEY },
+});
 
-const ITEM_SCHEMAS = MESSAGE_VARIANTS.map(({ name, shape }) => ({
-  name: `Batch${name}`,
-  schema: withKey(shape.schema),
-}));
+/** A message of POST /messages with the key, which is a header there. */
+const BATCH_MESSAGE = namedSchema('BatchMessage', { allOf: [SEND_MESSAGE, KEYED], unevaluatedProperties: false });
 
 const validation = oneOf(['strict', 'permissive'], {
   description:
@@ -114,7 +112,7 @@ export const SendBatchDocs = (): MethodDecorator =>
   applyDecorators(
     ApiBody({
       required: true,
-      schema: bodyOf({ oneOf: ITEM_SCHEMAS.map(({ name, schema }) => namedSchema(name, schema)) }).schema,
+      schema: bodyOf(BATCH_MESSAGE).schema,
       examples: {
         strict: { summary: 'All or none', value: { messages: BATCH } },
         permissive: { summary: 'Those that can be sent', value: { messages: BATCH, validation: 'permissive' } },

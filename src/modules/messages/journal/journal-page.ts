@@ -12,6 +12,7 @@ export interface JournalQuery extends Partial<ListCursor> {
   status?: MessageStatus | undefined;
   conversationId?: string | undefined;
   clientMessageId?: string | undefined;
+  tag?: string | undefined;
   /** Digits: of the sender, one of our numbers or a contact's. */
   from?: string | undefined;
   /** Digits. */
@@ -148,12 +149,22 @@ const ofKey = (alias: string, contacts: Contacts): string =>
  * @returns null where every message that is looked at is listed.
  */
 export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
-  const { clientMessageId, to, from, status, direction, connectionId, organizationId, before, beforeId, limit } = query;
+  const { clientMessageId, tag, to, from, status, direction, connectionId, organizationId, before, beforeId, limit } =
+    query;
   if (contacts?.length === 0) return null;
   const list = listWithin(query, bind, 'offset $2 limit 1');
   const lists: string[] = [];
   if (leadsToMessage(query, contacts)) {
-    const others = [clientMessageId === undefined ? undefined : to, from, status, direction, connectionId, contacts];
+    const first = clientMessageId ?? tag;
+    const others = [
+      first === undefined ? undefined : to,
+      clientMessageId && tag,
+      from,
+      status,
+      direction,
+      connectionId,
+      contacts,
+    ];
     if (others.every((filter) => filter === undefined || filter === null)) return null;
     lists.push(list('message m', 'm.id', indexed(query, bind)));
   } else if (contacts !== null && (to !== undefined || from !== undefined)) {
@@ -166,23 +177,26 @@ export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[]
   return `select id, created_at from (${lists.join(' union all ')}) as listed order by created_at desc, id desc limit 1`;
 }
 
-/** Whether the page is read from `message` by what the caller knows of it: its own id, or a number that was written to. */
-function leadsToMessage({ clientMessageId, to, status }: JournalQuery, contacts: Contacts): boolean {
-  return clientMessageId !== undefined || (to !== undefined && contacts === null && !isInQueue(status));
+/** Whether the page is read from `message` by what the caller knows of it: its own id, its tag, or a number that was written to. */
+function leadsToMessage({ clientMessageId, tag, to, status }: JournalQuery, contacts: Contacts): boolean {
+  return (
+    clientMessageId !== undefined || tag !== undefined || (to !== undefined && contacts === null && !isInQueue(status))
+  );
 }
 
 /** Conditions that an index has in the journal's order. */
-function indexed({ clientMessageId, to }: JournalQuery, bind: Bind): string[] {
-  const key =
-    clientMessageId === undefined
-      ? `m.recipient = ${bind(to)} and m.recipient_user_id is null and m.direction = 'outbound'`
-      : `m.client_message_id = ${bind(clientMessageId)}`;
-  return ['m.organization_id = $1', key];
+function indexed({ clientMessageId, tag, to }: JournalQuery, bind: Bind): string[] {
+  if (clientMessageId !== undefined)
+    return ['m.organization_id = $1', `m.client_message_id = ${bind(clientMessageId)}`];
+  if (tag !== undefined) return ['m.organization_id = $1', `m.tag = ${bind(tag)}`];
+  const recipient = `m.recipient = ${bind(to)} and m.recipient_user_id is null and m.direction = 'outbound'`;
+  return ['m.organization_id = $1', recipient];
 }
 
 /** What the filters ask of a row `m` of `message` beside its place in a list. */
-function ofMessage({ to, from }: JournalQuery, bind: Bind): string[] {
+function ofMessage({ tag, to, from }: JournalQuery, bind: Bind): string[] {
   const conditions: string[] = [];
+  if (tag !== undefined) conditions.push(`m.tag = ${bind(tag)}`);
   if (to !== undefined) conditions.push(`m.recipient = ${bind(to)} and m.recipient_user_id is null`);
   if (from !== undefined) conditions.push(`m.sender = ${bind(from)}`);
   return conditions;

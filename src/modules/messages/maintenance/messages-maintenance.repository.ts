@@ -226,7 +226,10 @@ with found as (
 select id, phone, wa_id, user_id, merged_into from found where organization_id = $1`;
 
 // The platform's message ids contain the number. A used key never expires; the content of its request is removed.
-const blankJournal = (of: string, id: string): string => `update message m set client_message_id = null,
+const blankJournal = (
+  of: string,
+  id: string,
+): string => `update message m set client_message_id = null, metadata = null,
     meta_message_id = null, conversation_id = null, recipient_user_id = null,
     fingerprint = case when m.fingerprint is not null then '\\x'::bytea end,
     recipient = case when m.direction = 'inbound' then m.recipient end,
@@ -264,8 +267,8 @@ with queued as (
   from waiting
   returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
 ), blanked as (
-  ${blankJournal('waiting', 'message_id')} returning m.id, m.client_message_id, m.recipient, m.recipient_user_id,
-    m.trace_context
+  ${blankJournal('waiting', 'message_id')} returning m.id, m.client_message_id, m.conversation_id, m.type, m.tag,
+    m.metadata, m.recipient, m.recipient_user_id, m.trace_context
 ), attempts as (
   ${blankAttempts('waiting', 'message_id')}
 ), unsaid as (

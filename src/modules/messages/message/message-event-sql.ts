@@ -30,6 +30,8 @@ export function insertStatusEvents(relation: string, condition = 'true', journal
       array[c.connection_id] as connection_ids,
       jsonb_build_object(
         'message_id', c.message_id, 'client_message_id', m.client_message_id, 'connection_id', c.connection_id,
+        'conversation_id', coalesce((select v.merged_into from conversation v where v.id = m.conversation_id), m.conversation_id),
+        'type', m.type, 'tag', m.tag, 'metadata', m.metadata,
         'to', case when m.recipient_user_id is null then m.recipient end, 'recipient', m.recipient_user_id,
         'status', c.status, 'previous_status', c.previous_status,
         'occurred_at', ${isoTime('c.occurred_at')}, 'attempt', c.attempt, 'failure_category', c.failure_category,
@@ -73,7 +75,7 @@ export function insertReceivedEvents(relation: string, ownerOf: (conversation: s
           'id', m.id, 'connection_id', m.connection_id, 'conversation_id', m.conversation_id,
           'direction', m.direction, 'from', m.sender, 'to', m.recipient, 'type', m.type, 'body', m.body,
           'status', 'received', 'failure_category', null, 'client_message_id', m.client_message_id,
-          'meta_message_id', m.meta_message_id, 'reply_to_message_id', m.reply_to_message_id, 'media_object_id', m.media_object_id,
+          'tag', null, 'metadata', null, 'meta_message_id', m.meta_message_id, 'reply_to_message_id', m.reply_to_message_id, 'media_object_id', m.media_object_id,
           'created_at', ${isoTime('m.created_at')}, 'sent_at', ${isoTime('m.sent_at')}, 'standby', m.standby),
         ${ownerOf('v')},
         'contact', case when m.inbound_context ? 'sender'

@@ -16,7 +16,7 @@ export interface MessageRow extends Omit<Message, 'contact' | 'inboundContext'> 
  * contact leads to the surviving one.
  */
 export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connection_id, direction, type, sender, standby')},
-  ${camelColumns('m', 'recipient_user_id, client_message_id, reply_to_message_id, media_object_id, created_at')},
+  ${camelColumns('m', 'recipient_user_id, client_message_id, tag, metadata, reply_to_message_id, media_object_id, created_at')},
   case when m.recipient_user_id is null then m.recipient end as recipient,
   c.body, coalesce(c.content, '{}') as content, c.inbound_context as "inboundContext",
   case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'

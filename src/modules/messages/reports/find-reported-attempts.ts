@@ -12,7 +12,11 @@ interface Target {
   attemptId: string;
 }
 
-/** A message with its current attempt, where that is in the same row. */
+/**
+ * A message with its current attempt, where that is in the same row. Three attempts may be called current: `attemptId` is the one
+ * in this row, null where the message waits; `currentAttemptId` (of `ReportedMessage`) is that, else the latest in
+ * `message_attempt`; `adoptedAttemptId` (of `MessageProgress`) is an earlier one that takes its place by this batch.
+ */
 export interface LockedRow extends Omit<ReportedMessage, 'currentAttemptId'> {
   organizationId: string;
   connectionId: string;
@@ -43,10 +47,10 @@ type FoundTarget = Target & { metaMessageId: string | null };
 export async function findReportedAttempts(
   reports: readonly StatusReport[],
   statements: Statements,
-): Promise<FoundAttempts> {
+): Promise<LockedMessages> {
   const found = await findOnce(reports, (report) => targetOf(report) === null, statements);
   // It may have moved from one table to the other while its lock was waited for: only a new statement sees it there.
-  return found.lacksNone(reports) ? found : findOnce(reports, (report) => found.of(report) === null, statements);
+  return found.foundAll(reports) ? found : findOnce(reports, (report) => found.attemptFor(report) === null, statements);
 }
 
 /** @param isSought reports whose attempt has to be looked up: the ids in the report do not lead to it. */
@@ -54,24 +58,24 @@ async function findOnce(
   reports: readonly StatusReport[],
   isSought: (report: StatusReport) => boolean,
   statements: Statements,
-): Promise<FoundAttempts> {
+): Promise<LockedMessages> {
   const sought = reports.filter(isSought);
   const attemptIds = sought.flatMap((report) => sentAlong(report)?.attemptId ?? []);
   const metaIds = sought.map((report) => report.metaMessageId);
   const found = sought.length === 0 ? [] : await statements.query<FoundTarget>(FIND, [attemptIds, metaIds]);
-  const targets = new Targets(found);
-  const meant = reports.flatMap((report) => targets.of(report));
-  if (meant.length === 0) return new FoundAttempts(targets, [], []);
+  const index = new AttemptIndex(found);
+  const meant = reports.flatMap((report) => index.candidatesFor(report));
+  if (meant.length === 0) return new LockedMessages(index, [], []);
   const rows = await statements.query<LockedRow>(LOCK, [[...new Set(meant.map((target) => target.messageId))]]);
   // Read under the lock: what was known of them before may have changed while it was waited for.
   const own = new Set(rows.map((row) => row.attemptId));
   const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !own.has(id));
   const attempts = others.length === 0 ? [] : await statements.query<OtherAttempt>(ATTEMPTS, [others]);
-  return new FoundAttempts(targets, rows, attempts);
+  return new LockedMessages(index, rows, attempts);
 }
 
 /** Which attempts a report may be about: by the ids that the request contained, else by the platform's id. */
-class Targets {
+class AttemptIndex {
   private readonly byAttempt = new Map<string, Target>();
   private readonly byMetaMessageId = new Map<string, Target[]>();
 
@@ -85,7 +89,7 @@ class Targets {
   }
 
   /** The best first. */
-  of(report: StatusReport): Target[] {
+  candidatesFor(report: StatusReport): Target[] {
     const sent = sentAlong(report);
     const bySent = targetOf(report) ?? (sent === null ? undefined : this.byAttempt.get(sent.attemptId));
     return [...(bySent === undefined ? [] : [bySent]), ...(this.byMetaMessageId.get(report.metaMessageId) ?? [])];
@@ -93,12 +97,12 @@ class Targets {
 }
 
 /** What was found and locked. */
-export class FoundAttempts {
+export class LockedMessages {
   private readonly rows: ReadonlyMap<string, LockedRow>;
   private readonly attempts: ReadonlyMap<string, OtherAttempt>;
 
   constructor(
-    private readonly targets: Targets,
+    private readonly index: AttemptIndex,
     rows: readonly LockedRow[],
     attempts: readonly OtherAttempt[],
   ) {
@@ -107,8 +111,8 @@ export class FoundAttempts {
   }
 
   /** The attempt that the report is about; null: none of its connection (yet). */
-  of(report: StatusReport): { row: LockedRow; attempt: ReportedAttempt } | null {
-    for (const { messageId, attemptId } of this.targets.of(report)) {
+  attemptFor(report: StatusReport): { row: LockedRow; attempt: ReportedAttempt } | null {
+    for (const { messageId, attemptId } of this.index.candidatesFor(report)) {
       const row = this.rows.get(messageId);
       if (row?.connectionId !== report.connectionId) continue;
       const attempt = row.attemptId === attemptId ? ownAttemptOf(row, attemptId) : this.attempts.get(attemptId);
@@ -118,8 +122,8 @@ export class FoundAttempts {
   }
 
   /** Whether each report that leads to a message has found it. */
-  lacksNone(reports: readonly StatusReport[]): boolean {
-    return reports.every((report) => this.targets.of(report).length === 0 || this.of(report) !== null);
+  foundAll(reports: readonly StatusReport[]): boolean {
+    return reports.every((report) => this.index.candidatesFor(report).length === 0 || this.attemptFor(report) !== null);
   }
 
   /** A message that waits for another attempt, or was given up while it did, has none itself: its latest attempt is in `message_attempt`. */

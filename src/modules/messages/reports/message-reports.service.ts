@@ -19,7 +19,7 @@ export interface MessageReports {
 }
 
 /** What the reports of one notification changed, and what is to be woken after the commit. */
-export interface AppliedReports {
+export interface NotificationEffect {
   /** Statuses by which no attempt is meant (yet). */
   unmatched: Set<StatusReport>;
   /** Messages that were not stored before. */
@@ -55,13 +55,13 @@ export class MessageReportsService {
    * Applies reports of many notifications in the caller's transaction: statuses, customers' messages, each exactly once,
    * the windows that messages and calls open, and who owns a conversation. One result a notification, in the same order, for `announce`.
    */
-  async applyAll(notifications: readonly MessageReports[], statements: Statements): Promise<AppliedReports[]> {
+  async applyAll(notifications: readonly MessageReports[], statements: Statements): Promise<NotificationEffect[]> {
     const reports = notifications.flatMap(({ statuses }) => statuses);
     const messages = notifications.flatMap(({ inbound }) => inbound);
     const applied = await applyStatusReports(reports, statements);
     const status = applied.values();
     const results = notifications.map(({ statuses }) => {
-      const result: AppliedReports = {
+      const result: NotificationEffect = {
         unmatched: new Set(),
         created: 0,
         organizationIds: new Set(),
@@ -94,7 +94,7 @@ export class MessageReportsService {
   }
 
   /** Wakes what has work by these reports, after their commit. Never throws. */
-  announce({ organizationIds, fetchFor, adoptions, traced }: AppliedReports): void {
+  announce({ organizationIds, fetchFor, adoptions, traced }: NotificationEffect): void {
     // In the message's trace, with a link to the request that brought the report.
     for (const { traceContext: parent, messageId, status } of traced) {
       const attributes = { 'herald.message_id': messageId, 'herald.status': status };
@@ -106,7 +106,7 @@ export class MessageReportsService {
     this.conversations.remember(adoptions);
   }
 
-  private noteStatus(result: AppliedReports, report: StatusReport, applied: AppliedReport | null): void {
+  private noteStatus(result: NotificationEffect, report: StatusReport, applied: AppliedReport | null): void {
     if (applied === null) {
       result.unmatched.add(report);
       return;
@@ -122,7 +122,7 @@ export class MessageReportsService {
   }
 }
 
-function noteMessage(result: AppliedReports, report: InboundReport, received: ReceivedMessage | undefined): void {
+function noteMessage(result: NotificationEffect, report: InboundReport, received: ReceivedMessage | undefined): void {
   if (received?.created !== true) return;
   result.created += 1;
   result.organizationIds.add(report.organizationId);

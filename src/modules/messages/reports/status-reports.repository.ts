@@ -18,7 +18,7 @@ export interface AppliedReport extends Pick<
 }
 
 /** A locked message, and what reports make of it. */
-interface Reported {
+interface ChangedMessage {
   row: LockedRow;
   progress: MessageProgress;
 }
@@ -36,9 +36,9 @@ export async function applyStatusReports(
 ): Promise<(AppliedReport | null)[]> {
   if (reports.length === 0) return [];
   const found = await findReportedAttempts(reports, statements);
-  const reported = new Map<string, Reported>();
+  const reported = new Map<string, ChangedMessage>();
   const results = reports.map((report) => {
-    const target = found.of(report);
+    const target = found.attemptFor(report);
     if (target === null) return null;
     const { row, attempt } = target;
     let message = reported.get(row.id);
@@ -53,10 +53,10 @@ export async function applyStatusReports(
   return results;
 }
 
-async function write(reported: readonly Reported[], statements: Statements): Promise<void> {
+async function write(reported: readonly ChangedMessage[], statements: Statements): Promise<void> {
   // First: MOVE_FROM_QUEUE takes an attempt's row out of message_attempt as this statement leaves it.
-  const notes = reported.flatMap(notesOf);
-  if (notes.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(notes)]);
+  const evidence = reported.flatMap(evidenceRows);
+  if (evidence.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(evidence)]);
   for (const [statement, changed] of [
     [UPDATE_STATE, reported.filter((message) => !isInQueue(message.row.status) && isChanged(message))],
     [MOVE_FROM_QUEUE, reported.filter(({ row, progress }) => isInQueue(row.status) && progress.moves.length > 0)],
@@ -67,7 +67,7 @@ async function write(reported: readonly Reported[], statements: Statements): Pro
   }
 }
 
-function isChanged({ row, progress }: Reported): boolean {
+function isChanged({ row, progress }: ChangedMessage): boolean {
   const { moves, adoptedMetaMessageId, pricing } = progress;
   return (
     moves.length > 0 || adoptedMetaMessageId !== null || pricing !== null || ownEvidence(row, progress) !== undefined
@@ -82,7 +82,7 @@ function ownEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvid
  * The message's new values; what is absent is null in the statement. A message that failed and then advanced has no
  * failure any more.
  */
-function changeOf({ row, progress }: Reported) {
+function changeOf({ row, progress }: ChangedMessage) {
   const { message, moves, adoptedMetaMessageId, adoptedAttemptId, pricing } = progress;
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
@@ -105,7 +105,7 @@ function changeOf({ row, progress }: Reported) {
     errorCode: last?.failure?.code?.toString(),
     errorMessage: last?.failure?.message ?? undefined,
     ...(pricing && { pricing }),
-    ...(evidence && { attempt: noteOf(evidence) }),
+    ...(evidence && { attempt: evidenceRow(evidence) }),
   };
 }
 
@@ -125,36 +125,38 @@ function eventsOf({ message, moves }: MessageProgress) {
 }
 
 /** Of attempts that have a row of their own. */
-function notesOf({ row, progress }: Reported) {
-  return [...progress.attempts].flatMap(([id, evidence]) => (id === row.attemptId ? [] : { id, ...noteOf(evidence) }));
+function evidenceRows({ row, progress }: ChangedMessage) {
+  return [...progress.attempts].flatMap(([id, evidence]) =>
+    id === row.attemptId ? [] : { id, ...evidenceRow(evidence) },
+  );
 }
 
-function noteOf({ taken, failure, metaMessageId }: AttemptEvidence) {
-  return { taken, failed: failure !== null, metaMessageId, ...failure };
+function evidenceRow({ taken, failure, metaMessageId }: AttemptEvidence) {
+  return { evidence: taken ? 'taken' : 'failed_only', failed: failure !== null, metaMessageId, ...failure };
 }
 
 const timeOf = (column: string): string => `to_timestamp(r."${column}" / ${MICROSECONDS})`;
 
 /**
  * New values of an attempt's columns by what a report says of it (`r`). A resolved unknown outcome has no failure category.
- * `r.taken` has three values: true, the platform took the attempt; false, it reported only that it failed; null, no report
- * is about this attempt.
+ * `r.evidence`: 'taken', the platform took the attempt; 'failed_only', it reported only that it failed; null, no report is about
+ * this attempt.
  */
-const noted = ({
+const withEvidence = ({
   status,
   finished,
   category,
   reported,
 }: Record<'status' | 'finished' | 'category' | 'reported', string>) => ({
-  status: `case when r.taken then 'accepted' when r.taken is not null
+  status: `case when r.evidence = 'taken' then 'accepted' when r.evidence is not null
     and coalesce(${status}, 'started') in ('started', 'unknown', 'deferred') then 'rejected' else ${status} end`,
-  finished: `case when r.taken is null then ${finished} else coalesce(${finished}, clock_timestamp()) end`,
+  finished: `case when r.evidence is null then ${finished} else coalesce(${finished}, clock_timestamp()) end`,
   category: `case when r.failed then ${reported}
-    when r.taken is null or ${status} in ('accepted', 'rejected') then ${category} end`,
+    when r.evidence is null or ${status} in ('accepted', 'rejected') then ${category} end`,
 });
 
 // The attempt's own answer may have been recorded since it was read, so what is known by now decides.
-const OTHER = noted({
+const OTHER_ATTEMPT = withEvidence({
   status: 'a.status',
   finished: 'a.finished_at',
   category: 'a.failure_category',
@@ -164,13 +166,13 @@ const UPDATE_OTHER_ATTEMPTS: Prepared = {
   name: 'report_other_attempts',
   text: `
 update message_attempt a set
-  status = ${OTHER.status},
+  status = ${OTHER_ATTEMPT.status},
   meta_message_id = coalesce(a.meta_message_id, r."metaMessageId"),
-  finished_at = ${OTHER.finished},
+  finished_at = ${OTHER_ATTEMPT.finished},
   platform_code = case when r.failed then r.code else a.platform_code end,
   platform_message = case when r.failed then r.message else a.platform_message end,
-  failure_category = ${OTHER.category}
-from json_to_recordset($1) as r (id uuid, taken boolean, failed boolean, "metaMessageId" text, code integer,
+  failure_category = ${OTHER_ATTEMPT.category}
+from json_to_recordset($1) as r (id uuid, evidence text, failed boolean, "metaMessageId" text, code integer,
   message text, category text)
 where a.id = r.id`,
 };
@@ -178,21 +180,22 @@ where a.id = r.id`,
 // $1: the changes, with the report about the attempt in the same row, where there is one.
 const CHANGES = `
 with r as materialized (
-  select r.*, t.taken, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as reported_category,
+  select r.*, t.evidence, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as reported_category,
     p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype,
     p.model as pricing_model
   from json_to_recordset($1) as r (id uuid, "adoptedId" uuid, status text,
     moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
     "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
     "errorCode" text, "errorMessage" text, attempt json, pricing json)
-  left join lateral json_to_record(r.attempt) as t (taken boolean, failed boolean, "metaMessageId" text, code integer,
+  left join lateral json_to_record(r.attempt) as t (evidence text, failed boolean, "metaMessageId" text, code integer,
     message text, category text) on r.attempt is not null
   left join lateral json_to_record(r.pricing) as p (billable boolean, category text, type text, subtype text, model text)
     on r.pricing is not null
 )`;
 
 // $2: the content of the events. Their sequence was counted from the locked row, so no number is left out or used twice.
-const ANNOUNCED = `change as (
+// From `moved`; `insertStatusEvents` adds the events themselves, and `announced`.
+const WITH_EVENTS_OF_MOVES = `change as (
   select w.message_id, w.organization_id, w.connection_id, e.status, e."previousStatus" as previous_status,
     to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, e.category as failure_category,
     e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence, w.pricing
@@ -202,7 +205,7 @@ const ANNOUNCED = `change as (
 ), ${insertStatusEvents('change')}
 select 1`;
 
-const OWN = noted({
+const OWN_ATTEMPT = withEvidence({
   status: 's.attempt_status',
   finished: 's.attempt_finished_at',
   category: 's.attempt_category',
@@ -223,11 +226,11 @@ const UPDATE_STATE: Prepared = {
     failure_category = case when r.moved then r.category else s.failure_category end,
     error_code = case when r.moved then r."errorCode" else s.error_code end,
     error_message = case when r.moved then r."errorMessage" else s.error_message end,
-    attempt_status = ${OWN.status},
-    attempt_finished_at = ${OWN.finished},
+    attempt_status = ${OWN_ATTEMPT.status},
+    attempt_finished_at = ${OWN_ATTEMPT.finished},
     platform_code = case when r.failed then r.code else s.platform_code end,
     platform_message = case when r.failed then r.message else s.platform_message end,
-    attempt_category = ${OWN.category},
+    attempt_category = ${OWN_ATTEMPT.category},
     billable = coalesce(s.billable, r.billable),
     pricing_category = coalesce(s.pricing_category, r.pricing_category),
     pricing_type = coalesce(s.pricing_type, r.pricing_type),
@@ -235,12 +238,15 @@ const UPDATE_STATE: Prepared = {
     pricing_model = coalesce(s.pricing_model, r.pricing_model)
   from r where s.message_id = r.id
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
-), ${ANNOUNCED}`,
+), ${WITH_EVENTS_OF_MOVES}`,
 };
 
 // Messages that are still in the queue: a report came before the answer of the attempt under way, or it proves that an
 // earlier attempt was taken, which makes the retry unnecessary. The message leaves the queue with the reported attempt
-// and its times.
+// and its times. Three cases:
+// 1. The report is about the attempt under way: `own` goes to message_state.
+// 2. It is about an earlier one while another is under way: `adopted` goes to message_state, `own` to message_attempt.
+// 3. It is about an earlier one while the message waits: `adopted` goes to message_state; there is no `own`.
 const MOVE_FROM_QUEUE: Prepared = {
   name: 'report_from_queue',
   text: `${CHANGES}, gone as (
@@ -248,8 +254,8 @@ const MOVE_FROM_QUEUE: Prepared = {
 ), own as (
   -- The attempt under way, as its report leaves it.
   select g.attempt_id as id, g.organization_id, g.message_id, g.attempt_number as number,
-    case when r.taken then 'accepted' when r.taken is not null then 'rejected' else 'started' end as status,
-    g.claimed_at as started_at, case when r.taken is not null then clock_timestamp() end as finished_at,
+    case when r.evidence = 'taken' then 'accepted' when r.evidence is not null then 'rejected' else 'started' end as status,
+    g.claimed_at as started_at, case when r.evidence is not null then clock_timestamp() end as finished_at,
     null::integer as http_status, r.code as platform_code, r.message as platform_message,
     r.reported_category as failure_category, r."attemptMetaId" as meta_message_id, null as trace_id
   from gone g join r on r.id = g.message_id where g.attempt_id is not null
@@ -280,5 +286,5 @@ const MOVE_FROM_QUEUE: Prepared = {
     select * from adopted union all select * from own where message_id not in (select message_id from adopted)) as a
     on a.message_id = g.message_id
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
-), ${ANNOUNCED}`,
+), ${WITH_EVENTS_OF_MOVES}`,
 };

@@ -88,6 +88,7 @@ export class MessageProgress {
     this.note(attempt, report, failure);
     if (!this.message.isPriced) this.pricing ??= report.pricing;
     const isCurrent = attempt.id === (this.adoptedAttemptId ?? this.message.currentAttemptId);
+    // After an adoption the retry's own reports are `earlier_` ones.
     const event: StateEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
     // Once an attempt has failed, only its delivery changes anything: a late or repeated "sent" must not withdraw a
     // retry.

@@ -25,6 +25,8 @@ function message(change: Partial<DetailedMessage> = {}): DetailedMessage {
     body: 'hello',
     content: { body: 'hello' },
     clientMessageId: null,
+    tag: null,
+    metadata: null,
     replyToMessageId: null,
     mediaObjectId: null,
     status: 'queued',

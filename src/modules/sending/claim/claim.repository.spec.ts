@@ -13,7 +13,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
 import { MessagesRepository } from '../../messages/messages.repository.js';
 import { recordOf, refusal } from '../outcome/outcome-record.js';
-import { OutcomeRepository, RECORD, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import { OutcomeRepository, RECORD_OUTCOME, type OutcomeRecord } from '../outcome/outcome.repository.js';
 import { CLAIM, ClaimRepository, claimParams, type ClaimedMessage } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 import { applyStatusReports } from '../../messages/reports/status-reports.repository.js';
@@ -262,7 +262,7 @@ describe('claiming', () => {
     const claimAgain = () => claimAlone(lane, 32);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
     const failed = JSON.stringify([outcome(head, { status: 'failed', attemptStatus: 'rejected' })]);
-    const settle = () => opened.database.byIndex(() => opened.database.query(RECORD, [failed]));
+    const settle = () => opened.database.byIndex(() => opened.database.query(RECORD_OUTCOME, [failed]));
     expect(await rowsRead(opened.database, 'message_queue', settle)).toBeLessThan(200);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
   });

@@ -56,7 +56,7 @@ interface LaneClaim extends ClaimLimits {
   claimId: string;
 }
 
-const NOTHING = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
+const noAnswer = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
 
 /** Claims due messages of `message_queue`; the lanes are connections. */
 @Injectable()
@@ -86,7 +86,7 @@ export class ClaimRepository {
     const rows = await this.database
       .byIndex(() => this.database.query<ClaimRow>(CLAIM, claimParams(claims)))
       .catch(LostClaimError.of(attemptIds));
-    const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, NOTHING()]));
+    const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, noAnswer()]));
     for (const row of rows) {
       const answer = answers.get(isHoldRow(row) ? row.laneKey : row.connectionId);
       if (answer === undefined) continue;
@@ -140,7 +140,10 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, asked as materialized
 ), picked as materialized (
   -- Due rows of each lane, longest due first, from the low-water mark on: removed rows before it are not read, however many
   -- of them another transaction keeps from being vacuumed. That a row is its recipient's first keeps the order, and one
-  -- at a time, even where due_at is too early.
+  -- at a time, even where due_at is too early (inserted while the row before it was being deleted: message_queue_insert).
+  -- statement_timestamp(), as an index condition must not change while it is read; clock_timestamp() only filters.
+  -- The attempt's id is the claim's with its last four hexadecimal digits replaced by n: attemptIdOf makes the same ids, so
+  -- that a lost claim can be found.
   select due.row_ctid, asked.lease_seconds, overlay(asked.claim_id::text placing
     lpad(to_hex(row_number() over (partition by asked.key order by due.seq)), 4, '0') from 33)::uuid as attempt_id
   from asked cross join lateral (
@@ -150,7 +153,8 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, asked as materialized
       and q.message_id = (${FIRST_OF_RECIPIENT})
     order by q.connection_id, q.due_at limit asked.slots for no key update of q skip locked) as due
 ), claimed as (
-  -- The attempt's condition is repeated: the ctid may be that of another row by now. Turn and expiry are those of the look.
+  -- picked has locked these rows. A row that changed between the statement's snapshot and its lock has a ctid that the
+  -- snapshot does not show; the attempt's condition is repeated for that case. Turn and expiry are those of the look.
   update message_queue q set attempt_id = picked.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
     lease_until = clock_timestamp() + make_interval(secs => picked.lease_seconds),
     attempt_number = q.attempt_number + 1, due_at = null

@@ -15,7 +15,7 @@ import { MessagesRepository } from '../../messages/messages.repository.js';
 import { ScheduleRepository } from '../../messages/schedule/schedule.repository.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { OutcomeRepository, RECORD, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import { OutcomeRepository, RECORD_OUTCOME, type OutcomeRecord } from '../outcome/outcome.repository.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };
@@ -141,7 +141,7 @@ const putOff = ({ id, attemptId }: ClaimedMessage, delayMs = 600_000): OutcomeRe
 });
 
 const recordIn = (client: pg.Client, outcome: OutcomeRecord): Promise<unknown> =>
-  client.query(RECORD.text, [JSON.stringify([outcome])]);
+  client.query(RECORD_OUTCOME.text, [JSON.stringify([outcome])]);
 
 const cancelIn = (client: pg.Client, id: string): Promise<unknown> =>
   client.query('delete from message_queue where message_id = $1 and attempt_id is null', [id]);

@@ -57,7 +57,8 @@ export class OutcomeRepository {
 
   /**
    * Records an outcome. It is applied if the attempt id matches, even after the lease expired: the platform's own answer
-   * is the best evidence, however late. The attempt is closed in any case. Resolves with true where it moved the message.
+   * is the best evidence, however late. Its attempt is closed, unless a report has said more than this outcome does, or the message
+   * was erased. Resolves with true where the attempt was still the one that decides its message.
    */
   record(record: OutcomeRecord): Promise<boolean> {
     return this.batches.submit(record, true);
@@ -71,16 +72,16 @@ export class OutcomeRepository {
     const { messageTtlHours } = this.config.limits;
     const recorded = new Map<string, boolean>();
     let open = records;
-    // Usually RECORD finds all rows. Another transaction (a report, the sweep of the leases, a retry) may move a message from
+    // Usually RECORD_OUTCOME finds all rows. Another transaction (a report, the sweep of the leases, a retry) may move a message from
     // queue to state or back between two statements, and each statement sees only what was committed before it began: so
-    // both look again. A message does not move more often than that within one batch.
+    // both look again. Where a message moves more often than that, the outcome counts as not found: the lease or a report decides.
     for (let round = 0; round < ROUNDS && open.length > 0; round++) {
-      for (const [statement, ...params] of [[RECORD], [RECORD_LATE_ANSWER, messageTtlHours]] as const) {
-        const rows = await statements.query<{ attempt_id: string; moved: boolean }>(statement, [
+      for (const [statement, ...params] of [[RECORD_OUTCOME], [RECORD_LATE_ANSWER, messageTtlHours]] as const) {
+        const rows = await statements.query<{ attempt_id: string; decided: boolean }>(statement, [
           JSON.stringify(open),
           ...params,
         ]);
-        for (const { attempt_id, moved } of rows) recorded.set(attempt_id, moved);
+        for (const { attempt_id, decided } of rows) recorded.set(attempt_id, decided);
         open = open.filter(({ attemptId }) => !recorded.has(attemptId));
         if (open.length === 0) break;
       }
@@ -95,19 +96,21 @@ const OUTCOME = `outcome as materialized (
     "traceId" text, "delayMs" double precision, tries integer)
 )`;
 
-// Only what is on the wire has an outcome: the same rows for all four outcomes.
-const IN_PROCESSING = queueTakes('outcome_accepted');
+// The same rows for all four outcomes: what is on the wire, and the only state that still takes one, `outcome_unknown`
+// (`TRANSITIONS` in message-state.ts).
+const ON_THE_WIRE = queueTakes('outcome_accepted');
+const OUTCOME_OPEN = stateTakes('outcome_accepted');
 
 // The attempt under way is the message's row in the queue. One that is put back leaves a row in message_attempt.
 // That `gone` removes a row, or `back` returns it, makes the recipient's next message due: by the triggers of message_queue
 // (migrations/1770600000000-messages.ts).
-export const RECORD: Prepared = {
+export const RECORD_OUTCOME: Prepared = {
   name: 'message_outcome',
   text: `
 with ${OUTCOME}, picked as materialized (
   select q.ctid as row_ctid, q.attempt_id, q.claimed_at from message_queue q
   where q.message_id = any(array(select "messageId" from outcome))
-    and q.attempt_id = any(array(select "attemptId" from outcome)) and ${IN_PROCESSING}
+    and q.attempt_id = any(array(select "attemptId" from outcome)) and ${ON_THE_WIRE}
   order by q.message_id for update of q
 ), gone as (
   -- picked locks the rows, so no condition is repeated here or in back. Both q and o have tries: nothing reads it of gone.
@@ -141,7 +144,7 @@ with ${OUTCOME}, picked as materialized (
   from back
   ${CLOSE_KNOWN_ATTEMPT}
 ), ${insertStatusEvents('moved')}
-select attempt_id, true as moved from gone union all select "attemptId", true from back`,
+select attempt_id, true as decided from gone union all select "attemptId", true from back`,
 };
 
 /** SQL: what a report has said of the attempt before its own answer was recorded stays. */
@@ -162,7 +165,7 @@ const RECORD_LATE_ANSWER: Prepared = {
   name: 'message_late_answer',
   text: `
 with ${OUTCOME}, locked as materialized (
-  select s.*, ${stateTakes('outcome_accepted')} as was_unknown
+  select s.*, ${OUTCOME_OPEN} as was_unknown
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
 ), settled as (
@@ -194,6 +197,7 @@ with ${OUTCOME}, locked as materialized (
   where s.message_id = l.message_id and l.was_unknown and o.status = 'queued'
   returning s.*, o.*
 ), back as (
+  -- With a new seq: it goes behind what was queued for the recipient meanwhile.
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
     queued_at, due_at, attempt_number, tries, event_count, expires_at)
   select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
@@ -218,7 +222,7 @@ with ${OUTCOME}, locked as materialized (
   where a.id = o."attemptId" and ${mayOverwriteAttempt('a.status')}
     and not exists (select 1 from locked l where l.attempt_id = a.id)
 ), ${insertStatusEvents('settled', 'c.was_unknown and c.status <> c.previous_status')}
-select attempt_id, was_unknown as moved from locked
+select attempt_id, was_unknown as decided from locked
 union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
 where not exists (select 1 from locked l where l.attempt_id = a.id)`,
 };

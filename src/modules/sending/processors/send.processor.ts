@@ -16,7 +16,7 @@ const SWEEP_BATCH = 1_000;
  * POST /messages has answered 202:
  *
  * 1. It is a row, `queued`. Its connection's lane was woken: a worker that accepted it looks for itself, another process
- *    puts one `drain` job into the queue, at most once in two seconds.
+ *    puts one `drain` job into the queue, at the lane's first row after two quiet seconds and then every ten.
  * 2. A worker holds the lane (table `lane`), so that one process drains it, at its pace, and keeps it for a few seconds
  *    after the last row.
  * 3. A claim, one statement for all warm lanes, renews the hold and gives the message an attempt, `processing` and a

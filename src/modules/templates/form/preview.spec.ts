@@ -97,7 +97,8 @@ describe('a preview', () => {
       { type: 'header', format: 'image' },
       { type: 'BODY', text: 'Look.' },
     ];
-    expect(preview({ ...ORDER, components }, { header: ['x'] })).toMatchObject({
+    const sent = [{ type: 'header', parameters: [{ type: 'text', text: 'x' }] }];
+    expect(previewTemplate({ ...ORDER, components }, sent)).toMatchObject({
       header: { format: 'IMAGE', text: null },
       unused: ['header[0]'],
     });

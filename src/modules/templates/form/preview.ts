@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../common/json.js';
 import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import type { PreviewButtonResponse, PreviewData } from '../dto/templates.response.js';
-import type { ParameterFormat, TemplateForm } from '../templates.types.js';
+import type { ParameterFormat, TemplateForm, TemplateValues } from '../templates.types.js';
 import {
   asText,
   bodyTextOf,
@@ -19,26 +19,47 @@ import {
   sentCards,
   type TemplatePart,
 } from './components.js';
-import { WITHOUT_PARAMETERS } from './send-parameters.js';
+import { headerMediaOf, WITHOUT_PARAMETERS } from './send-parameters.js';
 
 /** Labels that WhatsApp gives to buttons without one, in English. */
 const OWN_LABELS: Readonly<Record<string, string>> = { COPY_CODE: 'Copy code', ONE_TAP: 'Autofill' };
 
-/** The components that a message would send with these values of header and body, in the order of their names. */
-export function componentsOf(
-  template: TemplateForm,
-  parameters: { header?: readonly string[]; body?: readonly string[] } = {},
-): JsonObject[] {
+/**
+ * The components that a message would send with these values, in the order of their names. In a template for codes the
+ * body's value fills the button too. Values too many are kept: the check of what is sent names them.
+ */
+export function componentsOf(template: TemplateForm, parameters: TemplateValues = {}): JsonObject[] {
   const [whole] = partsOf(template);
   const texts = { header: headerTextOf(whole.header), body: whole.bodyText };
-  return (['header', 'body'] as const).map((type) => {
+  const file = headerMediaOf(template.components);
+  const { body: [code] = [], buttons = template.category === 'AUTHENTICATION' && code !== undefined ? [code] : [] } =
+    parameters;
+  const inTexts = (['header', 'body'] as const).map((type) => {
     const names = namesInOrder(texts[type] ?? '', template.parameterFormat);
     const named = (text: string, index: number): JsonObject => {
       const name = template.parameterFormat === 'NAMED' ? names[index] : undefined;
       return { type: 'text', text, ...(name !== undefined && { parameter_name: name }) };
     };
-    return { type, parameters: (parameters[type] ?? []).map(named) };
+    const fill = (text: string, index: number): JsonObject =>
+      type === 'header' && file !== null ? { type: file, [file]: fileOf(text) } : named(text, index);
+    return { type, parameters: (parameters[type] ?? []).map(fill) };
   });
+  const places = whole.buttons.flatMap((button, index) => (buttonVariable(button) === null ? [] : [index]));
+  const inButtons = buttons.map((text, nth) => {
+    const index = places[nth] ?? whole.buttons.length + nth - places.length;
+    const isCoupon = ownWord(whole.buttons[index], 'type') === 'COPY_CODE';
+    return {
+      type: 'button',
+      sub_type: isCoupon ? 'copy_code' : 'url',
+      index: String(index),
+      parameters: [isCoupon ? { type: 'coupon_code', coupon_code: text } : { type: 'text', text }],
+    };
+  });
+  return [...inTexts.filter(({ parameters: given }) => given.length > 0), ...inButtons];
+}
+
+function fileOf(text: string): JsonObject {
+  return /^https:\/\//i.test(text) ? { link: text } : { id: text };
 }
 
 /**

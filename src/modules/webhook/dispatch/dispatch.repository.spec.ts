@@ -6,12 +6,13 @@ import type { DuePage } from '../../../infrastructure/queue/due-lanes.js';
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { insertWebhookEvents } from '../webhook.types.js';
 import { WebhookMaintenanceRepository } from '../webhook-maintenance.repository.js';
 import {
   DispatchRepository,
   endpointOfLane,
-  RECORD,
+  RECORD_DELIVERY,
   webhookLaneOf,
   type ClaimedEvent,
   type DeliveryOutcome,
@@ -274,7 +275,7 @@ describe('beside a transaction that stays open, behind 100,000 delivered events'
     const outcomes = JSON.stringify([outcomeOf(first as ClaimedEvent, {})]);
     const read = [
       await rowsReadIn(() => claim(target.id, 5)),
-      await rowsReadIn(() => database.byIndex(() => database.query(RECORD, [outcomes]))),
+      await rowsReadIn(() => database.byIndex(() => database.query(RECORD_DELIVERY, [outcomes]))),
       await rowsReadIn(() => dispatches.dueEndpoints(1_000, null)),
       await rowsReadIn(() => dispatches.dueEndpoints.moveMarks()),
     ];
@@ -363,5 +364,26 @@ describe('an outcome', () => {
       disabled: 'gone',
       isCurrent: true,
     });
+  });
+
+  it('disables an endpoint once, where another process did so meanwhile', async () => {
+    const { first } = await reclaimed();
+    const other = new pg.Client({ connectionString: open.url });
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query(`update webhook_endpoint set disabled_reason = 'gone' where id = $1`, [first.endpointId]);
+      const recorded = dispatches.record(outcomeOf(first, { httpStatus: 410 }));
+      await waitFor(async () => {
+        const { rowCount } = await other.query(
+          'select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))',
+        );
+        return rowCount === 1;
+      });
+      await other.query('commit');
+      expect(await recorded).toEqual({ disabled: null, isCurrent: true });
+    } finally {
+      await other.end();
+    }
   });
 });

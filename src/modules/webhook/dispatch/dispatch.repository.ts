@@ -140,11 +140,15 @@ export class DispatchRepository {
   }
 
   private async commit(outcomes: DeliveryOutcome[], statements: Statements): Promise<Recorded[]> {
-    const endpoints = await statements.query<EndpointState>(RECORD, [JSON.stringify(outcomes)]);
+    const endpoints = await statements.query<EndpointState>(RECORD_DELIVERY, [JSON.stringify(outcomes)]);
     const states = new Map(endpoints.map((state) => [state.id, state]));
     const changes = healthChanges(outcomes, states);
-    if (changes.length > 0) await statements.execute(CHANGE_HEALTH, [JSON.stringify(changes)]);
-    const disabled = new Map(changes.map(({ id, disabledReason }) => [id, disabledReason]));
+    const changed =
+      changes.length === 0 ? [] : await statements.query<{ id: string }>(CHANGE_HEALTH, [JSON.stringify(changes)]);
+    const isWritten = new Set(changed.map(({ id }) => id));
+    const disabled = new Map(
+      changes.filter(({ id }) => isWritten.has(id)).map(({ id, disabledReason }) => [id, disabledReason]),
+    );
     return outcomes.map(({ endpointId, revision }) => ({
       disabled: disabled.get(endpointId) ?? null,
       isCurrent: states.get(endpointId)?.revision === revision,
@@ -242,9 +246,9 @@ select ${HOLD_COLUMNS}, hold.key as "laneKey", event_to_deliver.* from hold full
 
 const milliseconds = (time: string): string => `trunc(extract(epoch from ${time}) * 1000)::double precision`;
 
-export const RECORD = `
+export const RECORD_DELIVERY = `
 with outcome as materialized (
-  select *, kind = 'succeeded' or kind = 'failed' and "delayMs" is null as ends
+  select *, kind = 'succeeded' or (kind = 'failed' and "delayMs" is null) as ends
   from json_to_recordset($1) as o ("attemptId" uuid, "eventId" uuid, "organizationId" uuid, "endpointId" uuid,
     "eventType" text, attempt integer, kind text, counted boolean, "httpStatus" integer, error text,
     "durationMs" double precision, "delayMs" double precision)
@@ -290,4 +294,5 @@ update webhook_endpoint e set failing_since = to_timestamp(c."failingSince" / 10
 from json_to_recordset($1) as c (id uuid, revision integer, "knownSince" double precision,
   "failingSince" double precision, "lastFailureAt" double precision, "disabledReason" text)
 where e.id = c.id and e.revision = c.revision and e.disabled_reason is null
-  and (e.failing_since is not distinct from to_timestamp(c."knownSince" / 1000) or c."disabledReason" = 'gone')`;
+  and (e.failing_since is not distinct from to_timestamp(c."knownSince" / 1000) or c."disabledReason" = 'gone')
+returning e.id`;

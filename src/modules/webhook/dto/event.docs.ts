@@ -5,8 +5,9 @@ import {
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_OPT_OUT_ID,
 } from '../../../common/example-ids.js';
-import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
 import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { FAILURE_CATEGORY, nullable as orNull } from '../../../infrastructure/http/open-words.js';
+import { RECEIVED_CONTENT } from '../../../infrastructure/http/received-content.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
 
@@ -58,6 +59,8 @@ const sequence = (example: number): Described =>
     'Counts the events of this message: deliveries may overtake each other, so keep the highest.',
   );
 
+const OWN_STRINGS = { ...nullable({ type: 'object' }), additionalProperties: text };
+
 const PRICING = object({
   billable: is(nullable(flag), true),
   category: is(nullable(text), 'utility'),
@@ -70,6 +73,10 @@ const STATUS = object({
   message_id: is(uuid, EXAMPLE_MESSAGE_ID),
   client_message_id: is(nullable(text), 'order-4711'),
   connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
+  conversation_id: is(nullable(uuid), EXAMPLE_CONVERSATION_ID, 'Null where the contact was erased.'),
+  type: is(text, 'text'),
+  tag: is(nullable(text), 'spring-sale'),
+  metadata: is(OWN_STRINGS, { customer: 'c-17' }, 'Your own strings, as sent.'),
   to: is(nullable(text), CONTACT_PHONE, 'The recipient; null where it is addressed to a user id.'),
   recipient: is(nullable(text), null, 'The user id that it is addressed to instead of a number.'),
   status: is(oneOf(MOVED), 'delivered'),
@@ -80,7 +87,7 @@ const STATUS = object({
     'When the message came to this state; the platform reports whole seconds.',
   ),
   attempt: is({ type: 'integer', minimum: 0 }, 1, 'Number of the send attempt.'),
-  failure_category: is(nullable(oneOf([...FAILURE_CATEGORIES, null])), null),
+  failure_category: is(orNull(FAILURE_CATEGORY), null),
   error: is(
     nullable(object({ code: is(text, null), message: is(text, null) }).schema),
     null,
@@ -131,6 +138,8 @@ const RECEIVED = object(
       status: always('received'),
       failure_category: is(nullable(text), null),
       client_message_id: is(nullable(text), null),
+      tag: is(nullable(text), null),
+      metadata: is(OWN_STRINGS, null),
       meta_message_id: is(nullable(text), META_ID),
       reply_to_message_id: is(nullable(uuid), null),
       media_object_id: is(nullable(uuid), null, 'A file that came with it: GET /media/{id}/url.'),
@@ -141,9 +150,7 @@ const RECEIVED = object(
     owner: is(oneOf(OWNERS), 'you', 'Who may send ordinary messages in the conversation.'),
     owner_role: is(nullable(text), null, OWNER_ROLE),
     contact: CONTACT,
-    content: is(free('What was received, by its `type`, in the terms of the platform.'), {
-      body: 'Is my table ready?',
-    }),
+    content: is(RECEIVED_CONTENT, { body: 'Is my table ready?' }),
     sequence: sequence(1),
   },
   INBOUND_CONTEXT,

@@ -168,6 +168,10 @@ export class DeliveryResponse {
   next_attempt_at!: Date | null;
 }
 
+export class SingleDeliveryResponse {
+  data!: DeliveryResponse;
+}
+
 /** The webhook of the workspace. */
 export class WebhookSettings {
   @ApiProperty({ format: 'uri', example: EXAMPLE_WEBHOOK_URL })

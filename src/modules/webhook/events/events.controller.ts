@@ -1,6 +1,8 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { type Caller, CurrentCaller } from '../../keys/caller.decorator.js';
+import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
 import { RequireScope } from '../../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
 import { EventsResponse, ListEventsRequest } from './events.dto.js';
@@ -25,14 +27,26 @@ export class EventsController {
    * called for seven days is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
    * false: others were passed over.
    *
+   * With `wait` a call answers as soon as an event is there, mostly within 300 ms of its commit, or empty after so many
+   * seconds: call again at once with `next`. An event that is there already, and a page that only passed others over,
+   * does not wait. A hundred calls of a workspace may wait in one process; beyond that the answer is 429 with
+   * `scope: "waiting_readers"`. A server that stops answers all at once, empty.
+   *
    * Events about messages and opt-outs need the scope `messages:read` too, those about files `media:read` or `messages:read`: for a
    * key without it they are left out, and `omitted` names their types.
    */
   @Get()
   @RequireScope('webhooks:read')
   @ApiOkResponse({ type: EventsResponse, description: 'One page, oldest first.' })
-  @ApiErrors('EVENT_CURSOR_EXPIRED')
-  async list(@CurrentCaller() caller: Caller, @Query() query: ListEventsRequest): Promise<EventsResponse> {
-    return this.events.list(caller, query);
+  @ApiErrors('EVENT_CURSOR_EXPIRED', 'RATE_LIMITED')
+  async list(
+    @CurrentCaller() caller: Caller,
+    @Query() query: ListEventsRequest,
+    @Req() { waitOutside = (wait) => wait() }: HeraldRequest,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<EventsResponse> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    return this.events.list(caller, query, { waitOutside, gone: gone.signal });
   }
 }

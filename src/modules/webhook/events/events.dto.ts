@@ -47,6 +47,14 @@ export class ListEventsRequest {
   @Min(1)
   @Max(250)
   limit = 100;
+
+  /** Seconds to wait for an event where none is there; 0: answer at once. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 25, default: 0 })
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(25)
+  wait = 0;
 }
 
 /**
@@ -82,7 +90,7 @@ export class EventsResponse {
   @ApiProperty({ example: EXAMPLE_CURSOR })
   next!: string;
 
-  /** True: nothing more was there. False: ask again, at once after a page with events, else after a moment. */
+  /** True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`. */
   @ApiProperty({ example: true })
   done!: boolean;
 

@@ -42,8 +42,26 @@ type PageRow = (RecordedEvent | { id: null }) & {
   lastId: string | null;
 };
 
+/** Where a reader is, and of which types it wants events; null: all. */
+export interface EventPlace {
+  organizationId: string;
+  after: EventCursor;
+  types: readonly EventType[] | null;
+}
+
+/** What is behind one of the places. */
+interface Look {
+  index: number;
+  /** An event of the types, or so many others that the reader had better read a page. */
+  matched: boolean;
+  last: EventCursor;
+}
+
 /** So many events are looked at for one page, whatever part of them is asked for: its cost has a bound. */
 export const MAX_SCANNED = 2_000;
+
+/** As many are looked at behind one place of a reader that waits. */
+const MAX_LOOKED_AT = 100;
 
 /** Hours between notes of a workspace's reading. */
 const NOTE_HOURS = 1;
@@ -103,6 +121,26 @@ export class EventsRepository {
       full: scanned >= scan,
       held,
     };
+  }
+
+  /** Those of the places that something is behind. */
+  async look(places: readonly EventPlace[]): Promise<Look[]> {
+    const asked = places.map(({ organizationId, after, types }, index) => ({
+      index,
+      organization: organizationId,
+      transaction: after.transaction,
+      id: after.kind === 'event' ? after.id : FIRST_ID,
+      types,
+    }));
+    const rows = await this.database.query<{ index: number; matched: boolean; transaction: string; id: string }>(LOOK, [
+      JSON.stringify(asked),
+      MAX_LOOKED_AT,
+    ]);
+    return rows.map(({ index, matched, transaction, id }) => ({
+      index,
+      matched,
+      last: { kind: 'event', transaction, id },
+    }));
   }
 
   /**
@@ -165,6 +203,26 @@ from summary
 left join (select transaction_id, id from scanned order by nth desc limit 1) last on true
 left join page on true
 order by page.nth`;
+
+// A waiting reader is nearly always at the end: the index answers without a row.
+const LOOK = `
+with ended as materialized (
+  select pg_snapshot_xmin(pg_current_snapshot()) as xmin
+)
+select asked.index, found.matched or found.scanned >= $2 as matched, found.transaction, found.id
+from json_to_recordset($1) as asked (index integer, organization uuid, transaction xid8, id uuid, types text[])
+cross join lateral (
+  select count(*)::integer as scanned, coalesce(bool_or(asked.types is null or v.type = any(asked.types)), false) as matched,
+    (array_agg(v.transaction_id::text order by v.transaction_id desc, v.id desc))[1] as transaction,
+    (array_agg(v.id order by v.transaction_id desc, v.id desc))[1] as id
+  from (
+    select transaction_id, id, type from webhook_event
+    where organization_id = asked.organization and (transaction_id, id) > (asked.transaction, asked.id)
+      and transaction_id < (select xmin from ended)
+    order by transaction_id, id limit $2
+  ) v
+) found
+where found.scanned > 0`;
 
 function behind(place: string, nth: string): string {
   return `select v.transaction_id, v.id, v.type, v.data, v.occurred_at, ${nth} as nth from webhook_event v

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { invalidField } from '../../../common/common.errors.js';
 import type { Caller } from '../../keys/caller.decorator.js';
+import { ApiKeysService } from '../../keys/keys.service.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { webhookErrors } from '../webhook.errors.js';
+import { EventWaits } from './event-waits.service.js';
 import { cursorText, parseCursor, timeOf, type EventCursor } from './event-cursor.js';
 import { EventsRepository, type ReadingState, type RecordedEvent } from './events.repository.js';
 import { typesOf, type EventsResponse, type ListEventsRequest } from './events.dto.js';
@@ -22,19 +24,25 @@ const AFTER_MESSAGE =
 export class EventsService {
   constructor(
     private readonly events: EventsRepository,
+    private readonly waits: EventWaits,
+    private readonly keys: ApiKeysService,
     private readonly config: Config,
   ) {}
 
   /**
    * Events are recorded from the first call on, where the workspace has had no endpoint.
    *
-   * @throws EVENT_CURSOR_EXPIRED (410), INVALID_REQUEST (400) for what is no cursor of this workspace.
+   * @param reader how the request waits, where its query asks for that: without what it holds, until its caller goes.
+   * @throws EVENT_CURSOR_EXPIRED (410), INVALID_REQUEST (400) for what is no cursor of this workspace, RATE_LIMITED (429)
+   * where too many wait.
    */
   async list(
-    { organizationId, scopes }: Pick<Caller, 'organizationId' | 'scopes'>,
+    caller: Pick<Caller, 'organizationId' | 'scopes' | 'apiKeyId'>,
     query: ListEventsRequest,
+    reader: Reader,
   ): Promise<EventsResponse> {
-    const { after: text, limit } = query;
+    const { organizationId, scopes } = caller;
+    const { after: text, limit, wait } = query;
     const state = await this.events.state(organizationId);
     const place = { organizationId, identity: state.identity };
     const given = text === undefined || text === 'now' ? text : parseCursor(text, place);
@@ -50,6 +58,16 @@ export class EventsService {
       // page may see, so what came meanwhile is in the page.
       end = await this.events.note(organizationId);
       page = await this.events.page(organizationId, request);
+    }
+    if (wait > 0 && page.events.length === 0 && !page.full) {
+      const place = { organizationId, after: page.last ?? end, types };
+      const waited = await reader.waitOutside(() => this.waits.wait(place, wait * 1_000, reader.gone));
+      await this.keys.confirm(caller);
+      end = waited.after;
+      const { held } = page;
+      page = waited.found
+        ? await this.events.page(organizationId, { ...request, after: end })
+        : { events: [], last: null, full: false, held };
     }
     const events = page.events.slice(0, limit);
     const last = events.at(-1);
@@ -90,6 +108,14 @@ export class EventsService {
     if (since !== null && !isLess(given.transaction, since)) return given;
     throw webhookErrors.EVENT_CURSOR_EXPIRED({ reason: 'not_recorded' });
   }
+}
+
+/** How a request waits. */
+export interface Reader {
+  /** Runs the wait without what the request holds of its workspace's share, and has it again afterwards. */
+  waitOutside: <T>(wait: () => Promise<T>) => Promise<T>;
+  /** Aborted when the caller has gone. */
+  gone: AbortSignal;
 }
 
 /** A cursor, and whether it was made on another server or history. */

@@ -12,7 +12,7 @@ import {
   violation,
   type Shape,
 } from '../../../../common/shape.js';
-import { bodyShape, either, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
+import { bodyShape, either, exactlyOne, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
 
 /*
  * Interactive messages beside reply buttons and lists, in the platform's form. Limits are those of its reference; what
@@ -24,6 +24,7 @@ const URL_MAX = 2_000;
 const FLOW_CTA_MAX = 30;
 const SECTION_TITLE_MAX = 24;
 const MAX_SECTIONS = 10;
+const MAX_ROWS = 10;
 const MAX_PRODUCTS = 30;
 const MAX_CARDS = 10;
 const CARD_BODY_MAX = 160;
@@ -44,7 +45,7 @@ function withOneOf(shape: Shape, [first, second]: [string, string], suffix = '')
     if ((value[first] === undefined) !== (value[second] === undefined)) return;
     violations.push(violation(field + suffix, 'exactly_one', `${field} must hold either ${first} or ${second}.`));
   };
-  return refined(shape, rule, { oneOf: [{ required: [first] }, { required: [second] }] });
+  return refined(shape, rule, exactlyOne(first, second));
 }
 
 const file = (extra: Record<string, Shape> = {}): Shape =>
@@ -149,15 +150,19 @@ const productSections = refined(
       const message = `${field} must have at most ${MAX_PRODUCTS} products in all; there are ${products}.`;
       violations.push(violation(field, 'length', message));
     }
-    if (sections.length === 1) return;
-    for (const [index, { title }] of sections.entries()) {
-      const path = `${field}[${index}].title`;
-      if (title === undefined) {
-        violations.push(violation(path, 'required', `${path} is missing: with several sections each has a title.`));
-      }
-    }
+    requireTitles(sections, field, violations);
   },
 );
+
+function requireTitles(sections: readonly { title?: string }[], field: string, violations: ErrorDetail[]): void {
+  if (sections.length === 1) return;
+  for (const [index, { title }] of sections.entries()) {
+    const path = `${field}[${index}].title`;
+    if (title === undefined) {
+      violations.push(violation(path, 'required', `${path} is missing: with several sections each has a title.`));
+    }
+  }
+}
 
 const cardIndex = integer({
   min: 0,
@@ -317,6 +322,89 @@ const openAction = object({
     '(up to 10 rows) for a list. A message whose action the platform refuses fails with `invalid_content`.',
   ].join('\n'),
 });
+interface Titled {
+  id: string;
+  title: string;
+}
+
+/** @param places fields of the titled things, in the order of `things` */
+function requireDifferent(
+  things: readonly Titled[],
+  placeOf: (index: number) => string,
+  keys: readonly (keyof Titled)[],
+  violations: ErrorDetail[],
+): void {
+  for (const key of keys) {
+    for (const [index, thing] of things.entries()) {
+      if (things.findIndex((other) => other[key] === thing[key]) === index) continue;
+      const path = `${placeOf(index)}.${key}`;
+      violations.push(violation(path, 'unique', `${path} is that of an earlier one.`));
+    }
+  }
+}
+
+/** What WhatsApp takes as `action` of reply buttons. POST /messages/check warns where it is something else. */
+export const REPLY_BUTTONS = object({
+  required: {
+    buttons: refined(
+      array(
+        object({
+          required: {
+            type: oneOf(['reply']),
+            reply: object({
+              required: { id: string({ min: 1, max: BUTTON_ID_MAX }), title: string({ min: 1, max: BUTTON_MAX }) },
+            }),
+          },
+        }),
+        { min: 1, max: CARD_BUTTONS_MAX },
+      ),
+      (buttons: { reply: Titled }[], field, violations) => {
+        const replies = buttons.map(({ reply }) => reply);
+        requireDifferent(replies, (index) => `${field}[${index}].reply`, ['id', 'title'], violations);
+      },
+    ),
+  },
+  open: true,
+});
+
+interface ListSection {
+  title?: string;
+  rows: Titled[];
+}
+
+const listRow = object({
+  required: { id: string({ min: 1, max: 200 }), title: string({ min: 1, max: SECTION_TITLE_MAX }) },
+  optional: { description: string({ max: 72 }) },
+});
+
+/** The same of lists. */
+export const LIST = object({
+  required: {
+    button: string({ min: 1, max: BUTTON_MAX }),
+    sections: refined(
+      array(
+        object({
+          required: { rows: array(listRow, { min: 1, max: MAX_ROWS }) },
+          optional: { title: string({ min: 1, max: SECTION_TITLE_MAX }) },
+        }),
+        { min: 1, max: MAX_SECTIONS },
+      ),
+      (sections: ListSection[], field, violations) => {
+        const rows = sections.flatMap((section, at) =>
+          section.rows.map((row, index) => ({ ...row, place: `${field}[${at}].rows[${index}]` })),
+        );
+        if (rows.length > MAX_ROWS) {
+          const message = `${field} must have at most ${MAX_ROWS} rows in all; there are ${rows.length}.`;
+          violations.push(violation(field, 'length', message));
+        }
+        requireDifferent(rows, (index) => rows[index]?.place ?? field, ['id'], violations);
+        requireTitles(sections, field, violations);
+      },
+    ),
+  },
+  open: true,
+});
+
 const openFooter = object({ required: { text: SHORT_TEXT }, open: true });
 const openHeader = object({
   required: {

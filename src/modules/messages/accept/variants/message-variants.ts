@@ -60,15 +60,8 @@ const common = {
 };
 
 const ONE_SOURCE = {
-  oneOf: [
-    { required: ['id'] },
-    { required: ['link'] },
-    {
-      description: 'Neither: `media_object_id` names the file.',
-      // `false` says the same, and breaks generators of clients.
-      properties: { id: { not: {} }, link: { not: {} } },
-    },
-  ],
+  description: 'The file: `id` or `link`, or neither where `media_object_id` names it.',
+  'x-at-most-one': ['id', 'link'],
 };
 
 /** Image, video, audio, document, sticker. */
@@ -100,30 +93,62 @@ const mediaVariants: readonly MessageVariant[] = MEDIA_TYPES.map((type) => ({
   },
 }));
 
+const value = string({ max: 32_768 });
+
 /** An approved template; the only form that needs no open window. */
 const templateVariant: MessageVariant = {
   name: 'SendTemplate',
   type: 'template',
   shape: bodyShape({
     type: oneOf(['template']),
-    template: object({
-      required: {
-        name: string({ min: 1, max: 512, description: 'Name of an approved template.', example: 'order_update' }),
-        language: object({
-          required: { code: string({ min: 1, max: 20, description: 'Language of the template.', example: 'en_US' }) },
-          open: true,
-        }),
+    template: refined(
+      object({
+        required: {
+          name: string({ min: 1, max: 512, description: 'Name of an approved template.', example: 'order_update' }),
+          language: either(
+            object({
+              required: {
+                code: string({ min: 1, max: 20, description: 'Language of the template.', example: 'en_US' }),
+              },
+              open: true,
+            }),
+            string({ min: 1, max: 20, description: 'The code alone.', example: 'en_US' }),
+            (value) => typeof value === 'string',
+          ),
+        },
+        optional: {
+          parameters: object({
+            optional: {
+              header: array(value, {
+                max: 20,
+                description: "Texts, or the file: an `https://` address or the file's id.",
+              }),
+              body: array(value, { max: 100, description: 'In the order of the numbers, or of the first appearance.' }),
+              buttons: array(value, { max: 10, description: 'Of the buttons that have a variable, in their order.' }),
+            },
+            description: 'In the place of `components`: the values alone.',
+          }),
+          components: array(
+            object({ required: { type: string({ description: 'header, body, button, carousel ...' }) }, open: true }),
+            { max: 20, description: "Values of the template's variables, as the platform takes them." },
+          ),
+        },
+        open: true,
+      }),
+      ({ components, parameters }: { components?: unknown; parameters?: unknown }, field, violations) => {
+        if (components === undefined || parameters === undefined) return;
+        const message = `${field}.parameters and ${field}.components exclude each other; send one of them.`;
+        violations.push(violation(`${field}.parameters`, 'exclusive', message));
       },
-      optional: {
-        components: array(
-          object({ required: { type: string({ description: 'header, body, button, carousel ...' }) }, open: true }),
-          { max: 20, description: "Values of the template's variables, as the platform takes them." },
-        ),
-      },
-      open: true,
-    }),
+      { 'x-at-most-one': ['components', 'parameters'] },
+    ),
   }),
-  normalize: (body) => ({ type: 'template', content: body.template as Record<string, unknown>, body: null }),
+  normalize: (body) => {
+    const template = body.template as Record<string, unknown> & { language: unknown };
+    const { language } = template;
+    const content = typeof language === 'string' ? { ...template, language: { code: language } } : template;
+    return { type: 'template', content, body: null };
+  },
 };
 
 /* The platform names no limits but the number of contacts; the lengths keep a message to what a phone can show. */

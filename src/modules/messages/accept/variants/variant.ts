@@ -1,7 +1,9 @@
 import { isObject } from '../../../../common/json.js';
 import { isDateTime } from '../../../../common/date-time.js';
 import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
+import { TAG, TAG_MEANING } from '../tag.js';
 import { USER_ID } from '../../../conversations/contacts/recipient.js';
+import type { TemplateValues } from '../../../templates/templates.types.js';
 import { TTL_SECONDS } from '../schedule.js';
 
 /** A message's content, as the caller gave it or as it is kept. */
@@ -20,6 +22,8 @@ export interface TemplateContent {
   name: string;
   language: { code: string };
   components?: Record<string, unknown>[];
+  /** The short form, in a request only: what is kept has `components`. */
+  parameters?: TemplateValues;
 }
 
 /** What a valid body means: how it is stored, sent and shown. */
@@ -37,14 +41,51 @@ export interface MessageVariant {
   normalize(body: Record<string, unknown>): NormalizedContent;
 }
 
+/** Names the fields of which an object has exactly one. */
+const ONE_OF_FIELDS = 'x-exactly-one';
+
 const CONNECTION_ID = uuid({ description: 'The sending number, from GET /connections.' });
+
+/* Limits of the contract. */
+const METADATA_KEYS = 20;
+const METADATA_BYTES = 2_048;
+
+/** A caller's own strings by name. */
+const metadata = (description: string): Shape => ({
+  check(value, field, violations) {
+    if (!isObject(value)) {
+      violations.push(violation(field, 'type', `${field} must be an object of strings.`));
+      return;
+    }
+    const entries = Object.entries(value);
+    if (entries.length > METADATA_KEYS) {
+      violations.push(violation(field, 'length', `${field} must have at most ${METADATA_KEYS} entries.`));
+      return;
+    }
+    const wrong = entries.find(([, text]) => typeof text !== 'string');
+    if (wrong !== undefined) {
+      violations.push(violation(`${field}.${wrong[0]}`, 'type', `${field}.${wrong[0]} must be a string.`));
+    } else if (Buffer.byteLength(JSON.stringify(value)) > METADATA_BYTES) {
+      violations.push(violation(field, 'length', `${field} must have at most ${METADATA_BYTES} bytes as JSON.`));
+    }
+  },
+  schema: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    maxProperties: METADATA_KEYS,
+    description,
+    examples: [{ customer: 'c-17' }],
+  },
+});
 
 const COMMON_OPTIONAL = {
   to: string({
     // No country code begins with two zeros, and a client generator may not know look-ahead.
     pattern: /^\+?(?:[1-9][0-9]|0[1-9])[0-9]{6,14}$/,
-    meaning: "a phone number of 8 to 16 digits that begin with the country code, with or without '+', never with 00",
-    description: 'Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.',
+    meaning:
+      "a phone number of 8 to 16 digits that begin with the country code, with or without '+', never with 00, and without spaces or dashes",
+    description:
+      'Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.',
     example: '15550100001',
   }),
   recipient: string({
@@ -57,6 +98,14 @@ const COMMON_OPTIONAL = {
     max: 200,
     description: 'Your own id; returned as it is, and a filter of GET /messages.',
   }),
+  tag: string({
+    max: 64,
+    pattern: TAG,
+    meaning: TAG_MEANING,
+    description: 'A group of messages, a campaign for example, which is counted, paused and canceled as one.',
+    example: 'spring-sale',
+  }),
+  metadata: metadata('Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.'),
   reply_to_message_id: uuid({ description: 'A message of the same conversation that this one answers.' }),
   media_object_id: uuid({
     description: 'A file of the workspace: the one to send, the one in the header of a template, or one to refer to.',
@@ -101,8 +150,21 @@ export function bodyShape(required: Record<string, Shape>): Shape {
       const message = 'Give exactly one of to (a phone number) and recipient (a user id).';
       violations.push(violation('to', 'exactly_one', message));
     },
-    schema: { ...fields.schema, oneOf: [{ required: ['to'] }, { required: ['recipient'] }] },
+    // Left open for the key beside it in a batch; where it is used alone, what is not named is refused.
+    schema: { ...open(fields.schema), ...exactlyOne('to', 'recipient') },
   };
+}
+
+function open({ additionalProperties: _closed, ...schema }: Shape['schema']): Shape['schema'] {
+  return schema;
+}
+
+/**
+ * The rule that an object has one of two fields: in words, and as an extension for programs that look for it. As
+ * alternatives (`oneOf` of `required`) generated clients would have types that say nothing.
+ */
+export function exactlyOne(first: string, second: string): Shape['schema'] {
+  return { description: `Exactly one of \`${first}\` and \`${second}\` is given.`, [ONE_OF_FIELDS]: [first, second] };
 }
 
 /** One of two shapes: the second where the test on the value holds. */

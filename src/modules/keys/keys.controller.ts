@@ -1,0 +1,41 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { heraldVersion } from '../../common/version.js';
+import { RequireKey } from '../../infrastructure/http/route-policy.js';
+import { type Caller, CurrentCaller } from './caller.decorator.js';
+import { KeyResponse } from './keys.dto.js';
+import { ApiKeysService } from './keys.service.js';
+
+const VERSION = heraldVersion();
+
+@ApiTags('Key')
+@Controller('key')
+export class KeysController {
+  constructor(private readonly keys: ApiKeysService) {}
+
+  /**
+   * Read your key
+   *
+   * @remarks The workspace, the scopes and the rate of the key that makes this call: what a program may do with it,
+   * without trying. Every valid key may ask, one of an OTP project too. The key itself is not shown.
+   */
+  @Get()
+  @RequireKey()
+  @ApiOkResponse({ type: KeyResponse, description: 'The key.' })
+  async get(@CurrentCaller() caller: Caller): Promise<KeyResponse> {
+    const { name, workspaceName, expiresAt, otpProject } = await this.keys.describe(caller);
+    const { ratePerSecond, burst } = caller.rateLimits;
+    return {
+      data: {
+        workspace: { id: caller.organizationId, name: workspaceName },
+        name,
+        scopes: [...caller.scopes],
+        mode: otpProject?.mode === 'sandbox' ? 'test' : 'live',
+        otp_project: otpProject,
+        expires_at: expiresAt,
+        rate_limit: { per_second: ratePerSecond, burst },
+        version: VERSION,
+      },
+    };
+  }
+}
