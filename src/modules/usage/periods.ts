@@ -26,15 +26,19 @@ interface Local {
   minute: number;
 }
 
-/** @throws RangeError where there is no such time zone. */
-export function zone(timezone: string): TimeZone {
-  return new TimeZone(timezone);
-}
-
 /** The calendar of a time zone, by the time zone data of Node. */
 export class TimeZone {
   private readonly format: Intl.DateTimeFormat;
 
+  static exists(name: string): boolean {
+    try {
+      return new TimeZone(name).name !== '';
+    } catch {
+      return false;
+    }
+  }
+
+  /** @throws RangeError where there is no such time zone. */
   constructor(readonly name: string) {
     this.format = new Intl.DateTimeFormat('en-US', {
       timeZone: name,

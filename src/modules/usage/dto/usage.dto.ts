@@ -123,9 +123,7 @@ export function periodOf(organizationId: string, query: PeriodQuery): Period {
     const message = `An interval of ${interval} takes at most ${MAX_DAYS[interval]} days from since to until.`;
     throw invalidField('since', 'range', message);
   }
-  try {
-    new TimeZone(timezone);
-  } catch {
+  if (!TimeZone.exists(timezone)) {
     throw invalidField('timezone', 'timezone', 'timezone must be an IANA name such as Europe/Berlin.');
   }
   return { organizationId, since, until, interval, timezone };
