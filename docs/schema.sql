@@ -138,6 +138,32 @@ create table lane (
   constraint lane_pkey PRIMARY KEY (key)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.01);
 
+create table limit_reservation (
+  message_id uuid not null,
+  organization_id uuid not null,
+  day date,
+  week date,
+  recipient text,
+  released boolean not null default false,
+  constraint limit_reservation_pkey PRIMARY KEY (message_id)
+);
+CREATE INDEX limit_reservation_age ON limit_reservation (COALESCE(day, week));
+CREATE INDEX limit_reservation_released ON limit_reservation (organization_id) WHERE released;
+
+create table limit_use (
+  organization_id uuid not null,
+  kind text not null,
+  recipient text not null default '',
+  period date not null,
+  used integer not null,
+  warned smallint not null default 0,
+  constraint limit_use_pkey PRIMARY KEY (organization_id, kind, recipient, period),
+  constraint limit_use_kind_check CHECK ((kind = ANY (ARRAY['messages_per_day', 'marketing_per_recipient_per_week']))),
+  constraint limit_use_used_check CHECK ((used >= 0)),
+  constraint limit_use_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+) with (fillfactor=50);
+CREATE INDEX limit_use_period ON limit_use (period);
+
 create table media_object (
   id uuid not null,
   organization_id uuid not null,
@@ -373,6 +399,8 @@ create table message_state (
 CREATE INDEX message_state_connection ON message_state (connection_id, status, created_at DESC, message_id DESC);
 CREATE INDEX message_state_conversation ON message_state (conversation_id, status, created_at DESC, message_id DESC) WHERE (conversation_id IS NOT NULL);
 CREATE INDEX message_state_meta ON message_state (hashtextextended(meta_message_id, (0)::bigint)) WHERE (meta_message_id IS NOT NULL);
+CREATE TRIGGER limit_release_insert AFTER INSERT ON message_state FOR EACH ROW WHEN (((new.status = 'failed') AND (new.accepted_at IS NULL) AND (new.sent_at IS NULL))) EXECUTE FUNCTION limit_release();
+CREATE TRIGGER limit_release_update AFTER UPDATE OF status ON message_state FOR EACH ROW WHEN (((new.status = 'failed') AND (new.accepted_at IS NULL) AND (new.sent_at IS NULL))) EXECUTE FUNCTION limit_release();
 
 create table notification_queue (
   notification_id uuid not null,
@@ -435,7 +463,12 @@ create table organization (
   rate_burst integer,
   storage_limit_bytes bigint,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
+  messages_per_day integer,
+  marketing_per_recipient_per_week integer,
+  time_zone text not null default 'UTC',
   constraint organization_pkey PRIMARY KEY (id),
+  constraint organization_marketing_per_recipient_per_week_check CHECK ((marketing_per_recipient_per_week >= 0)),
+  constraint organization_messages_per_day_check CHECK ((messages_per_day >= 0)),
   constraint organization_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
   constraint organization_rate_burst_check CHECK ((rate_burst > 0)),
   constraint organization_rate_per_second_check CHECK ((rate_per_second > 0)),
@@ -1026,6 +1059,17 @@ begin
     if sqlstate ~ '^(5[3478]|XX)' then raise; end if;
   end;
   return cluster || '/' || timeline || '/' || (select oid from pg_database where datname = current_database());
+end $function$;
+CREATE OR REPLACE FUNCTION limit_release()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+AS $function$
+begin
+  update limit_reservation set released = true where message_id = new.message_id and not released;
+  return null;
 end $function$;
 CREATE OR REPLACE FUNCTION media_usage_delete()
  RETURNS trigger

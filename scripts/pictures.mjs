@@ -1,4 +1,4 @@
-// Makes the pictures of Swagger UI in docs/pictures from a running program of its own: `npm run pictures`. Needs Chromium
+// Makes the pictures of the console and of Swagger UI in docs/pictures from a running program of its own: `npm run pictures`. Needs Chromium
 // (CHROMIUM_PATH names another program than the usual ones).
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,6 +35,34 @@ async function shootFrom(page, path, first, height) {
   await page.screenshot({ path: join(OUT, path), clip: { x: 0, y: 0, width: page.viewportSize().width, height } });
 }
 
+async function shootConsole(browser, url) {
+  const open = async (width, colorScheme, path, waitFor) => {
+    const page = await browser.newPage({ viewport: { width, height: width < 500 ? 860 : 820 }, colorScheme });
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(`${url}/console${path}`);
+    await page.locator(waitFor).first().waitFor();
+    return page;
+  };
+  const send = await open(1_400, 'light', '/send', '.send-page');
+  await send.locator('.send-page button[type=submit]').click();
+  await send.locator('.panel .status.is-read').waitFor();
+  await send.screenshot({ path: join(OUT, 'console.png') });
+  await send.goto(`${url}/console/send`);
+  await send.locator('.send-page').waitFor();
+  await send.screenshot({ path: join(OUT, 'console-send.png') });
+  await send.close();
+  for (const [width, scheme, name] of [
+    [1_400, 'dark', 'console-dark'],
+    [400, 'light', 'console-400'],
+  ]) {
+    const page = await open(width, scheme, '/messages?q=status:failed', '.message-row');
+    await page.locator('.message-row').first().click();
+    await page.locator('.explanation').waitFor();
+    await page.screenshot({ path: join(OUT, `${name}.png`) });
+    await page.close();
+  }
+}
+
 const executablePath = PLACES.find((path) => path && existsSync(path));
 if (executablePath === undefined) throw new Error('no Chromium found: install it, or name it in CHROMIUM_PATH');
 await buildIfStale();
@@ -42,6 +70,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'herald-pictures-'));
 const herald = await startDemoHerald(dataDir);
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 try {
+  await shootConsole(browser, herald.demo.base_url);
   const wide = await openDocs(browser, herald.demo.base_url, { width: 1_400, height: 900 });
   await wide.screenshot({ path: join(OUT, 'swagger-ui.png') });
   const send = await sendMessage(wide);

@@ -146,7 +146,9 @@ export function welcome(demo: DemoFile, dataDir: string): string {
   const body = JSON.stringify({ connection_id: demo.connection_id, to, type: 'text', text });
   return [
     '',
-    '  Herald is ready. In another terminal, in this folder, send a message and watch it arrive:',
+    `  Herald is ready. Open it in a browser:  ${demo.base_url}/console`,
+    '',
+    '  In another terminal, in this folder, send a message and watch it arrive:',
     '',
     `    ${herald} message send --to ${to} --text "Your table is ready." --watch`,
     '',

@@ -105,6 +105,13 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+/** An IANA name that PostgreSQL knows too: no offset, which would have no summer time. */
+export function timeZone(text: string): string {
+  const known = Intl.supportedValuesOf('timeZone').includes(text) || text === 'UTC';
+  if (!known) throw new InvalidArgumentError('must be a time zone such as Europe/Berlin, or UTC.');
+  return text;
+}
+
 export function otpMode(text: string): OtpMode {
   if (text === 'sandbox' || text === 'live') return text;
   throw new InvalidArgumentError('give sandbox or live.');

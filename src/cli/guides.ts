@@ -28,8 +28,14 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       ['herald workspace limits --workspace <id> --rate 200 --burst 400', 'requests of each of its keys'],
       ['herald workspace limits --workspace <id> --storage-bytes 5368709120', '5 GiB of files'],
       ['herald workspace limits --workspace <id> --rate default --burst default', 'as RATE_LIMIT_PER_SECOND says'],
+      [
+        'herald workspace limits --workspace <id> --messages-per-day 1000 --time-zone Europe/Berlin',
+        'more are refused until midnight there',
+      ],
+      ['herald workspace limits --workspace <id> --marketing-per-recipient-per-week 2', 'for each of its contacts'],
     ],
-    notes: 'Every process applies them within two seconds. Files that are stored already stay, even above a new limit.',
+    notes:
+      'Every process applies them within two seconds. Files that are stored already stay, even above a new limit. Messages count from the moment when their limit is set.',
   },
   'workspace opt-out-keywords': {
     examples: [

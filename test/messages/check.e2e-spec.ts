@@ -65,6 +65,7 @@ describe('POST /messages/check', () => {
       owner: 'you',
       owner_role: null,
       queue: { ahead: 0, estimated_send_at: expect.any(String) as string },
+      limits: [],
     });
     expect(Date.parse(checked.window.closes_at ?? '')).toBeGreaterThan(asked);
     expect(Math.abs(Date.parse(checked.queue.estimated_send_at ?? '') - asked)).toBeLessThan(60_000);

@@ -1280,6 +1280,28 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "workspace.limit.reached": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A limit of the workspace is nearly, or wholly, reached
+         * @description Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_workspace_limit_reached"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -1357,6 +1379,24 @@ export interface components {
         };
         CanceledMessageResponse: {
             data: components["schemas"]["CanceledMessage"];
+        };
+        CheckedLimit: {
+            /**
+             * @example messages_per_day
+             * @enum {string}
+             */
+            kind: "messages_per_day" | "marketing_per_recipient_per_week";
+            /** @example 1000 */
+            limit: number;
+            /** @example 750 */
+            remaining: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T00:00:00.000Z
+             */
+            renews_at: string;
+            /** @example 250 */
+            used: number;
         };
         CheckedQueue: {
             /** @example 0 */
@@ -1468,10 +1508,11 @@ export interface components {
              *       "media.ready",
              *       "media.failed",
              *       "connection.updated",
-             *       "contact.opt_out.updated"
+             *       "contact.opt_out.updated",
+             *       "workspace.limit.reached"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -1989,7 +2030,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2120,7 +2161,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
@@ -2448,6 +2489,8 @@ export interface components {
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
              */
             conversation_id?: string | null;
+            /** @example [] */
+            limits: components["schemas"]["CheckedLimit"][];
             /**
              * @example you
              * @enum {string}
@@ -3410,7 +3453,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -5741,7 +5784,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -6007,7 +6050,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -6385,10 +6428,11 @@ export interface components {
              *       "media.ready",
              *       "media.failed",
              *       "connection.updated",
-             *       "contact.opt_out.updated"
+             *       "contact.opt_out.updated",
+             *       "workspace.limit.reached"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6461,10 +6505,11 @@ export interface components {
              *       "media.ready",
              *       "media.failed",
              *       "connection.updated",
-             *       "contact.opt_out.updated"
+             *       "contact.opt_out.updated",
+             *       "workspace.limit.reached"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6531,6 +6576,53 @@ export interface components {
         };
         WebhookWithSecretResponse: {
             data: components["schemas"]["WebhookSettingsWithSecret"];
+        };
+        /** WorkspaceLimitReachedEvent */
+        WorkspaceLimitReachedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
+            data: {
+                /**
+                 * @description Which limit, by its name at the command line.
+                 * @enum {string}
+                 */
+                kind: "messages_per_day";
+                limit: number;
+                /** Format: date-time */
+                occurred_at: string;
+                /**
+                 * @description The share of the limit that was reached.
+                 * @enum {integer}
+                 */
+                percent: 80 | 100;
+                remaining: number;
+                /**
+                 * Format: date-time
+                 * @description When the next period begins, in the workspace's time zone.
+                 */
+                renews_at: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+                /** @description Accepted in the period, less what failed unsent. */
+                used: number;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "workspace.limit.reached";
         };
         WorkspaceOfKey: {
             /**
@@ -6998,6 +7090,7 @@ export interface components {
          *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
          *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
          *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
+         *     - [`RECIPIENT_LIMIT_REACHED`](/docs/errors#RECIPIENT_LIMIT_REACHED): As many marketing templates as the workspace's limit of a week allows for one recipient were accepted in this week, from Monday on, of its time zone.
          *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
          *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
          *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
@@ -7102,6 +7195,7 @@ export interface components {
          * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
          *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
          *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
+         *     - [`RECIPIENT_LIMIT_REACHED`](/docs/errors#RECIPIENT_LIMIT_REACHED): As many marketing templates as the workspace's limit of a week allows for one recipient were accepted in this week, from Monday on, of its time zone.
          *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
          *     - [`RECIPIENT_OPTED_OUT`](/docs/errors#RECIPIENT_OPTED_OUT): A marketing template goes to a person who opted out, or any message to one who wants none.
          *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
@@ -7179,8 +7273,27 @@ export interface components {
         /**
          * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
          *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
-        Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED: {
+        Refused429_messages_send: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
+         */
+        Refused429_messages_sendBatch: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7229,6 +7342,23 @@ export interface components {
          *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
          */
         Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
+         */
+        Refused429_RATE_LIMITED_WORKSPACE_LIMIT_REACHED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8910,7 +9040,7 @@ export interface operations {
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             422: components["responses"]["Refused422_messages_send"];
-            429: components["responses"]["Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED"];
+            429: components["responses"]["Refused429_messages_send"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
@@ -9348,7 +9478,7 @@ export interface operations {
             409: components["responses"]["Refused409_messages_retry"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
-            429: components["responses"]["Refused429_RATE_LIMITED"];
+            429: components["responses"]["Refused429_RATE_LIMITED_WORKSPACE_LIMIT_REACHED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
@@ -9472,7 +9602,7 @@ export interface operations {
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
             422: components["responses"]["Refused422_BATCH_REFUSED_VALIDATION_FAILED"];
-            429: components["responses"]["Refused429_BACKLOG_LIMIT_REACHED_RATE_LIMITED"];
+            429: components["responses"]["Refused429_messages_sendBatch"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
             502: components["responses"]["Refused502_PLATFORM_UNAVAILABLE"];
@@ -9531,7 +9661,8 @@ export interface operations {
                      *         "queue": {
                      *           "ahead": 0,
                      *           "estimated_send_at": "2026-11-21T08:00:00.125Z"
-                     *         }
+                     *         },
+                     *         "limits": []
                      *       }
                      *     }
                      */
@@ -10076,7 +10207,8 @@ export interface operations {
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated",
-                     *           "contact.opt_out.updated"
+                     *           "contact.opt_out.updated",
+                     *           "workspace.limit.reached"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10143,7 +10275,8 @@ export interface operations {
                  *         "media.ready",
                  *         "media.failed",
                  *         "connection.updated",
-                 *         "contact.opt_out.updated"
+                 *         "contact.opt_out.updated",
+                 *         "workspace.limit.reached"
                  *       ],
                  *       "connection_ids": [
                  *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10183,7 +10316,8 @@ export interface operations {
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated",
-                     *           "contact.opt_out.updated"
+                     *           "contact.opt_out.updated",
+                     *           "workspace.limit.reached"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -10269,7 +10403,7 @@ export interface operations {
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -10566,7 +10700,8 @@ export interface operations {
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated",
-                     *           "contact.opt_out.updated"
+                     *           "contact.opt_out.updated",
+                     *           "workspace.limit.reached"
                      *         ],
                      *         "connection_ids": [
                      *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
@@ -11239,6 +11374,58 @@ export interface operations {
             };
         };
     };
+    on_workspace_limit_reached: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceLimitReachedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
 }
 
 /** Codes that errors may have; a later Herald may know more. */
@@ -11288,6 +11475,7 @@ export type ErrorCode =
   | 'PLATFORM_TIMEOUT'
   | 'PLATFORM_UNAVAILABLE'
   | 'RATE_LIMITED'
+  | 'RECIPIENT_LIMIT_REACHED'
   | 'RECIPIENT_NEEDS_PHONE'
   | 'RECIPIENT_OPTED_OUT'
   | 'REPLY_TARGET_NOT_FOUND'
@@ -11310,4 +11498,5 @@ export type ErrorCode =
   | 'WEBHOOK_REPLAY_RUNNING'
   | 'WEBHOOK_REPLAY_TOO_LARGE'
   | 'WEBHOOK_SECRET_DIFFERS'
-  | 'WEBHOOK_URL_NOT_ALLOWED';
+  | 'WEBHOOK_URL_NOT_ALLOWED'
+  | 'WORKSPACE_LIMIT_REACHED';

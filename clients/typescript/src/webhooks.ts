@@ -16,6 +16,7 @@ export type WebhookEvent =
   | components['schemas']['MediaFailedEvent']
   | components['schemas']['ConnectionUpdatedEvent']
   | components['schemas']['ContactOptOutUpdatedEvent']
+  | components['schemas']['WorkspaceLimitReachedEvent']
   | components['schemas']['WebhookTestEvent'];
 
 /** `request.headers` of Node, of Express, or of a `Request`. */

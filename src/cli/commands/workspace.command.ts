@@ -1,7 +1,17 @@
 import type { Command } from 'commander';
 import type { Workspace, WorkspaceUse } from '../../modules/workspaces/workspaces.service.js';
 import { type Answer, byteText, facts, listed, snakeCased } from '../output.js';
-import { YES_OPTION, confirm, dayOrTime, nameText, orWord, phoneDigits, userId, wholeNumber } from '../arguments.js';
+import {
+  YES_OPTION,
+  confirm,
+  dayOrTime,
+  nameText,
+  orWord,
+  phoneDigits,
+  timeZone,
+  userId,
+  wholeNumber,
+} from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
 
 interface LimitOptions {
@@ -9,9 +19,13 @@ interface LimitOptions {
   rate?: number | 'default';
   burst?: number | 'default';
   storageBytes?: number | 'default';
+  messagesPerDay?: number | 'default';
+  marketingPerRecipientPerWeek?: number | 'default';
+  timeZone?: string;
 }
 
 const MAX_REQUESTS = 1_000_000;
+const MAX_MESSAGES = 1_000_000_000;
 
 /** `workspace create|list|show|limits|delete` and `subscription set`. */
 export function addWorkspaceCommands(program: Command): void {
@@ -47,12 +61,29 @@ export function addWorkspaceCommands(program: Command): void {
         '--storage-bytes <n>',
         'bytes of stored files',
         orWord('default', wholeNumber(0, Number.MAX_SAFE_INTEGER)),
-      ),
-    async (services, { workspace: id, rate, burst, storageBytes }) => {
+      )
+      .option(
+        '--messages-per-day <n>',
+        'messages that are accepted in a day; default: any number',
+        orWord('default', wholeNumber(0, MAX_MESSAGES)),
+      )
+      .option(
+        '--marketing-per-recipient-per-week <n>',
+        'marketing templates to one recipient in a week, from Monday on; default: any number',
+        orWord('default', wholeNumber(0, MAX_MESSAGES)),
+      )
+      .option('--time-zone <name>', 'where its days and weeks begin, such as Europe/Berlin; UTC at first', timeZone),
+    async (services, { workspace: id, rate, burst, storageBytes, ...limits }) => {
+      const { messagesPerDay, marketingPerRecipientPerWeek, timeZone: zone } = limits;
       await services.workspaces.setLimits(id, {
         ...(rate !== undefined && { ratePerSecond: orNull(rate) }),
         ...(burst !== undefined && { rateBurst: orNull(burst) }),
         ...(storageBytes !== undefined && { storageLimitBytes: orNull(storageBytes) }),
+        ...(messagesPerDay !== undefined && { messagesPerDay: orNull(messagesPerDay) }),
+        ...(marketingPerRecipientPerWeek !== undefined && {
+          marketingPerRecipientPerWeek: orNull(marketingPerRecipientPerWeek),
+        }),
+        ...(zone !== undefined && { timeZone: zone }),
       });
       return answerOf(await services.workspaces.use(id));
     },
@@ -155,6 +186,8 @@ function answerOf(workspace: Workspace & WorkspaceUse): Answer {
       : 'not asked for: BILLING=off',
     Requests: `${ratePerSecond} a second of each key, ${rateBurst} at once`,
     Storage: storageText(workspace),
+    Messages: `${workspace.messagesPerDay ?? 'any number'} a day, ${workspace.timeZone}`,
+    Marketing: `${workspace.marketingPerRecipientPerWeek ?? 'any number'} to one recipient a week`,
   });
   return { data: workspaceBody(workspace), text };
 }

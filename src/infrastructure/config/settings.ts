@@ -72,6 +72,7 @@ export const SETTINGS = {
     docs: flag('API_DOCS', { default: ({ production }) => !production }).means(
       'Serve Swagger UI under /docs and the description under /openapi.json and /openapi.yaml. Default: true, in production false. /docs/errors is always there.',
     ),
+    console: flag('CONSOLE', { default: true }).means('Serve the console under /console.'),
   },
   database: {
     /** null: start the embedded server. */

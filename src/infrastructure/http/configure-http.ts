@@ -5,6 +5,7 @@ import type { Config } from '../config/config.js';
 import { Counters } from '../operations/counters.js';
 import { AddressMiddleware } from './address.middleware.js';
 import { setApiPrefix } from './api-version.js';
+import { serveConsole } from './console.js';
 import { serveDocs } from './docs/docs.js';
 import type { HeraldRequest } from './herald-request.js';
 import { Overload } from './overload.js';
@@ -37,7 +38,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
     app.use((req: HeraldRequest, res: Response, next: NextFunction) => instance.use(req, res, next));
   }
   if (!config.process.roles.includes('api')) app.use(operationsOnly);
-  serveDocs(app, config.process.docs);
+  serveDocs(app, config.process.docs, serveConsole(app, config));
   const publicUrl = app.get(PublicUrl, { strict: false });
   const counters = app.get(Counters, { strict: false });
   const isTrusted = express.get('trust proxy fn') as (address: string, hops: number) => boolean;

@@ -1,11 +1,47 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 
+/** How much of a limit is used, as an error shows it. */
+interface ReachedLimit {
+  limit: number;
+  used: number;
+  renewsAt: Date;
+  retryAfterSeconds: number;
+}
+
+const ofLimit = {
+  extra: ({ limit, used, renewsAt, retryAfterSeconds }: ReachedLimit) => ({
+    limit,
+    used,
+    remaining: Math.max(0, limit - used),
+    renews_at: renewsAt.toISOString(),
+    retry_after_seconds: retryAfterSeconds,
+  }),
+  headers: ({ retryAfterSeconds }: ReachedLimit) => ({ 'Retry-After': String(retryAfterSeconds) }),
+  sample: { limit: 100, used: 100, renewsAt: new Date('2026-11-22T00:00:00.000Z'), retryAfterSeconds: 57_600 },
+};
+
 export const billingErrors = defineErrors('billing', {
   SUBSCRIPTION_REQUIRED: error({
     kind: 'payment_required',
     message: 'Sending needs a paid subscription; extend it, then repeat the request.',
     when: 'The workspace has no paid access to the API at this moment. Reading still works.',
     fix: 'Extend the subscription: `herald subscription set --workspace <id> --paid-until <date>`. With `BILLING=off` none is asked for.',
+  }),
+  WORKSPACE_LIMIT_REACHED: error<ReachedLimit>({
+    kind: 'rate_limited',
+    message: ({ limit, renewsAt }) =>
+      `This workspace may send ${limit} messages a day, and has; the next ones from ${renewsAt.toISOString()} on.`,
+    when: "As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.",
+    fix: 'Send it after `renews_at`, or have the limit raised: `herald workspace limits --workspace <id> --messages-per-day <n>`.',
+    ...ofLimit,
+  }),
+  RECIPIENT_LIMIT_REACHED: error<ReachedLimit>({
+    kind: 'unprocessable',
+    message: ({ limit, renewsAt }) =>
+      `This recipient has had ${limit} marketing messages of this workspace this week, as many as it may send; the next ones from ${renewsAt.toISOString()} on.`,
+    when: "As many marketing templates as the workspace's limit of a week allows for one recipient were accepted in this week, from Monday on, of its time zone.",
+    fix: 'Send it after `renews_at`, or have the limit raised: `herald workspace limits --workspace <id> --marketing-per-recipient-per-week <n>`.',
+    ...ofLimit,
   }),
   OTP_PACKAGE_REQUIRED: error<{ country: string }>({
     kind: 'payment_required',

@@ -19,6 +19,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** Until when the workspace has paid for sending; confirm a refusal in the database. */
   readonly apiPaidUntil: Date | null;
+  /** Whether the workspace has limits on what it sends. */
+  readonly limited: boolean;
   readonly rateLimits: RateLimits;
   /** Set where the key belongs to an OTP project. */
   readonly otpProject: OtpProjectOfKey | null;

@@ -17,6 +17,8 @@ export interface StoredKey {
   /** Milliseconds, by the database's clock; null: never. */
   expiresInMs: number | null;
   apiPaidUntil: Date | null;
+  /** The workspace has limits on what it sends. */
+  limited: boolean;
   ratePerSecond: number | null;
   rateBurst: number | null;
   otpProjectId: string | null;
@@ -71,7 +73,8 @@ export class ApiKeysRepository {
       `select k.id, k.organization_id as "organizationId", k.secret_hash as "secretHash", k.scopes,
          k.revoked_at is not null as revoked,
          (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
-         o.api_paid_until as "apiPaidUntil", o.rate_per_second as "ratePerSecond", o.rate_burst as "rateBurst",
+         o.api_paid_until as "apiPaidUntil",
+         coalesce(o.messages_per_day, o.marketing_per_recipient_per_week) is not null as limited, o.rate_per_second as "ratePerSecond", o.rate_burst as "rateBurst",
          p.id as "otpProjectId", p.mode as "otpMode"
        from api_key k join organization o on o.id = k.organization_id left join otp_project p on p.id = k.otp_project_id
        where k.id = any($1::text[])`,

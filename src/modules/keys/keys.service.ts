@@ -264,6 +264,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
         apiKeyId: stored.id,
         scopes: new Set(stored.scopes as Scope[]),
         apiPaidUntil: stored.apiPaidUntil,
+        limited: stored.limited,
         rateLimits: rateLimits(stored.ratePerSecond ?? limits.ratePerSecond, stored.rateBurst ?? limits.rateBurst),
         otpProject: projectOf(stored),
       },

@@ -3,6 +3,7 @@ import { AppError } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
+import { LimitBook, limitReached, type CountedMessage } from '../billing/limits.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
@@ -58,7 +59,7 @@ export class MessagesService {
    * Takes a message: durable and queued when this resolves.
    *
    * @param idempotencyKey a UUID; one key makes one message and never expires.
-   * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED (429), RECIPIENT_OPTED_OUT (422) and what `SendPreparation.prepare` refuses.
+   * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED, WORKSPACE_LIMIT_REACHED (429), RECIPIENT_OPTED_OUT, RECIPIENT_LIMIT_REACHED (422) and what `SendPreparation.prepare` refuses.
    */
   async send(sender: Sender, idempotencyKey: string, input: MessageInput): Promise<SendResult> {
     const fingerprint = fingerprintOf(input);
@@ -79,8 +80,10 @@ export class MessagesService {
     const { connection } = prepared;
     const accepted = await this.accepts.accept(
       newMessageOf(input, prepared, { idempotencyKey: key, fingerprint }, this.tracing.currentContext),
+      sender.limited,
     );
     if (accepted.kind !== 'inserted') this.backlog.giveBack(reserved, 1);
+    if (accepted.limitError !== undefined) throw accepted.limitError;
     if (accepted.optOut !== undefined) throw messagesErrors.RECIPIENT_OPTED_OUT(accepted.optOut);
     if (accepted.kind === 'window_closed') {
       throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
@@ -150,12 +153,16 @@ export class MessagesService {
     // No kind of message is without content; only retention leaves it so.
     const isCleared = Object.keys(message.content).length === 0;
     if (isCleared) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status: message.status, cleared: true });
-    const { body } = await this.preparation.prepareAgain(organizationId, message);
+    const { body, isMarketing } = await this.preparation.prepareAgain(organizationId, message);
 
     const queued = await this.database.transaction(async () => {
       if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return null;
       const moved = await this.messages.retry(organizationId, id, from, body);
       if (!moved) throw notRetryable((await this.messages.findById(organizationId, id))?.status ?? message.status);
+      if (sender.limited) {
+        const recipient = message.recipientUserId ?? message.recipient ?? '';
+        await this.reserveAgain({ id, organizationId, recipient, isMarketing: isMarketing === true });
+      }
       // As the retry left it: a worker may take it as soon as it is committed.
       return this.messages.findById(organizationId, id);
     });
@@ -199,6 +206,18 @@ export class MessagesService {
   /** Messages in `outcome_unknown`, of all numbers together; of each number up to 1,000. */
   unknown(): Promise<number> {
     return this.maintenance.unknown();
+  }
+
+  /** In the retry's transaction, which has moved the message. @throws WORKSPACE_LIMIT_REACHED (429), RECIPIENT_LIMIT_REACHED (409). */
+  private async reserveAgain(message: CountedMessage): Promise<void> {
+    const book = await LimitBook.open([message], this.database);
+    const state = book.refusalOf(message);
+    if (state !== null) {
+      const error = limitReached(state);
+      throw error.kind === 'unprocessable' ? error.withKind('conflict') : error;
+    }
+    book.take(message);
+    await book.write();
   }
 
   private async isRepeat(organizationId: string, key: string | null, messageId: string): Promise<boolean> {

@@ -12,6 +12,7 @@ export const WEBHOOK_EVENTS = [
   'media.failed',
   'connection.updated',
   'contact.opt_out.updated',
+  'workspace.limit.reached',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 

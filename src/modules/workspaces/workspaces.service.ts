@@ -80,12 +80,25 @@ export class WorkspacesService {
    */
   setLimits(
     organizationId: string,
-    limits: Partial<Pick<Workspace, 'ratePerSecond' | 'rateBurst' | 'storageLimitBytes'>>,
+    limits: Partial<
+      Pick<
+        Workspace,
+        | 'ratePerSecond'
+        | 'rateBurst'
+        | 'storageLimitBytes'
+        | 'messagesPerDay'
+        | 'marketingPerRecipientPerWeek'
+        | 'timeZone'
+      >
+    >,
   ): Promise<Workspace> {
     return this.change(organizationId, limits, 'workspace.limits_changed', {
       rate_per_second: limits.ratePerSecond,
       rate_burst: limits.rateBurst,
       storage_limit_bytes: limits.storageLimitBytes,
+      messages_per_day: limits.messagesPerDay,
+      marketing_per_recipient_per_week: limits.marketingPerRecipientPerWeek,
+      time_zone: limits.timeZone,
     });
   }
 

@@ -67,7 +67,7 @@ const IN_PAGE = {
  * Serves /docs/errors, to which every error leads, the pictures of states, and the addresses at /; with `all` the rest of
  * /docs, /openapi.json and /openapi.yaml too. The description is made when it is first asked for.
  */
-export function serveDocs(app: NestExpressApplication, all: boolean): void {
+export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole: boolean): void {
   app.use('/docs', (req: Request, res: Response, next: NextFunction) => {
     res.removeHeader('Cache-Control');
     pageHeaders(req, res, next);
@@ -84,7 +84,7 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
     else next(commonErrors.ROUTE_NOT_FOUND());
   });
   const publicUrl = app.get(PublicUrl, { strict: false });
-  serveSignpost(express, publicUrl, all);
+  serveSignpost(express, publicUrl, all, hasConsole);
   if (!all) return;
   const demo = app.get(DocsDemo, { strict: false });
   // Swagger UI names its files relative to its page, which without the slash is not below /docs.
@@ -116,12 +116,12 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
   });
 }
 
-/** The bare address: a browser goes to /docs where it is served, a program gets name, version and addresses. */
-function serveSignpost(express: Express, publicUrl: PublicUrl, docs: boolean): void {
+/** The bare address: a browser goes to /console or /docs, a program gets name, version and addresses. */
+function serveSignpost(express: Express, publicUrl: PublicUrl, docs: boolean, hasConsole: boolean): void {
   const version = heraldVersion();
   express.get('/', (req, res) => {
-    if (docs && req.headers.accept?.includes('text/html') === true) {
-      res.redirect('/docs');
+    if ((docs || hasConsole) && req.headers.accept?.includes('text/html') === true) {
+      res.redirect(hasConsole ? '/console' : '/docs');
       return;
     }
     const base = publicUrl.value;
@@ -131,6 +131,7 @@ function serveSignpost(express: Express, publicUrl: PublicUrl, docs: boolean): v
       api_url: `${base}/api/v1`,
       health_url: `${base}/health/ready`,
       errors_url: `${base}/docs/errors`,
+      ...(hasConsole && { console_url: `${base}/console` }),
       ...(docs && { docs_url: `${base}/docs`, openapi_url: `${base}/openapi.json` }),
     });
   });

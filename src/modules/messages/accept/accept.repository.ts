@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AppError } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
 import { Config } from '../../../infrastructure/config/config.js';
@@ -6,6 +7,7 @@ import { Database, type Statements } from '../../../infrastructure/database/data
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
+import { LimitBook, limitReached, type CountedMessage } from '../../billing/limits.service.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { type OptOutFound, optOutOf } from '../../opt-outs/opt-outs.types.js';
 import type { MessageInput } from './message-input.js';
@@ -33,22 +35,27 @@ export interface NewMessage extends MessageInput {
 
 /**
  * `inserted`: this call made the message. `known`: the key had one already, made from `fingerprint`. `window_closed` and
- * `opted_out`: the key is free, but the contact's window is not open, or they opted out, and nothing was made.
+ * `opted_out`: the key is free, but the contact's window is not open, or they opted out, and nothing was made. `limited`:
+ * so too, because a limit of the workspace is reached.
  */
 export interface Accepted {
-  kind: 'inserted' | 'known' | 'window_closed' | 'opted_out';
+  kind: 'inserted' | 'known' | 'window_closed' | 'opted_out' | 'limited';
   messageId: string;
   fingerprint: string;
   /** The conversation that was looked up for its window, where there is one. */
   conversationId?: string | null;
   lastInboundAt?: Date | null;
   optOut?: OptOutFound;
+  /** Why it was not taken, where a limit is reached. */
+  limitError?: AppError;
 }
 
 /** Messages of one caller that are stored in one transaction. */
 interface NewGroup {
   messages: readonly NewMessage[];
   requireAll: boolean;
+  /** Of a workspace with limits. */
+  limited: boolean;
 }
 
 /** Not all of a group could be stored, so that none of it was. */
@@ -86,6 +93,7 @@ interface KeyRow {
 @Injectable()
 export class AcceptRepository {
   private readonly batches: GroupCommit<NewMessage, Accepted>;
+  private readonly limited: GroupCommit<NewMessage, Accepted>;
   private readonly groups: GroupCommit<NewGroup, Accepted[]>;
   private grouped = 0;
 
@@ -102,6 +110,12 @@ export class AcceptRepository {
       tracing,
       commit: (messages, statements) => this.commit(messages, statements),
     });
+    this.limited = new GroupCommit(database, {
+      name: 'accept_limited',
+      maxBatch: 250,
+      tracing,
+      commit: (messages, statements) => this.commitLimited(messages, statements),
+    });
     this.groups = new GroupCommit(database, {
       name: 'accept_group',
       // A group is taken back as a whole, and shares its transaction with no other.
@@ -114,10 +128,11 @@ export class AcceptRepository {
   /**
    * Resolves once the message, or the one that its key already has, is durable.
    *
+   * @param limited the workspace has limits, which are then checked and counted in the same transaction.
    * @throws SERVICE_UNAVAILABLE (503) when the queue of waiting callers is full or the commit's outcome is unknown.
    */
-  accept(message: NewMessage): Promise<Accepted> {
-    return this.batches.submit(message, false, this.tracing.current);
+  accept(message: NewMessage, limited = false): Promise<Accepted> {
+    return (limited ? this.limited : this.batches).submit(message, false, this.tracing.current);
   }
 
   /**
@@ -128,13 +143,13 @@ export class AcceptRepository {
    * @throws GroupRefused where all are required and one is neither new nor known from the same fingerprint;
    * SERVICE_UNAVAILABLE (503) as `accept`.
    */
-  async acceptTogether(messages: readonly NewMessage[], requireAll: boolean): Promise<Accepted[]> {
+  async acceptTogether(messages: readonly NewMessage[], requireAll: boolean, limited = false): Promise<Accepted[]> {
     if (this.grouped + messages.length > MAX_GROUPED) {
       throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'accept_group: too many waiting' });
     }
     this.grouped += messages.length;
     try {
-      return await this.groups.submit({ messages, requireAll }, false, this.tracing.current);
+      return await this.groups.submit({ messages, requireAll, limited }, false, this.tracing.current);
     } finally {
       this.grouped -= messages.length;
     }
@@ -142,7 +157,7 @@ export class AcceptRepository {
 
   /** Resolves when no caller waits. */
   async idle(): Promise<void> {
-    await Promise.all([this.batches.idle(), this.groups.idle()]);
+    await Promise.all([this.batches.idle(), this.limited.idle(), this.groups.idle()]);
   }
 
   /** The messages of those of the keys that are used, by key. */
@@ -157,12 +172,53 @@ export class AcceptRepository {
     );
   }
 
-  private async commitGroup({ messages, requireAll }: NewGroup, statements: Statements): Promise<Accepted[]> {
-    const results = await this.commit(messages, statements);
+  private async commitGroup({ messages, requireAll, limited }: NewGroup, statements: Statements): Promise<Accepted[]> {
+    const results = await (limited ? this.commitLimited(messages, statements) : this.commit(messages, statements));
     const isKept = ({ kind, fingerprint }: Accepted, index: number): boolean =>
       kind === 'inserted' || (kind === 'known' && fingerprint === messages[index]?.fingerprint);
     if (requireAll && !results.every(isKept)) throw new GroupRefused(results);
     return results;
+  }
+
+  /**
+   * As `commit` for workspaces with limits, which are locked first. What was not made leaves its room to the next one; a
+   * repeat of a key needs none.
+   */
+  private async commitLimited(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
+    const book = await LimitBook.open(messages.map(countedOf), statements);
+    const results = new Map<NewMessage, Accepted>();
+    let open = messages.map((message) => ({ ...countedOf(message), message }));
+    for (;;) {
+      const { fit, over } = book.split(open);
+      open = over;
+      if (fit.length === 0) break;
+      const made = await this.commit(
+        fit.map(({ message }) => message),
+        statements,
+      );
+      fit.forEach((counted, index) => {
+        const result = made[index] as Accepted;
+        results.set(counted.message, result);
+        if (result.kind === 'inserted') book.take(counted);
+      });
+      if (over.length === 0) break;
+    }
+    const refused = open.map(({ message }) => message);
+    const known = refused.length === 0 ? new Map<string, KeyRow>() : await this.readKnown(refused, statements);
+    for (const counted of open) {
+      const { id, organizationId, idempotencyKey, fingerprint } = counted.message;
+      const first = known.get(keyOf(organizationId, idempotencyKey));
+      const state = book.refusalOf(counted);
+      if (first === undefined && state === null) throw new Error('a message without room met no limit');
+      results.set(
+        counted.message,
+        first === undefined
+          ? { kind: 'limited', messageId: id, fingerprint, ...(state && { limitError: limitReached(state) }) }
+          : { kind: 'known', messageId: first.id, fingerprint: first.fingerprint },
+      );
+    }
+    await book.write();
+    return messages.map((message) => results.get(message) as Accepted);
   }
 
   private async commit(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
@@ -216,6 +272,10 @@ export class AcceptRepository {
     );
     return new Map(found.map((row) => [keyOf(row.organization_id, row.idempotency_key), row]));
   }
+}
+
+function countedOf({ id, organizationId, recipient, isMarketing }: NewMessage): CountedMessage {
+  return { id, organizationId, recipient, isMarketing: isMarketing === true };
 }
 
 /** One new conversation for all messages of a batch to one contact, should there be none. */

@@ -89,7 +89,7 @@ export class SendBatchService {
       this.giveBack(reserved, () => false);
       throw error;
     }
-    await this.store(entries, strict, reserved);
+    await this.store(sender, entries, strict, reserved);
     return this.resultOf(entries);
   }
 
@@ -167,7 +167,12 @@ export class SendBatchService {
     }
   }
 
-  private async store(entries: readonly Entry[], strict: boolean, reserved: readonly Reserved[]): Promise<void> {
+  private async store(
+    { limited }: Sender,
+    entries: readonly Entry[],
+    strict: boolean,
+    reserved: readonly Reserved[],
+  ): Promise<void> {
     const storable = entries.filter(isStorable);
     if (storable.length === 0) return;
     const traceContext = this.tracing.currentContext;
@@ -176,7 +181,7 @@ export class SendBatchService {
     );
     let results: readonly Accepted[];
     try {
-      results = await this.accepts.acceptTogether(messages, strict);
+      results = await this.accepts.acceptTogether(messages, strict, limited);
     } catch (error) {
       if (!(error instanceof GroupRefused)) throw error;
       this.giveBack(reserved, () => false);
@@ -185,6 +190,7 @@ export class SendBatchService {
     }
     storable.forEach((entry, index) => settle(entry, results[index]));
     this.giveBack(reserved, ({ taken }) => taken?.replayed === false);
+    if (entries.every(isRefused)) this.refuseWhole(entries);
     this.wake(messages, results);
   }
 
@@ -270,8 +276,9 @@ function isRefused({ error }: Entry): boolean {
 /** What the statement, or an earlier request with its key, made of a message; undefined: nothing. */
 function settle(entry: Entry, accepted: Accepted | undefined): void {
   if (accepted === undefined) return;
-  const { kind, messageId, fingerprint, lastInboundAt, optOut } = accepted;
-  if (optOut !== undefined) entry.error = messagesErrors.RECIPIENT_OPTED_OUT(optOut);
+  const { kind, messageId, fingerprint, lastInboundAt, optOut, limitError } = accepted;
+  if (limitError !== undefined) entry.error = limitError;
+  else if (optOut !== undefined) entry.error = messagesErrors.RECIPIENT_OPTED_OUT(optOut);
   else if (kind === 'window_closed') {
     entry.error = conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) });
   } else if (kind === 'known' && fingerprint !== entry.request?.fingerprint) {

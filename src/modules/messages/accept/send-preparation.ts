@@ -22,6 +22,8 @@ export interface Sender {
   organizationId: string;
   /** API time as the key's cache knows it. */
   apiPaidUntil: Date | null;
+  /** The workspace has limits on what it sends. */
+  limited: boolean;
 }
 
 /** Everything that a well-formed request needs before it may be queued. */
@@ -116,7 +118,7 @@ export class SendPreparation {
   }
 
   /** @throws SUBSCRIPTION_REQUIRED (402). */
-  requirePayment(sender: Sender): Promise<void> {
+  requirePayment(sender: Omit<Sender, 'limited'>): Promise<void> {
     return this.billing.requireApiTime(sender.organizationId, sender.apiPaidUntil);
   }
 

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type ErrorKind } from '../../../common/app-error.js';
 import type { Caller } from '../../keys/caller.decorator.js';
 import { errorFields } from '../../../infrastructure/http/error.filter.js';
+import { Database } from '../../../infrastructure/database/database.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { BillingService } from '../../billing/billing.service.js';
+import { LimitBook, limitReached, type LimitState } from '../../billing/limits.service.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import type { Connection } from '../../connections/connections.types.js';
 import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
@@ -51,6 +53,7 @@ export class CheckMessageService {
     private readonly sending: SendingService,
     private readonly billing: BillingService,
     private readonly optOuts: OptOutsService,
+    private readonly database: Database,
     private readonly publicUrl: PublicUrl,
   ) {}
 
@@ -111,6 +114,9 @@ export class CheckMessageService {
     const target = { organizationId, connectionId: connection.id, recipient: input.recipient, conversationId };
     const [optOuts] = await this.optOuts.find([target]);
     await passes(() => requireNoOptOut(prepared ?? input, optOuts));
+    const limits = await this.limitsOf(sender, input, prepared?.isMarketing === true);
+    const reached = limits.find(({ used, limit }) => used >= limit);
+    if (reached !== undefined) problems.push(limitReached(reached));
     const template = input.type === 'template' ? await this.shown(connection, prepared ?? input) : null;
     const queue = later(
       input,
@@ -131,7 +137,23 @@ export class CheckMessageService {
         owner_role: role,
       }),
       queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
+      limits: limits.map(({ kind, limit, used, renewsAt }) => ({
+        kind,
+        limit,
+        used,
+        remaining: Math.max(0, limit - used),
+        renews_at: renewsAt.toISOString(),
+      })),
     });
+  }
+
+  private limitsOf(
+    { limited, organizationId }: Sender,
+    { recipient }: MessageInput,
+    isMarketing: boolean,
+  ): Promise<LimitState[]> {
+    if (!limited) return Promise.resolve([]);
+    return LimitBook.states({ id: '', organizationId, recipient, isMarketing }, this.database);
   }
 
   /** @param found nothing of the contact and the queue where the number is not known. */
@@ -145,6 +167,7 @@ export class CheckMessageService {
       warnings: [],
       rendered,
       queue: { ahead: 0, estimated_send_at: null },
+      limits: [],
       ...found,
     };
   }

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
 import { openWords } from '../../../infrastructure/http/open-words.js';
 import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
+import { LIMIT_KINDS, type LimitKind } from '../../billing/limits.service.js';
 import { OWNERS, type Owner } from '../../conversations/control/owner.js';
 import { MAX_AHEAD } from '../../sending/sending.types.js';
 
@@ -103,6 +104,26 @@ export class CheckedQueue {
   estimated_send_at!: string | null;
 }
 
+export class CheckedLimit {
+  /** Which limit, by its name at the command line. */
+  @ApiProperty({ enum: LIMIT_KINDS, example: 'messages_per_day' })
+  kind!: LimitKind;
+
+  @ApiProperty({ type: 'integer', minimum: 0, example: 1_000 })
+  limit!: number;
+
+  /** Accepted in the period, less what failed unsent. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 250 })
+  used!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 0, example: 750 })
+  remaining!: number;
+
+  /** When the next period begins, in the workspace's time zone. */
+  @ApiProperty({ format: 'date-time', example: '2026-11-22T00:00:00.000Z' })
+  renews_at!: string;
+}
+
 export class MessageCheck {
   /** POST /messages would take it at this moment: there are no problems. */
   @ApiProperty({ type: Boolean, example: true })
@@ -151,6 +172,10 @@ export class MessageCheck {
 
   @ApiProperty({ type: CheckedQueue })
   queue!: CheckedQueue;
+
+  /** What is left of the limits that the message counts against; empty where the workspace has none. */
+  @ApiProperty({ type: [CheckedLimit], example: [] })
+  limits!: CheckedLimit[];
 }
 
 export class MessageCheckResponse {

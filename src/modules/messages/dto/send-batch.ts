@@ -123,6 +123,7 @@ export const SendBatchDocs = (): MethodDecorator =>
       'VALIDATION_FAILED',
       'BATCH_REFUSED',
       'SUBSCRIPTION_REQUIRED',
+      'WORKSPACE_LIMIT_REACHED',
       'BACKLOG_LIMIT_REACHED',
       'PLATFORM_UNAVAILABLE',
       'PLATFORM_TIMEOUT',

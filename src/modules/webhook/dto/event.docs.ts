@@ -9,9 +9,22 @@ import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/ap
 import { FAILURE_CATEGORY, nullable as orNull } from '../../../infrastructure/http/open-words.js';
 import { RECEIVED_CONTENT } from '../../../infrastructure/http/received-content.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
+import {
+  always,
+  type Described,
+  flag,
+  free,
+  is,
+  nullable,
+  object,
+  oneOf,
+  type Schema,
+  schemasOf,
+  text,
+  time,
+  uuid,
+} from './described.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
-
-type Schema = Record<string, unknown>;
 
 const ORGANIZATION_ID = '01936f6c-7d3e-7a44-8b21-9c8d7e6f5a4b';
 const CONTACT_PHONE = '15550100009';
@@ -21,35 +34,6 @@ const META_ID = 'wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA';
 export const EXAMPLE_CURSOR = 'AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a';
 const TIME = '2026-11-21T08:00:00.125Z';
 const SECOND = '2026-11-21T08:00:00.000Z';
-
-/** The schema of a field or of an object of fields, and its example. */
-interface Described {
-  schema: Schema;
-  example: unknown;
-}
-
-const uuid = { type: 'string', format: 'uuid' };
-const time = { type: 'string', format: 'date-time' };
-const text = { type: 'string' };
-const flag = { type: 'boolean' };
-const oneOf = (values: readonly (string | null)[]): Schema => ({ ...text, enum: values });
-const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema.type, 'null'] });
-const free = (description: string): Schema => ({ type: 'object', additionalProperties: true, description });
-
-const is = (schema: Schema, example: unknown, description?: string): Described => ({
-  schema: description === undefined ? schema : { ...schema, description },
-  example,
-});
-const always = (value: string): Described => is({ const: value }, value);
-const schemasOf = (fields: Record<string, Described>): Record<string, Schema> =>
-  Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
-
-/** @param optional of fields that the example has not. */
-function object(fields: Record<string, Described>, optional: Record<string, Schema> = {}, description?: string) {
-  const properties = { ...schemasOf(fields), ...optional };
-  const example = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.example]));
-  return { ...is({ type: 'object', required: Object.keys(fields), properties }, example, description), example };
-}
 
 const MOVED = ['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'];
 const sequence = (example: number): Described =>
@@ -275,6 +259,16 @@ const OPT_OUT = object({
   occurred_at: is(time, SECOND, 'By the platform, in whole seconds, or when Herald recorded it.'),
 });
 
+const LIMIT = object({
+  kind: is(oneOf(['messages_per_day']), 'messages_per_day', 'Which limit, by its name at the command line.'),
+  percent: is({ type: 'integer', enum: [80, 100] }, 80, 'The share of the limit that was reached.'),
+  limit: is({ type: 'integer', minimum: 0 }, 1_000),
+  used: is({ type: 'integer', minimum: 0 }, 800, 'Accepted in the period, less what failed unsent.'),
+  remaining: is({ type: 'integer', minimum: 0 }, 200),
+  renews_at: is(time, '2026-11-22T00:00:00.000Z', "When the next period begins, in the workspace's time zone."),
+  occurred_at: is(time, '2026-11-21T16:20:00.125Z'),
+});
+
 interface EventDocs {
   summary: string;
   description: string;
@@ -393,6 +387,13 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
     data: OPT_OUT,
     as: 'opted_out',
     further: { opted_in: { ...OPT_OUT.example, opted_out: false, reason: null } },
+  },
+  'workspace.limit.reached': {
+    summary: 'A limit of the workspace is nearly, or wholly, reached',
+    description: 'Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429.',
+    data: LIMIT,
+    as: 'eighty_percent',
+    further: { reached: { ...LIMIT.example, percent: 100, used: 1_000, remaining: 0 } },
   },
   [TEST_EVENT]: {
     summary: 'A test',

@@ -29,6 +29,18 @@ export class OrganizationEntity {
   })
   storageLimitBytes!: number | null;
 
+  /** Messages that are accepted in a day; null: any number. */
+  @Column('integer', { name: 'messages_per_day', nullable: true })
+  messagesPerDay!: number | null;
+
+  /** Marketing templates to one recipient in a week; null: any number. */
+  @Column('integer', { name: 'marketing_per_recipient_per_week', nullable: true })
+  marketingPerRecipientPerWeek!: number | null;
+
+  /** IANA name: where its days and weeks begin. */
+  @Column('text', { name: 'time_zone', default: 'UTC' })
+  timeZone!: string;
+
   @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
   createdAt!: Date;
 }

@@ -1,0 +1,427 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
+import { Bubble, bubbleOf } from './bubble.tsx';
+import { type HeraldEvent, useEvents } from './live.ts';
+import { peerOf } from './messages.tsx';
+import { useCan } from './session.ts';
+import { clockTime, CopyButton, duration, fullTime, Icon, Problem, Skeleton, Status, Ticks, useNow } from './ui.tsx';
+
+type Timeline = Schemas['TimelineResponse'];
+
+const WAITS: Readonly<Record<string, string>> = {
+  scheduled: 'It is scheduled.',
+  earlier_message_to_recipient: 'An earlier message to this recipient is still on its way.',
+  number_pace: 'The number sends at its pace.',
+  pair_limit: 'WhatsApp limits how fast one recipient may be written to.',
+  number_paused: 'The number is paused.',
+  retry: 'An attempt failed for a while; Herald tries again.',
+  number_disconnected: 'The number is disconnected.',
+  due: 'It is next.',
+};
+
+const RESPONSIBLE: Readonly<Record<string, string>> = {
+  you: 'You can fix this.',
+  recipient: 'The recipient can fix this.',
+  operator: 'The operator must fix this.',
+  whatsapp: 'WhatsApp must fix this.',
+};
+
+const OPEN_STATES = new Set(['queued', 'processing', 'accepted', 'sent']);
+const LOOK_MS = 1_500;
+
+export function MessagePanel({ id, onClose }: { id: string; onClose: () => void }) {
+  const queries = useQueryClient();
+  const refresh = useCallback(() => void queries.invalidateQueries({ queryKey: ['message', id] }), [queries, id]);
+  const message = useQuery({
+    queryKey: ['message', id],
+    queryFn: async ({ signal }) => {
+      const [one, timeline] = await Promise.all([
+        dataOf(api.GET('/api/v1/messages/{id}', { params: { path: { id } }, signal })),
+        dataOf(api.GET('/api/v1/messages/{id}/timeline', { params: { path: { id } }, signal })),
+      ]);
+      return { message: one.data, timeline };
+    },
+    // What waits has a place in a queue, which no event reports.
+    refetchInterval: ({ state }) =>
+      ['queued', 'processing'].includes(state.data?.message.status ?? '') ? LOOK_MS : false,
+  });
+  const onEvents = useCallback(
+    (events: readonly HeraldEvent[] | null) => {
+      if (events === null || events.some(({ data }) => 'message_id' in data && data.message_id === id)) refresh();
+    },
+    [id, refresh],
+  );
+  useEvents(onEvents);
+  return (
+    <aside className="panel" aria-label="Message">
+      <header className="panel-bar">
+        <h1>Message</h1>
+        <CopyButton quiet text={id} label="id" />
+        <CopyButton quiet text={curlOf('GET', `/api/v1/messages/${id}`)} label="curl" />
+        <span className="grow" />
+        <button type="button" className="button quiet" aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {message.isPending && <Skeleton lines={10} />}
+      {message.error !== null && <Problem error={message.error} onRetry={refresh} />}
+      {message.data !== undefined && <Details {...message.data} onChanged={refresh} />}
+    </aside>
+  );
+}
+
+function Details({ message, timeline, onChanged }: { message: Message; timeline: Timeline; onChanged: () => void }) {
+  const isOut = message.direction === 'outbound';
+  const { summary, responsible, retry } = timeline.explanation;
+  return (
+    <div className="panel-body">
+      <div className="headline">
+        <Status status={message.status} />
+        <span>
+          {isOut ? 'to' : 'from'} <bdi>{message.contact.name ?? ''}</bdi> <b>{peerOf(message)}</b>
+        </span>
+        <time dateTime={message.created_at}>{fullTime(message.created_at)}</time>
+      </div>
+      <section className={message.status === 'failed' ? 'explanation bad' : 'explanation'} aria-label="Explanation">
+        <p>{summary}</p>
+        {responsible !== null && <p>{RESPONSIBLE[responsible]}</p>}
+        {message.status === 'failed' && (
+          <p>{retry.advised ? 'A retry makes sense.' : 'The same message would fail again.'}</p>
+        )}
+        {message.error !== null && (
+          <p className="code">
+            <code>{message.error.code}</code> <bdi>{message.error.message}</bdi>
+          </p>
+        )}
+      </section>
+      <Waiting message={message} />
+      <Actions message={message} timeline={timeline} onChanged={onChanged} />
+      <section className="chat" aria-label="As the recipient sees it">
+        <Bubble
+          content={bubbleOf(message.type, message.body, message.content)}
+          side={isOut ? 'mine' : 'theirs'}
+          meta={
+            <>
+              {clockTime(message.created_at)} {isOut && <Ticks status={message.status} />}
+            </>
+          }
+        />
+      </section>
+      <Waterfall timeline={timeline} isOpen={OPEN_STATES.has(message.status)} />
+      <Attempts attempts={message.attempts ?? []} />
+      <Facts message={message} />
+    </div>
+  );
+}
+
+function Waiting({ message }: { message: Message }) {
+  const { waiting, estimated_send_at: estimate } = message;
+  if (waiting === undefined || message.status !== 'queued') return null;
+  return (
+    <p className="notice">
+      {WAITS[waiting.reason] ?? waiting.reason.replaceAll('_', ' ')}
+      {waiting.ahead > 0 && ` ${waiting.ahead} ahead of it.`}
+      {typeof estimate === 'string' && ` Expected at ${fullTime(estimate)}.`}
+    </p>
+  );
+}
+
+function Actions({ message, timeline, onChanged }: { message: Message; timeline: Timeline; onChanged: () => void }) {
+  const can = useCan();
+  const [, navigate] = useLocation();
+  const [asked, setAsked] = useState<'retry' | 'cancel' | null>(null);
+  const { id, status } = message;
+  const support = [
+    `message ${id}`,
+    `status ${status}`,
+    ...(message.failure_category === null ? [] : [`category ${message.failure_category}`]),
+    ...(message.meta_message_id === null ? [] : [`WhatsApp id ${message.meta_message_id}`]),
+    ...timeline.data.map(
+      ({ at, event, platform_code: code }) => `${at} ${event}${code === undefined ? '' : ` ${code}`}`,
+    ),
+    ...(message.attempts ?? []).map(({ number, trace_id: trace }) => `attempt ${number} trace ${trace ?? '-'}`),
+  ].join('\n');
+  const mayRetry = can('messages:write') && (status === 'failed' || status === 'outcome_unknown');
+  const mayCancel = can('messages:write') && status === 'queued';
+  return (
+    <div className="row actions">
+      {mayRetry && (
+        <button type="button" className="button primary" onClick={() => setAsked('retry')}>
+          {status === 'failed' ? 'Retry' : 'Confirm and retry'}
+        </button>
+      )}
+      {mayCancel && (
+        <button type="button" className="button" onClick={() => setAsked('cancel')}>
+          Cancel message
+        </button>
+      )}
+      {message.direction === 'inbound' && message.from !== null && can('messages:write') && (
+        <button
+          type="button"
+          className="button"
+          onClick={() =>
+            navigate(`/send?to=${encodeURIComponent(peerOf(message))}&connection=${message.connection_id}`)
+          }
+        >
+          Answer
+        </button>
+      )}
+      {message.conversation_id !== null && (
+        <Link className="button quiet" href={`/messages?q=conversation:${message.conversation_id}`}>
+          All of this conversation
+        </Link>
+      )}
+      <CopyButton quiet text={support} label="Copy for support" />
+      {asked !== null && (
+        <Confirm
+          what={asked}
+          message={message}
+          onDone={() => {
+            setAsked(null);
+            onChanged();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+const SAYS = {
+  retry: 'Herald queues the same message again. The recipient gets it once, if this attempt succeeds.',
+  unknown:
+    'It is not known whether WhatsApp took this message. If it did, the recipient gets it a second time. Check with the recipient first.',
+  cancel: 'The message is not sent. This cannot be undone.',
+};
+
+function Confirm({ what, message, onDone }: { what: 'retry' | 'cancel'; message: Message; onDone: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  // One key for as long as the dialog is open: a second press makes no second attempt.
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  useEffect(() => {
+    if (dialog.current?.open === false) dialog.current.showModal();
+  }, []);
+  const isUnknown = message.status === 'outcome_unknown';
+  const path = `/api/v1/messages/${message.id}/${what}`;
+  const body = what === 'retry' && isUnknown ? { confirm_outcome_unknown: true } : undefined;
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    const params = { path: { id: message.id } };
+    try {
+      if (what === 'cancel') await api.POST('/api/v1/messages/{id}/cancel', { params });
+      else {
+        const header = { 'Idempotency-Key': idempotencyKey };
+        await api.POST('/api/v1/messages/{id}/retry', { params: { ...params, header }, body: body ?? {} });
+      }
+      onDone();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <dialog ref={dialog} onClose={onDone} aria-label={what === 'retry' ? 'Retry' : 'Cancel message'}>
+      <h2>{what === 'retry' ? 'Retry this message?' : 'Cancel this message?'}</h2>
+      <p>{SAYS[what === 'retry' && isUnknown ? 'unknown' : what]}</p>
+      {error !== null && <Problem error={error} />}
+      <div className="row">
+        <button type="button" className="button primary" disabled={busy} onClick={() => void run()}>
+          {what === 'retry' ? 'Retry' : 'Cancel message'}
+        </button>
+        <button type="button" className="button" onClick={onDone}>
+          Back
+        </button>
+        <CopyButton quiet label="curl" text={curlOf('POST', path, body)} />
+      </div>
+    </dialog>
+  );
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  attempt_started: 'sending',
+  attempt_accepted: 'WhatsApp answers',
+  attempt_rejected: 'WhatsApp refuses',
+  attempt_deferred: 'try again later',
+  attempt_unknown: 'no clear answer',
+  outcome_unknown: 'outcome unknown',
+};
+
+/** WhatsApp's times are whole seconds. */
+function stepTime({ source }: Timeline['data'][number], ms: number): string {
+  return source === 'whatsapp' && ms < 1_000 ? '< 1 s' : `+${duration(ms)}`;
+}
+
+/** How long each step took: its bar ends where it happened. */
+function Waterfall({ timeline, isOpen }: { timeline: Timeline; isOpen: boolean }) {
+  const now = useNow(isOpen ? 1_000 : 60_000);
+  const entries = timeline.data;
+  const first = Date.parse(entries[0]?.at ?? new Date(now).toISOString());
+  const last = Math.max(Date.parse(entries.at(-1)?.at ?? ''), isOpen ? now : 0);
+  const whole = Math.max(last - first, 1);
+  return (
+    <section aria-label="Timeline">
+      <h2>
+        Timeline <small>{duration(last - first)}</small>
+      </h2>
+      <ol className="waterfall">
+        {entries.map((entry, index) => {
+          const at = Date.parse(entry.at);
+          const from = Date.parse(entries[index - 1]?.at ?? entry.at);
+          const left = ((from - first) / whole) * 100;
+          const isBad = ['failed', 'attempt_rejected', 'attempt_unknown', 'outcome_unknown', 'expired'].includes(
+            entry.event,
+          );
+          return (
+            <li key={`${entry.at}-${entry.event}-${index}`}>
+              <span className="step">{WORDS[entry.event] ?? entry.event}</span>
+              <span className="track" aria-hidden="true">
+                <i
+                  className={isBad ? 'bad' : ''}
+                  style={{ left: `${left}%`, width: `${((at - from) / whole) * 100}%` }}
+                />
+              </span>
+              <time dateTime={entry.at} title={fullTime(entry.at)}>
+                {index === 0 ? clockTime(entry.at) : stepTime(entry, at - from)}
+              </time>
+              <small>
+                <bdi>{entry.summary}</bdi>
+                {entry.platform_code !== undefined && ` (${entry.platform_code})`}
+              </small>
+              {entry.delivery_ids !== undefined && entry.delivery_ids.length > 0 && (
+                <Deliveries ids={entry.delivery_ids} />
+              )}
+            </li>
+          );
+        })}
+      </ol>
+      {timeline.not_kept.length > 0 && <p className="hint">Not kept any more: {timeline.not_kept.join(', ')}.</p>}
+    </section>
+  );
+}
+
+function Deliveries({ ids }: { ids: readonly string[] }) {
+  const can = useCan();
+  const [isOpen, setOpen] = useState(false);
+  if (!can('webhooks:read')) return null;
+  return (
+    <details className="deliveries" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{ids.length === 1 ? '1 webhook delivery' : `${ids.length} webhook deliveries`}</summary>
+      {isOpen && ids.map((id) => <Delivery key={id} id={id} />)}
+    </details>
+  );
+}
+
+function Delivery({ id }: { id: string }) {
+  const can = useCan();
+  const [replayed, setReplayed] = useState<'no' | 'asked' | 'done'>('no');
+  const [error, setError] = useState<unknown>(null);
+  const params = { path: { id } };
+  const { data, error: failure } = useQuery({
+    queryKey: ['delivery', id],
+    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/webhook/deliveries/{id}', { params, signal }))).data,
+  });
+  const replay = async (): Promise<void> => {
+    setReplayed('asked');
+    try {
+      await api.POST('/api/v1/webhook/deliveries/{id}/replay', { params });
+      setReplayed('done');
+    } catch (refusal) {
+      setError(refusal);
+      setReplayed('no');
+    }
+  };
+  if (failure !== null) return <Problem error={failure} />;
+  if (data === undefined) return <Skeleton lines={1} />;
+  return (
+    <div className="delivery">
+      <span className={data.status === 'failed' ? 'status is-failed' : 'status'}>
+        {data.event_type} · attempt {data.attempt} {data.status}
+        {data.http_status !== null && ` · HTTP ${data.http_status}`}
+        {data.duration_ms !== null && ` · ${duration(data.duration_ms)}`}
+      </span>
+      {data.error !== null && <bdi>{data.error}</bdi>}
+      <div className="row">
+        {can('webhooks:write') && (
+          <button type="button" className="button" disabled={replayed !== 'no'} onClick={() => void replay()}>
+            {replayed === 'done' ? 'Queued again' : 'Deliver again'}
+          </button>
+        )}
+        <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/webhook/deliveries/${id}`)} />
+      </div>
+      {error !== null && <Problem error={error} />}
+    </div>
+  );
+}
+
+function Attempts({ attempts }: { attempts: readonly Schemas['AttemptResponse'][] }) {
+  if (attempts.length === 0) return null;
+  return (
+    <section aria-label="Attempts">
+      <h2>Attempts</h2>
+      {attempts.map((attempt) => (
+        <dl key={attempt.number} className="facts attempt">
+          <dt>{attempt.number}</dt>
+          <dd>
+            {attempt.status}
+            {attempt.http_status !== null && ` · HTTP ${attempt.http_status}`}
+            {attempt.finished_at !== null &&
+              ` · ${duration(Date.parse(attempt.finished_at) - Date.parse(attempt.started_at))}`}
+          </dd>
+          {attempt.platform_code !== null && (
+            <>
+              <dt>WhatsApp</dt>
+              <dd>
+                {attempt.platform_code} <bdi>{attempt.platform_message}</bdi>
+              </dd>
+            </>
+          )}
+          {attempt.trace_id !== null && (
+            <>
+              <dt>Trace</dt>
+              <dd>
+                <code>{attempt.trace_id}</code>
+              </dd>
+            </>
+          )}
+        </dl>
+      ))}
+    </section>
+  );
+}
+
+function Facts({ message }: { message: Message }) {
+  const facts: [string, string | null | undefined][] = [
+    ['Id', message.id],
+    ['Your id', message.client_message_id],
+    ['WhatsApp id', message.meta_message_id],
+    ['Kind', message.type],
+    ['Scheduled for', message.scheduled_for === undefined ? null : fullTime(message.scheduled_for)],
+    ['Expires', message.expires_at === undefined ? null : fullTime(message.expires_at)],
+    ['Billed as', message.pricing?.category],
+  ];
+  return (
+    <section aria-label="Facts">
+      <h2>Facts</h2>
+      <dl className="facts">
+        {facts.map(([name, value]) =>
+          value === null || value === undefined ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <bdi>{value}</bdi>
+              </dd>
+            </div>
+          ),
+        )}
+      </dl>
+      <details>
+        <summary>Content as JSON</summary>
+        <pre>{JSON.stringify(message.content, null, 2)}</pre>
+      </details>
+    </section>
+  );
+}

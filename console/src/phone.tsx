@@ -1,0 +1,220 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react';
+import { api, dataOf, type MessageRow } from './api.ts';
+import { Bubble, bubbleOf } from './bubble.tsx';
+import { useEvents } from './live.ts';
+import { useConnections } from './messages.tsx';
+import { clockTime, Icon, Problem, Ticks } from './ui.tsx';
+
+/** The simulated customers of the demo, by how a message to them ends. */
+const CUSTOMERS: readonly (readonly [string, string])[] = [
+  ['+15550001234', 'reads everything'],
+  ['+15550100012', 'answers at once'],
+  ['+15550100001', 'is offline'],
+  ['+15550100002', 'cannot be reached'],
+  ['+15550100003', 'is refused by WhatsApp'],
+  ['+15550100004', 'is over the limit twice'],
+  ['+15550100005', 'connection cut, outcome unknown'],
+  ['+15550100008', 'everything is reported twice'],
+];
+
+const SHOWN = 40;
+const LOOK_MS = 1_000;
+
+interface SimulatorNumber {
+  phone_number_id: string;
+  display_phone_number: string;
+}
+interface InboundFact {
+  id: string;
+  read_at: string | null;
+  typing_until: string | null;
+  from: string;
+}
+
+async function control<T>(path: string, body?: object): Promise<T> {
+  const answer = await fetch(`/console/simulator/${path}`, {
+    ...(body !== undefined && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  });
+  const json = (await answer.json()) as T & { error?: { message?: string } };
+  if (!answer.ok) throw new Error(json.error?.message ?? `The simulator answered ${answer.status}.`);
+  return json;
+}
+
+const digits = (text: string): string => text.replaceAll(/\D/g, '');
+const isShown = (row: MessageRow): boolean =>
+  row.direction === 'inbound' || ['sent', 'delivered', 'read'].includes(row.status);
+
+/** The telephone of a simulated customer: what arrived there, and what they write. */
+export function PhoneDock({ onClose }: { onClose: () => void }) {
+  const { data: connections } = useConnections();
+  const numbers = useQuery({
+    queryKey: ['simulator', 'numbers'],
+    queryFn: async () => (await control<{ data: SimulatorNumber[] }>('numbers')).data,
+  });
+  const [customer, setCustomer] = useState(CUSTOMERS[0]?.[0] ?? '');
+  const [chosen, setChosen] = useState<string | null>(null);
+  const connection = connections?.find(({ id }) => id === chosen) ?? connections?.[0];
+  const number = numbers.data?.find(
+    ({ display_phone_number: shown }) => digits(shown) === digits(connection?.phone_number ?? ''),
+  );
+  const chat = useChat(connection?.id ?? null, customer);
+  const reads = useQuery({
+    queryKey: ['simulator', 'inbound'],
+    queryFn: async () => (await control<{ data: InboundFact[] }>('inbound?limit=100')).data,
+    refetchInterval: LOOK_MS,
+  });
+  const [problem, setProblem] = useState<unknown>(null);
+  const write = async (message: object): Promise<void> => {
+    setProblem(null);
+    try {
+      await control('inbound', { phone_number_id: number?.phone_number_id, from: customer, message });
+    } catch (error) {
+      setProblem(error);
+    }
+  };
+  const read = new Set((reads.data ?? []).filter(({ read_at: at }) => at !== null).map(({ id }) => id));
+  const isTyping = (reads.data ?? []).some(
+    ({ from, typing_until: until }) => from === digits(customer) && until !== null && Date.parse(until) > Date.now(),
+  );
+  return (
+    <aside className="phone" aria-label="Simulated phone">
+      <header>
+        <span className="phone-title">Simulated phone</span>
+        <button type="button" className="button quiet" aria-label="Close the phone" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+        <label>
+          <span className="hidden">Customer</span>
+          <select value={customer} onChange={(event) => setCustomer(event.target.value)}>
+            {CUSTOMERS.map(([phone, what]) => (
+              <option key={phone} value={phone}>
+                {phone}: {what}
+              </option>
+            ))}
+          </select>
+        </label>
+        {connections !== undefined && connections.length > 1 && (
+          <label>
+            <span className="hidden">Chat with</span>
+            <select value={connection?.id ?? ''} onChange={(event) => setChosen(event.target.value)}>
+              {connections.map(({ id, verified_name, phone_number }) => (
+                <option key={id} value={id}>
+                  chat with {verified_name ?? `+${digits(phone_number)}`}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </header>
+      <Chat rows={chat} read={read} isTyping={isTyping} write={write} />
+      {problem !== null && <Problem error={problem} />}
+      <Writer disabled={number === undefined} write={write} />
+    </aside>
+  );
+}
+
+function useChat(connectionId: string | null, customer: string): readonly MessageRow[] {
+  const list = async (filter: { to: string } | { from: string }): Promise<MessageRow[]> => {
+    const query = { ...filter, connection_id: connectionId ?? '', limit: SHOWN };
+    return (await dataOf(api.GET('/api/v1/messages', { params: { query } }))).data;
+  };
+  const { data, refetch } = useQuery({
+    queryKey: ['phone', connectionId, customer],
+    queryFn: async () => {
+      const both = (await Promise.all([list({ to: customer }), list({ from: customer })])).flat();
+      return both.filter(isShown).sort((a, b) => a.created_at.localeCompare(b.created_at));
+    },
+    enabled: connectionId !== null,
+    placeholderData: (before) => before,
+  });
+  const onEvents = useCallback(() => void refetch(), [refetch]);
+  useEvents(onEvents);
+  return data ?? [];
+}
+
+interface ChatProps {
+  rows: readonly MessageRow[];
+  read: ReadonlySet<string>;
+  isTyping: boolean;
+  write: (message: object) => Promise<void>;
+}
+
+function Chat({ rows, read, isTyping, write }: ChatProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const newest = rows.at(-1)?.id;
+  useEffect(() => {
+    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [newest, isTyping]);
+  return (
+    <div className="chat phone-chat" ref={box} tabIndex={0} role="log" aria-label="Chat">
+      {rows.length === 0 && <p className="hint">Nothing has arrived yet. Send a message, or write one here.</p>}
+      {rows.map((row) => (
+        <Bubble
+          key={row.id}
+          side={row.direction === 'inbound' ? 'mine' : 'theirs'}
+          content={bubbleOf(row.type, row.body, row.content)}
+          meta={
+            <>
+              {clockTime(row.created_at)}
+              {row.direction === 'inbound' && (
+                <Ticks status={read.has(row.meta_message_id ?? '') ? 'read' : 'delivered'} />
+              )}
+            </>
+          }
+          onButton={({ id, title }) =>
+            void write({
+              type: 'interactive',
+              interactive: { type: 'button_reply', button_reply: { id, title } },
+              context: { id: row.meta_message_id },
+            })
+          }
+        />
+      ))}
+      {isTyping && <p className="hint">typing …</p>}
+    </div>
+  );
+}
+
+function Writer({ disabled, write }: { disabled: boolean; write: (message: object) => Promise<void> }) {
+  const [text, setText] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (text.trim() === '') return;
+    void write({ type: 'text', text: { body: text } });
+    setText('');
+  };
+  return (
+    <form className="writer" onSubmit={submit}>
+      <input
+        aria-label="Write as the customer"
+        placeholder="Write as the customer"
+        dir="auto"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <button
+        type="button"
+        className="button"
+        disabled={disabled}
+        aria-label="Send a picture"
+        title="Send a picture"
+        onClick={() => void write({ type: 'image', image: {} })}
+      >
+        +
+      </button>
+      <button
+        type="submit"
+        className="button primary"
+        disabled={disabled || text.trim() === ''}
+        aria-label="Send as the customer"
+      >
+        <Icon name="send" />
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,136 @@
+import { api, dataOf, type MessageRow } from './api.ts';
+
+export const STATUSES = [
+  'queued',
+  'processing',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'outcome_unknown',
+  'received',
+] as const;
+const DIRECTIONS: Readonly<Record<string, string>> = {
+  in: 'inbound',
+  out: 'outbound',
+  inbound: 'inbound',
+  outbound: 'outbound',
+};
+
+/** A word of the search box, and the parameter of GET /messages that it sets. */
+const WORDS: Readonly<Record<string, string>> = {
+  status: 'status',
+  direction: 'direction',
+  to: 'to',
+  from: 'from',
+  connection: 'connection_id',
+  conversation: 'conversation_id',
+  client: 'client_message_id',
+  user: 'recipient',
+};
+export const SEARCH_WORDS = Object.keys(WORDS);
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const NUMBER = /^\+?[\d ()-]{8,24}$/;
+
+export interface Search {
+  filters: Record<string, string>;
+  /** A message's id, which opens it. */
+  id: string | null;
+  problem: string | null;
+}
+
+/** Reads `status:failed to:+49...`; a bare number is a recipient, a bare id a message. */
+export function readSearch(text: string): Search {
+  const search: Search = { filters: {}, id: null, problem: null };
+  if (NUMBER.test(text.trim())) {
+    search.filters.to = digitsOf(text);
+    return search;
+  }
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const [name = '', ...rest] = word.split(':');
+    const value = rest.join(':');
+    const parameter = WORDS[name];
+    if (UUID.test(word)) search.id = word;
+    else if (parameter === undefined || rest.length === 0) {
+      search.problem = `“${word}” is no filter: write a number, an id, or ${SEARCH_WORDS.map((one) => `${one}:`).join(' ')}`;
+    } else if (value !== '') readFilter(search, name, parameter, value);
+  }
+  return search;
+}
+
+function readFilter(search: Search, name: string, parameter: string, value: string): void {
+  if (name === 'direction') {
+    const direction = DIRECTIONS[value];
+    if (direction === undefined) search.problem = 'direction: takes in or out';
+    else search.filters.direction = direction;
+  } else if (name === 'status' && !STATUSES.some((status) => status === value)) {
+    search.problem = `status: takes ${STATUSES.join(', ')}`;
+  } else if (name === 'to' || name === 'from') {
+    const digits = digitsOf(value);
+    if (/^\+\d{8,16}$/.test(digits)) search.filters[name] = digits;
+    else search.problem = `${name}: takes a whole number such as +4915112345678`;
+  } else if (parameter.endsWith('_id') && name !== 'client' && !UUID.test(value)) {
+    search.problem = `${name}: takes a whole id`;
+  } else search.filters[parameter] = value;
+}
+
+const digitsOf = (text: string): string => `+${text.replaceAll(/\D/g, '')}`;
+
+/** The text with one filter set, or without it where `value` is empty. */
+export function withFilter(text: string, name: string, value: string): string {
+  const others = text.split(/\s+/).filter((word) => word !== '' && !word.startsWith(`${name}:`));
+  return [...others, ...(value === '' ? [] : [`${name}:${value}`])].join(' ');
+}
+
+export function filterIn(text: string, name: string): string {
+  const word = text.split(/\s+/).find((one) => one.startsWith(`${name}:`));
+  return word?.slice(name.length + 1) ?? '';
+}
+
+export interface Cursor {
+  before: string;
+  before_id: string;
+}
+
+export interface JournalPage {
+  rows: MessageRow[];
+  next: Cursor | null;
+}
+
+export async function journalPage(
+  filters: Record<string, string>,
+  cursor: Cursor | null,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<JournalPage> {
+  const query = { ...filters, ...cursor, limit };
+  const { data, pagination } = await dataOf(api.GET('/api/v1/messages', { params: { query }, signal }));
+  const { next_before: before, next_before_id: id } = pagination;
+  return { rows: data, next: before === null || id === null ? null : { before, before_id: id } };
+}
+
+const CSV_COLUMNS = [
+  'id',
+  'created_at',
+  'direction',
+  'from',
+  'to',
+  'type',
+  'body',
+  'status',
+  'failure_category',
+  'client_message_id',
+] as const;
+
+/** A spreadsheet would run a cell that begins like a formula; a number with its plus is none. */
+function cell(value: string | null): string {
+  const text = value ?? '';
+  const safe = /^[=+\-@\t\r]/.test(text) && !/^\+\d+$/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export function csvOf(rows: readonly MessageRow[]): string {
+  const lines = rows.map((row) => CSV_COLUMNS.map((name) => cell(row[name])).join(','));
+  return `${[CSV_COLUMNS.join(','), ...lines].join('\r\n')}\r\n`;
+}

@@ -1,0 +1,166 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { ApiError } from './api.ts';
+
+const PATHS = {
+  messages: 'M4 5h16v11H9l-5 4z',
+  send: 'M4 12 20 4l-5 16-3-7z',
+  search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14m5 12 4 4',
+  close: 'M6 6l12 12M18 6 6 18',
+  out: 'M7 17 17 7M9 7h8v8',
+  in: 'M17 7 7 17M15 17H7V9',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  phone: 'M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1m3 15h2',
+  book: 'M5 4h10a4 4 0 0 1 4 4v12H9a4 4 0 0 1-4-4z',
+  key: 'M8 12a4 4 0 1 0 0 .010M12 12h9m-3 0v4',
+  down: 'M12 4v11m-5-5 5 5 5-5M5 20h14',
+  clock: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16m0 4v4l3 2',
+} as const;
+
+export function Icon({ name }: { name: keyof typeof PATHS }) {
+  return (
+    <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+export const STATUS_WORDS: Readonly<Record<string, string>> = {
+  queued: 'queued',
+  processing: 'sending',
+  accepted: 'accepted',
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'read',
+  failed: 'failed',
+  outcome_unknown: 'unknown',
+  received: 'received',
+};
+
+/** The state as WhatsApp draws it. Shape and word differ, not the colour alone. */
+export function Ticks({ status }: { status: string }) {
+  if (status === 'queued' || status === 'processing') return <Icon name="clock" />;
+  if (status === 'received') return <Icon name="in" />;
+  if (status === 'failed' || status === 'outcome_unknown') {
+    return (
+      <span className="mark" aria-hidden="true">
+        {status === 'failed' ? '!' : '?'}
+      </span>
+    );
+  }
+  const isDouble = status === 'delivered' || status === 'read';
+  return (
+    <svg className="ticks" viewBox="0 0 20 12" aria-hidden="true">
+      <path d={isDouble ? 'M1 6.500 5 10.500 13 1.500M8.500 10 16.500 1.500' : 'M4 6.500 8 10.500 16 1.500'} />
+    </svg>
+  );
+}
+
+export function Status({ status }: { status: string }) {
+  return (
+    <span className={`status is-${status}`}>
+      <Ticks status={status} />
+      <span>{STATUS_WORDS[status] ?? status}</span>
+    </span>
+  );
+}
+
+const UNITS: readonly [number, string][] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+];
+
+export function ago(at: string, now: number): string {
+  const ms = now - Date.parse(at);
+  if (ms < 5_000) return 'now';
+  for (const [unit, name] of UNITS) if (ms >= unit) return `${Math.floor(ms / unit)} ${name}`;
+  return `${Math.floor(ms / 1_000)} s`;
+}
+
+export const clockTime = (at: string): string =>
+  new Date(at).toLocaleTimeString(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+
+export const fullTime = (at: string): string =>
+  new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  return `${Math.round(ms / 3_600_000)} h`;
+}
+
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
+
+const SAID_MS = 1_600;
+
+export function CopyButton({ text, label, quiet = false }: { text: string; label: string; quiet?: boolean }) {
+  const [copied, setCopied] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setCopied(false), SAID_MS);
+  };
+  return (
+    <button type="button" className={quiet ? 'button quiet' : 'button'} onClick={() => void copy()}>
+      <Icon name="copy" />
+      <span aria-live="polite">{copied ? 'Copied' : label}</span>
+    </button>
+  );
+}
+
+export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const known = error instanceof ApiError ? error : null;
+  const message = error instanceof Error ? error.message : String(error);
+  return (
+    <div className="problem" role="alert">
+      <strong>{known?.code ?? 'Something went wrong'}</strong>
+      <p>{message}</p>
+      <div className="row">
+        {known !== null && known.docUrl !== null && <a href={known.docUrl}>What it means</a>}
+        {known !== null && known.requestId !== null && (
+          <CopyButton quiet text={known.requestId} label={`Request ${known.requestId}`} />
+        )}
+        {onRetry !== undefined && (
+          <button type="button" className="button" onClick={onRetry}>
+            Try again
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export function Skeleton({ lines }: { lines: number }) {
+  return (
+    <div className="skeleton" aria-hidden="true">
+      {Array.from({ length: lines }, (_, index) => (
+        <span key={index} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Limits of workspaces on what they send: what counts against them, and what is given back. */
+export class Limits1771500000000 implements MigrationInterface {
+  name = 'Limits1771500000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(UP);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(DOWN);
+  }
+}
+
+const UP = `
+-- Null: no limit. Days and weeks begin in the time zone.
+alter table organization
+  add column messages_per_day integer check (messages_per_day >= 0),
+  add column marketing_per_recipient_per_week integer check (marketing_per_recipient_per_week >= 0),
+  add column time_zone text not null default 'UTC';
+
+-- What counts in a day or a week; written under a lock on the row of the workspace only. recipient: of those limits that
+-- are for each recipient, else empty. warned: the share in per cent that was announced.
+create table limit_use (
+  organization_id uuid not null references organization (id),
+  kind text not null check (kind in ('messages_per_day', 'marketing_per_recipient_per_week')),
+  recipient text not null default '',
+  period date not null,
+  used integer not null check (used >= 0),
+  warned smallint not null default 0,
+  primary key (organization_id, kind, recipient, period)
+) with (fillfactor = 50);
+create index limit_use_period on limit_use (period);
+
+-- What each message of a workspace with limits counts in: a day, and for marketing a week of its recipient. A message that
+-- fails unsent marks its row, and whoever next locks the workspace subtracts what is marked: so no failure waits for a lock.
+create table limit_reservation (
+  message_id uuid primary key,
+  organization_id uuid not null,
+  day date,
+  week date,
+  recipient text,
+  released boolean not null default false
+);
+create index limit_reservation_released on limit_reservation (organization_id) where released;
+create index limit_reservation_age on limit_reservation (coalesce(day, week));
+
+-- Planned by the index, whatever the table has at that time: most workspaces have no limits.
+create function limit_release() returns trigger language plpgsql
+set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+begin
+  update limit_reservation set released = true where message_id = new.message_id and not released;
+  return null;
+end $$;
+create trigger limit_release_insert after insert on message_state for each row
+  when (new.status = 'failed' and new.accepted_at is null and new.sent_at is null) execute function limit_release();
+create trigger limit_release_update after update of status on message_state for each row
+  when (new.status = 'failed' and new.accepted_at is null and new.sent_at is null) execute function limit_release();
+`;
+
+const DOWN = `
+drop trigger limit_release_update on message_state;
+drop trigger limit_release_insert on message_state;
+drop function limit_release;
+drop table limit_reservation;
+drop table limit_use;
+alter table organization drop column messages_per_day, drop column marketing_per_recipient_per_week, drop column time_zone;
+`;

@@ -1,0 +1,208 @@
+import { newId } from '../../src/common/ids.js';
+import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
+import { SimulatorClient } from '../support/simulator/simulator-client.js';
+import type { ApiClient } from '../support/api-client.js';
+import type { TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
+
+let test: TestApp;
+const others: TestApp[] = [];
+
+beforeAll(async () => {
+  test = await startTestApp();
+  for (let i = 0; i < 2; i++) others.push(await startTestApp({ roles: ['api'], shareWith: test }));
+}, 120_000);
+afterAll(async () => {
+  for (const other of others) await other.stop();
+  await test?.stop();
+});
+
+interface Limits {
+  perDay?: number;
+  marketing?: number;
+  zone?: string;
+}
+
+async function limited({ perDay, marketing, zone = 'UTC' }: Limits): Promise<SendingWorkspace & { key: string }> {
+  const workspace = await sendingWorkspace(test);
+  await test.database.execute(
+    `update organization set messages_per_day = $2, marketing_per_recipient_per_week = $3, time_zone = $4 where id = $1`,
+    [workspace.organizationId, perDay ?? null, marketing ?? null, zone],
+  );
+  const { text: key } = await test.factories.apiKey({ organizationId: workspace.organizationId });
+  const api = test.api.as(key);
+  const send: SendingWorkspace['send'] = (to, options) =>
+    post(api, workspace, to, options?.body ?? {}, options?.key ?? newId());
+  return { ...workspace, api, key, send };
+}
+
+const post = (api: ApiClient, { connection }: SendingWorkspace, to: string, body: object, key: string) =>
+  api.post(
+    '/messages',
+    { connection_id: connection.id, to, type: 'text', text: { body: 'hello' }, ...body },
+    { headers: { 'idempotency-key': key } },
+  );
+
+const stored = (organizationId: string) =>
+  test.database
+    .query<{ n: number }>(
+      `select count(*)::integer as n from message where organization_id = $1 and direction = 'outbound'`,
+      [organizationId],
+    )
+    .then(([row]) => row?.n);
+
+describe('a limit of messages a day', () => {
+  it('of 100 takes 100 of many concurrent callers on several processes', async () => {
+    const workspace = await limited({ perDay: 100 });
+    const apis = [test, ...others].map((app) => app.api.as(workspace.key));
+    const contacts = await Promise.all(Array.from({ length: 10 }, () => workspace.contact()));
+    let next = 0;
+    const statuses = new Map<number, number>();
+    const caller = async () => {
+      for (let n = next++; n < 200; n = next++) {
+        const api = apis[n % apis.length] as ApiClient;
+        const { status } = await post(api, workspace, contacts[n % contacts.length] ?? '', {}, newId());
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    };
+    await Promise.all(Array.from({ length: 50 }, caller));
+    expect(Object.fromEntries(statuses)).toEqual({ 202: 100, 429: 100 });
+    expect(await stored(workspace.organizationId)).toBe(100);
+  }, 60_000);
+
+  it('says what is used and when it renews; a repeat never meets it', async () => {
+    const workspace = await limited({ perDay: 1, zone: 'Asia/Kolkata' });
+    const to = await workspace.contact();
+    const key = newId();
+    const first = await workspace.send(to, { key });
+    const { status, body, headers } = await workspace.send(to);
+    expect({ status, ...body.error }).toMatchObject({
+      status: 429,
+      code: 'WORKSPACE_LIMIT_REACHED',
+      limit: 1,
+      used: 1,
+      remaining: 0,
+      renews_at: expect.stringMatching(/T18:30:00.000Z$/),
+      retry_after_seconds: Number(headers.get('retry-after')),
+    });
+    const repeat = await workspace.send(to, { key });
+    expect([repeat.status, repeat.body.data.id]).toEqual([202, first.body.data.id]);
+    const checked = await workspace.api.post('/messages/check', {
+      connection_id: workspace.connection.id,
+      to,
+      type: 'text',
+      text: { body: 'hello' },
+    });
+    expect(checked.body.data).toMatchObject({
+      sendable: false,
+      problems: [{ code: 'WORKSPACE_LIMIT_REACHED' }],
+      limits: [{ kind: 'messages_per_day', limit: 1, used: 1, remaining: 0 }],
+    });
+  });
+
+  it('counts no request that makes no message', async () => {
+    const workspace = await limited({ perDay: 1 });
+    const closed = await workspace.send('+4915199999999');
+    expect(closed.body.error.code).toBe('SERVICE_WINDOW_CLOSED');
+    expect((await workspace.send(await workspace.contact())).status).toBe(202);
+  });
+
+  it('gets back what is canceled before it was sent; a retry counts again', async () => {
+    const workspace = await limited({ perDay: 1 });
+    const to = await workspace.contact();
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const { id } = (await workspace.send(to, { body: { send_at: sendAt } })).body.data as { id: string };
+    expect((await workspace.send(to)).status).toBe(429);
+    expect((await workspace.api.post(`/messages/${id}/cancel`)).status).toBe(200);
+    expect((await workspace.send(to)).status).toBe(202);
+    const retry = await workspace.api.post(`/messages/${id}/retry`, {}, { headers: { 'idempotency-key': newId() } });
+    expect([retry.status, retry.body.error?.code]).toEqual([429, 'WORKSPACE_LIMIT_REACHED']);
+    expect((await workspace.api.get(`/messages/${id}`)).body.data).toMatchObject({ status: 'failed' });
+  });
+
+  it('gets back what WhatsApp refuses', async () => {
+    const workspace = await limited({ perDay: 1 });
+    const { id } = (await workspace.send(await workspace.contact('0003'))).body.data as { id: string };
+    await workspace.reaches(id, 'failed');
+    expect((await workspace.send(await workspace.contact())).status).toBe(202);
+    expect((await workspace.send(await workspace.contact())).status).toBe(429);
+  });
+
+  it('counts each message of a batch; a strict one takes all or none', async () => {
+    const workspace = await limited({ perDay: 2 });
+    const to = await workspace.contact();
+    const message = () => ({
+      idempotency_key: newId(),
+      connection_id: workspace.connection.id,
+      to,
+      type: 'text',
+      text: { body: 'hello' },
+    });
+    const three = { messages: [message(), message(), message()] };
+    const strict = await workspace.api.post('/messages/batch', three);
+    expect([strict.status, strict.body.error?.code]).toEqual([429, 'WORKSPACE_LIMIT_REACHED']);
+    expect(await stored(workspace.organizationId)).toBe(0);
+    const { body } = await workspace.api.post('/messages/batch', { ...three, validation: 'permissive' });
+    const { data, errors } = body as unknown as { data: unknown[]; errors: { code: string; index: number }[] };
+    expect(data).toHaveLength(2);
+    expect(errors).toMatchObject([{ index: 2, code: 'WORKSPACE_LIMIT_REACHED', limit: 2, used: 2 }]);
+    const again = await workspace.api.post('/messages/batch', { messages: three.messages.slice(0, 2) });
+    expect(again.body.data).toMatchObject([{ replayed: true }, { replayed: true }]);
+  });
+
+  it('is announced once at 80 and once at 100 per cent', async () => {
+    const workspace = await limited({ perDay: 5 });
+    const { next } = (await workspace.api.get('/events?after=now')).body as unknown as { next: string };
+    for (let i = 0; i < 6; i++) await workspace.send(await workspace.contact());
+    const events = await waitFor(
+      async () => {
+        const { body } = await workspace.api.get(`/events?after=${next}&types=workspace.limit.reached`);
+        const found = body.data as unknown as { data: object }[];
+        return found.length === 2 && found;
+      },
+      { what: 'both events' },
+    );
+    expect(events.map(({ data }) => data)).toMatchObject([
+      { kind: 'messages_per_day', percent: 80, limit: 5, used: 4, remaining: 1 },
+      { kind: 'messages_per_day', percent: 100, limit: 5, used: 5, remaining: 0 },
+    ]);
+  });
+});
+
+it('a limit of marketing for one recipient is for that recipient, and for marketing', async () => {
+  const workspace = await limited({ marketing: 1 });
+  const simulator = new SimulatorClient(test.simulatorUrl ?? '', workspace.connection.phoneNumberId);
+  const { wabaId } = workspace.connection;
+  const components = [{ type: 'BODY', text: 'Half price today.' }];
+  await simulator.approvedTemplate(wabaId, { name: 'summer_sale', category: 'MARKETING', components });
+  const [to, other] = [await workspace.contact(), await workspace.contact()];
+  const template = (name: string) => ({
+    text: undefined,
+    type: 'template',
+    template: { name, language: { code: 'en_US' } },
+  });
+  const key = newId();
+  const first = await workspace.send(to, { body: template('summer_sale'), key });
+  expect(first.status).toBe(202);
+  const { status, body } = await workspace.send(to, { body: template('summer_sale') });
+  expect({ status, ...body.error }).toMatchObject({ status: 422, code: 'RECIPIENT_LIMIT_REACHED', limit: 1, used: 1 });
+  expect((await workspace.send(to, { body: template('summer_sale'), key })).body.data.id).toBe(first.body.data.id);
+  expect((await workspace.send(other, { body: template('summer_sale') })).status).toBe(202);
+  expect((await workspace.send(to)).status).toBe(202);
+  await test.app.get(Erasure).erase(workspace.organizationId, to);
+  const rows = await test.database.query('select recipient from limit_use where organization_id = $1', [
+    workspace.organizationId,
+  ]);
+  expect(rows).toEqual([{ recipient: other }]);
+});
+
+it('a workspace without limits counts nothing', async () => {
+  const workspace = await sendingWorkspace(test);
+  await workspace.sendText(await workspace.contact());
+  const rows = await test.database.query('select 1 from limit_use where organization_id = $1', [
+    workspace.organizationId,
+  ]);
+  expect(rows).toEqual([]);
+});
