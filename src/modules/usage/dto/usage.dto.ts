@@ -40,12 +40,12 @@ const OptionalTime = (name: string): PropertyDecorator =>
 /** The query of GET /usage/codes, and a part of that of GET /usage. */
 export class PeriodQuery {
   /** The first moment that counts, down to the quarter of an hour. Default: 30 days before `until`. */
-  @ApiPropertyOptional({ format: 'date-time', example: TIME })
+  @ApiPropertyOptional({ format: 'date-time' })
   @OptionalTime('since')
   since?: string;
 
   /** The moment before which the time ends, up to the quarter of an hour. Default: now. */
-  @ApiPropertyOptional({ format: 'date-time', example: '2026-11-22T00:00:00.000Z' })
+  @ApiPropertyOptional({ format: 'date-time' })
   @OptionalTime('until')
   until?: string;
 
@@ -56,7 +56,7 @@ export class PeriodQuery {
   interval?: Interval;
 
   /** Where days and months begin: an IANA name such as `Europe/Berlin`. */
-  @ApiPropertyOptional({ minLength: 1, maxLength: 64, default: 'UTC', example: 'Europe/Berlin' })
+  @ApiPropertyOptional({ minLength: 1, maxLength: 64, default: 'UTC' })
   @IsOptional()
   @Length(1, 64)
   timezone?: string;
@@ -65,7 +65,7 @@ export class PeriodQuery {
 /** The query of GET /usage. */
 export class UsageQuery extends PeriodQuery {
   /** Separated by commas: connection, type, template, category, country, source. */
-  @ApiPropertyOptional({ pattern: GROUP_LIST.source, example: 'connection,category' })
+  @ApiPropertyOptional({ pattern: GROUP_LIST.source })
   @IsOptional()
   @Matches(GROUP_LIST, { message: `group_by must be a list of ${GROUPS.join(', ')}, separated by commas.` })
   group_by?: string;
@@ -93,7 +93,7 @@ export class UsageQuery extends PeriodQuery {
   category?: string;
 
   /** Only to and from numbers of this country: ISO 3166 alpha-2. */
-  @ApiPropertyOptional({ pattern: '^[A-Z]{2}$', example: 'DE' })
+  @ApiPropertyOptional({ pattern: '^[A-Z]{2}$' })
   @IsOptional()
   @Matches(/^[A-Z]{2}$/, { message: 'country must be two capital letters such as DE.' })
   country?: string;
