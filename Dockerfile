@@ -8,7 +8,8 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY schematics/package.json ./schematics/
 COPY simulator/package.json ./simulator/
-RUN npm ci --ignore-scripts --omit=optional --no-audit --no-fund
+# With the optional packages: Vite's compiler for this machine is one of them.
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 # The Nest CLI lists its generators whatever it is asked to do, so a build reads their collection too.
 COPY schematics ./schematics

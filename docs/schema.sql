@@ -102,6 +102,19 @@ CREATE UNIQUE INDEX conversation_phone ON conversation (connection_id, phone) WH
 CREATE UNIQUE INDEX conversation_user_id ON conversation (connection_id, user_id) WHERE (user_id IS NOT NULL);
 CREATE UNIQUE INDEX conversation_wa_id ON conversation (connection_id, wa_id) WHERE (wa_id IS NOT NULL);
 
+create table conversation_alias (
+  connection_id uuid not null,
+  name text not null,
+  conversation_id uuid not null,
+  organization_id uuid not null,
+  replaced_at timestamptz not null,
+  constraint conversation_alias_pkey PRIMARY KEY (connection_id, name, conversation_id),
+  constraint conversation_alias_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
+  constraint conversation_alias_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversation(id),
+  constraint conversation_alias_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX conversation_alias_of ON conversation_alias (conversation_id);
+
 create table database_identity (
   single boolean not null default true,
   identity text not null,

@@ -39,8 +39,20 @@ create unique index conversation_phone on conversation (connection_id, phone) wh
 create unique index conversation_wa_id on conversation (connection_id, wa_id) where wa_id is not null;
 create unique index conversation_user_id on conversation (connection_id, user_id) where user_id is not null;
 create index conversation_merged on conversation (merged_into) where merged_into is not null;
+
+-- Numbers and user ids that a contact had before the platform reported new ones. A number may be another contact's by now.
+create table conversation_alias (
+  connection_id uuid not null references connection (id),
+  name text not null,
+  conversation_id uuid not null references conversation (id),
+  organization_id uuid not null references organization (id),
+  replaced_at timestamptz not null,
+  primary key (connection_id, name, conversation_id)
+);
+create index conversation_alias_of on conversation_alias (conversation_id);
 `;
 
 const DOWN = `
+drop table conversation_alias;
 drop table conversation;
 `;

@@ -50,6 +50,10 @@ async function shootConsole(browser, url) {
   await send.goto(`${url}/console/send`);
   await send.locator('.send-page').waitFor();
   await send.screenshot({ path: join(OUT, 'console-send.png') });
+  await send.goto(`${url}/console/conversations`);
+  await send.locator('.conversation-row').first().click();
+  await send.locator('.thread .bubble').first().waitFor();
+  await send.screenshot({ path: join(OUT, 'console-conversations.png') });
   await send.close();
   for (const [width, scheme, name] of [
     [1_400, 'dark', 'console-dark'],

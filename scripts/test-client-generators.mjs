@@ -31,6 +31,22 @@ const GENERATORS = {
   },
 };
 
+/** Read the description and write something that compiles, or a collection; nothing is sent with them. */
+const IMPORTERS = {
+  orval: ['orval', '--input', 'openapi.json', '--output', 'generated/orval.ts'],
+  'swagger-typescript-api': [
+    'swagger-typescript-api',
+    'generate',
+    '-p',
+    'openapi.json',
+    '-o',
+    'generated',
+    '-n',
+    'swagger-typescript-api.ts',
+  ],
+  'openapi-to-postmanv2': ['openapi2postmanv2', '-s', 'openapi.json', '-o', 'generated/postman.json'],
+};
+
 const scratch = scratchFolder('generators');
 
 function prepare() {
@@ -62,6 +78,14 @@ async function main() {
       run(process.execPath, [join('node_modules', '.bin', command[0]), ...command.slice(1)], { cwd: scratch }),
     );
   }
+  for (const [name, command] of Object.entries(IMPORTERS)) {
+    await step(`import with ${name} ${dependencies[name]}`, () =>
+      run(process.execPath, [join('node_modules', '.bin', command[0]), ...command.slice(1)], { cwd: scratch }),
+    );
+  }
+  await step(`import with Bruno ${dependencies['@usebruno/converters']}`, () =>
+    run(process.execPath, ['bruno.cjs'], { cwd: scratch }),
+  );
   if (hasFailed()) return;
   const compile = () => run(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: scratch });
   if (!(await step('compile with tsc --strict', compile))) return;

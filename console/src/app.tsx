@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { factsOf } from './api.ts';
+import { ConversationsPage } from './conversations.tsx';
 import { useLiveConnection, useLiveState } from './live.ts';
 import { MessagesPage } from './messages.tsx';
 import { PhoneDock } from './phone.tsx';
@@ -86,6 +87,7 @@ function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }
         </Link>
         <nav aria-label="Pages">
           {can('messages:read') && <Page href="/messages" icon="messages" label="Messages" />}
+          {can('messages:read') && <Page href="/conversations" icon="chat" label="Chats" />}
           {can('messages:write') && <Page href="/send" icon="send" label="Send" />}
         </nav>
         <span className="grow" />
@@ -113,6 +115,13 @@ function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }
           <Route path="/messages/:id?">
             {({ id }) => <Need scope="messages:read">{<MessagesPage selected={id ?? null} />}</Need>}
           </Route>
+          <Route path="/conversations/:id?">
+            {({ id }) => (
+              <Need scope="messages:read">
+                <ConversationsPage selected={id ?? null} />
+              </Need>
+            )}
+          </Route>
           <Route path="/send">
             <Need scope="messages:write">
               <SendPage />
@@ -135,7 +144,7 @@ function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }
 
 const LOGO = new URL('./icon.svg', import.meta.url).href;
 
-function Page({ href, icon, label }: { href: string; icon: 'messages' | 'send'; label: string }) {
+function Page({ href, icon, label }: { href: string; icon: 'messages' | 'chat' | 'send'; label: string }) {
   const [location] = useLocation();
   const isCurrent = location === href || location.startsWith(`${href}/`);
   return (

@@ -8,6 +8,7 @@ export type LiveState = 'connecting' | 'live' | 'polling' | 'reconnecting';
 const WAIT_SECONDS = 20;
 const RETRY_MS = 1_500;
 const POLL_MS = 10_000;
+const GATHER_MS = 700;
 const EVENTS_LIMIT = 250;
 
 let state: LiveState = 'connecting';
@@ -44,7 +45,11 @@ async function follow(signal: AbortSignal): Promise<void> {
       // What happened while the connection was away is in the lists, not in the events.
       if (state === 'reconnecting') tell(null);
       setState('live');
-      if (answer.data.length > 0) tell(answer.data);
+      if (answer.data.length > 0) {
+        tell(answer.data);
+        // What follows within a moment comes as one page, and is one refresh of each list.
+        await pause(GATHER_MS, signal);
+      }
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.status >= 400 && error.status < 429) after = 'now';

@@ -169,8 +169,8 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
         </button>
       )}
       {message.conversation_id !== null && (
-        <Link className="button quiet" href={`/messages?q=conversation:${message.conversation_id}`}>
-          All of this conversation
+        <Link className="button quiet" href={`/conversations/${message.conversation_id}`}>
+          Conversation
         </Link>
       )}
       <CopyButton quiet text={support} label="Copy for support" />
@@ -252,7 +252,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** WhatsApp's times are whole seconds. */
 function stepTime({ source }: Timeline['data'][number], ms: number): string {
-  return source === 'whatsapp' && ms < 1_000 ? '< 1 s' : `+${duration(ms)}`;
+  return source === 'whatsapp' && ms === 0 ? '< 1 s' : `+${duration(ms)}`;
 }
 
 /** How long each step took: its bar ends where it happened. */

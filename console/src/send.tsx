@@ -48,7 +48,7 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
   const [draft, setDraft] = useState<Draft>({
     connection: given.get('connection') ?? connections[0]?.id ?? '',
     to: given.get('to') ?? (isDemo ? DEMO_CUSTOMER : ''),
-    kind: 'text',
+    kind: given.get('kind') === 'template' ? 'template' : 'text',
     text: isDemo ? 'Your table for two is ready.' : '',
     template: '',
     values: {},

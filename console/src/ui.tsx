@@ -2,7 +2,8 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from './api.ts';
 
 const PATHS = {
-  messages: 'M4 5h16v11H9l-5 4z',
+  messages: 'M4 6h16M4 12h16M4 18h10',
+  chat: 'M4 5h16v11H9l-5 4z',
   send: 'M4 12 20 4l-5 16-3-7z',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14m5 12 4 4',
   close: 'M6 6l12 12M18 6 6 18',

@@ -91,6 +91,8 @@ interface KnownPerson {
   userId?: string;
   username?: string;
   profileName?: string;
+  /** Of a user id: nobody has it any more. */
+  isGone?: true;
 }
 
 function hash(text: string, start: number): number {
@@ -144,6 +146,16 @@ export class People {
   /** The business-scoped user id: country, a dot, digits; always the same for the same number. */
   userIdOf(waId: string): string {
     return this.known.get(waId)?.userId ?? ownUserIdOf(waId);
+  }
+
+  /** The person gives up a user id, and gets another one: it is not valid any more, for any number. */
+  replaceUserId(before: string, waId: string | null, userId: string): void {
+    this.known.set(before, { isGone: true });
+    if (waId !== null) this.learn(waId, { userId });
+  }
+
+  isGone(userId: string): boolean {
+    return this.known.get(userId)?.isGone === true;
   }
 
   profileNameOf(party: string): string {

@@ -165,6 +165,21 @@ describe('the size of the console', () => {
   );
 
   it(
+    'answers in a conversation, and marks it as read where that is chosen',
+    () =>
+      visit({}, async ({ page }) => {
+        await page.goto(`${demo.base_url}/console/conversations`);
+        await page.locator('.conversation-row', { hasText: '1 unread' }).last().click();
+        await page.getByLabel('Answer', { exact: true }).fill('See you tomorrow.');
+        await page.keyboard.press('Enter');
+        await page.locator('.thread .bubble.is-mine', { hasText: 'See you tomorrow.' }).waitFor();
+        await page.getByRole('button', { name: 'Mark as read' }).click();
+        await page.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'shows what others wrote as text',
     () =>
       visit({}, async ({ page }) => {
@@ -198,6 +213,10 @@ describe('the size of the console', () => {
             await expectAccessible(page);
             await page.locator('.message-row').first().click();
             await page.locator('.explanation').waitFor();
+            await expectAccessible(page);
+            await page.goto(`${demo.base_url}/console/conversations`);
+            await page.locator('.conversation-row').first().click();
+            await page.locator('.thread .bubble').first().waitFor();
             await expectAccessible(page);
             await page.goto(`${demo.base_url}/console/send`);
             await page.getByRole('heading', { name: 'Send a message' }).waitFor();

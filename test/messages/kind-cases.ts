@@ -161,6 +161,16 @@ const requests = cases('location_request_message', [
   ],
 ]);
 
+const contactRequests = cases('request_contact_info', [
+  ['its name', sent('request_contact_info', { name: 'request_contact_info' }), []],
+  [
+    'a header',
+    sent('request_contact_info', { name: 'request_contact_info' }, { header: { type: 'text', text: 'x' } }),
+    [],
+  ],
+  ['another name', sent('request_contact_info', { name: 'who' }), ['interactive.action.name:one_of']],
+]);
+
 const product = { catalog_id: '1', product_retailer_id: 'a' };
 const sections = (...counts: number[]): Record<string, unknown> => ({
   catalog_id: '1',
@@ -335,6 +345,7 @@ export const KIND_CASES: readonly VariantCase[] = [
   ...links,
   ...flows,
   ...requests,
+  ...contactRequests,
   ...catalogs,
   ...carousels,
   ...addresses,

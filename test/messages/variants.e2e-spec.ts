@@ -35,9 +35,17 @@ const PLATFORM_BODIES: Record<string, Record<string, unknown>> = {
   buttons: { type: 'interactive', interactive: MESSAGE_EXAMPLES.buttons?.value.interactive },
   list: { type: 'interactive', interactive: MESSAGE_EXAMPLES.list?.value.interactive },
   ...Object.fromEntries(
-    ['cta_url', 'flow', 'location_request', 'product', 'product_list', 'catalog', 'carousel', 'address_request'].map(
-      (name) => [name, { type: 'interactive', interactive: MESSAGE_EXAMPLES[name]?.value.interactive }],
-    ),
+    [
+      'cta_url',
+      'flow',
+      'location_request',
+      'contact_request',
+      'product',
+      'product_list',
+      'catalog',
+      'carousel',
+      'address_request',
+    ].map((name) => [name, { type: 'interactive', interactive: MESSAGE_EXAMPLES[name]?.value.interactive }]),
   ),
   location: { type: 'location', location: MESSAGE_EXAMPLES.location?.value.location },
   contacts: { type: 'contacts', contacts: MESSAGE_EXAMPLES.contacts?.value.contacts },
@@ -59,6 +67,7 @@ const JOURNAL_BODIES: Record<string, string | null> = {
   cta_url: 'The menu for tonight is here.',
   flow: 'Choose day and time.',
   location_request: 'Where shall we deliver?',
+  contact_request: 'May we call you about your order?',
   product: 'This is the coffee you asked for.',
   product_list: 'Freshly roasted this week.',
   catalog: 'All that we have, delivered tomorrow.',

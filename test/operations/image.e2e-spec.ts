@@ -64,7 +64,7 @@ describe('what the container image is built from', () => {
 
   it('suffices for the build', async () => {
     const copied = copyContext(folder);
-    for (const source of ['src', 'migrations']) {
+    for (const source of ['src', 'migrations', 'console']) {
       const wanted = filesUnder(source, (path) => !path.endsWith('.spec.ts'));
       expect(wanted.filter((path) => !copied.includes(path))).toEqual([]);
     }
@@ -77,5 +77,7 @@ describe('what the container image is built from', () => {
     const build = [join(folder, 'node_modules/@nestjs/cli/bin/nest.js'), 'build', '--path', 'tsconfig.narrow.json'];
     await run(process.execPath, [...flags, ...build], { cwd: folder });
     expect(existsSync(join(folder, 'dist/src/common/clock.js'))).toBe(true);
+    await run(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', 'console'], { cwd: folder });
+    expect(existsSync(join(folder, 'dist/console/index.html'))).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { errorOf } from './errors.js';
-import { everyEvent, everyItem, type FollowOptions } from './pages.js';
+import { everyEvent, everyItem, type FollowOptions, type List, type ListPage } from './pages.js';
 import type * as R from './resources.js';
 import { retryingFetch, type RetryOptions } from './retrying-fetch.js';
 import type { paths } from './schema.js';
@@ -40,9 +40,12 @@ interface Result<Data> {
 /**
  * Calls the API. Every method resolves with the `data` of the answer, and rejects with a `HeraldError` by its code, or
  * with a `HeraldConnectionError` where no answer came.
+ *
+ * @throws TypeError that says in words which option is missing
  */
 export function createHeraldClient(options: HeraldClientOptions) {
   const { baseUrl, apiKey, fetch: fetcher = fetch } = options;
+  requireOptions(options);
   const { maxAttempts = 4, maxPauseMs = 10_000, timeoutMs = 15_000 } = options;
   const api: Client<paths> = createClient<paths>({
     baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
@@ -68,6 +71,14 @@ export function createHeraldClient(options: HeraldClientOptions) {
       wait > 0 ? { everyMs: 0, ...follow } : follow,
     );
   };
+
+  const eventPageOf =
+    ({ after: start, types, ...filter }: R.EventFilter) =>
+    async (cursor: string | null = start ?? null): Promise<ListPage<R.Event>> => {
+      const query = { ...filter, after: cursor ?? undefined, types: types?.join(',') };
+      const { data, next, done } = answerOf(await api.GET('/api/v1/events', { params: { query } }));
+      return { items: data, next: done ? null : next };
+    };
 
   return {
     /** Every operation by its path, as openapi-fetch has it, with the same key and repeats; never throws for a status. */
@@ -206,9 +217,23 @@ export function createHeraldClient(options: HeraldClientOptions) {
     },
     events: {
       /** What is there, oldest first. Store the `cursor` of each event with what you did about it. */
-      list: (filter: R.EventFilter = {}) => eventsFrom(filter),
-      /** What is there, and then what comes, within 300 ms mostly, until you stop; each once. */
-      follow: (filter: R.EventFilter = {}, options: FollowOptions = {}) => eventsFrom(filter, options),
+      list: (filter: R.EventFilter = {}): List<R.Event> =>
+        Object.assign(eventsFrom(filter), { page: eventPageOf(filter) }),
+      /**
+       * What is there, and then what comes, within 300 ms mostly, until you stop; each once. Restarts and lost networks
+       * only delay it; with `store` it also goes on where it was after a restart of yours.
+       */
+      follow: (
+        { signal, everyMs, store, onInterruption, ...filter }: R.EventFilter & FollowOptions = {},
+        more: FollowOptions = {},
+      ) =>
+        eventsFrom(filter, {
+          ...(signal && { signal }),
+          ...(everyMs !== undefined && { everyMs }),
+          ...(store && { store }),
+          ...(onInterruption && { onInterruption }),
+          ...more,
+        }),
     },
     otp: {
       send: async (body: R.SendOtp, { idempotencyKey }: Keyed = {}) =>
@@ -222,6 +247,17 @@ export function createHeraldClient(options: HeraldClientOptions) {
 interface ConfirmedRetry {
   /** Send a message again whose outcome is unknown: the recipient may then get it twice. */
   confirmOutcomeUnknown?: boolean;
+}
+
+/** What is missing is mostly an environment variable, which the first call would only show as 401 or as a lost network. */
+function requireOptions({ baseUrl, apiKey }: Partial<HeraldClientOptions>): void {
+  if (!URL.canParse(baseUrl ?? '') || !/^https?:/.test(baseUrl ?? '')) {
+    const given = baseUrl === undefined || baseUrl === '' ? 'missing' : `no address: ${baseUrl}`;
+    throw new TypeError(`baseUrl is ${given}. Give the address of Herald, such as https://herald.example.com.`);
+  }
+  if (typeof apiKey !== 'string' || apiKey.trim() === '') {
+    throw new TypeError('apiKey is missing. Give a key (hrld_live_...); is the environment variable set?');
+  }
 }
 
 /** Made once for all tries of one call. */

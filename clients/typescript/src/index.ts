@@ -1,5 +1,12 @@
-export { createHeraldClient, type HeraldClient, type HeraldClientOptions } from './client.js';
+export {
+  createHeraldClient,
+  type HeraldClient,
+  type HeraldClientOptions,
+  type Keyed,
+  type UploadOptions,
+} from './client.js';
 export { HeraldConnectionError, HeraldError, isHeraldError, type ErrorDetail } from './errors.js';
+export type { CursorStore, FollowOptions, List, ListPage } from './pages.js';
 export { receivedContent, type ReceivedContent } from './received.js';
 export {
   verifyWebhook,
@@ -10,17 +17,4 @@ export {
   type WebhookListenerOptions,
 } from './webhooks.js';
 export type { ErrorCode, components, operations, paths } from './schema.js';
-export type {
-  Attempt,
-  Connection,
-  Media,
-  Message,
-  MessageListItem,
-  OptOut,
-  OtpChallenge,
-  Profile,
-  Replay,
-  SendMessage,
-  Template,
-  WebhookSettings,
-} from './resources.js';
+export type * from './resources.js';

@@ -72,5 +72,7 @@ export type MediaLinkOptions = Query<'media_link'>;
 export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;
 export type DeliveryFilter = Omit<Query<'webhook_deliveries'>, 'before_id'>;
 /** Where to begin: behind `after`, a cursor that you have stored, or `now`; without it at the oldest that is kept. */
+/** What GET /events gives, and what Herald posts to a webhook. */
+export type Event = WebhookEvent;
 export type EventFilter = Omit<Query<'events_list'>, 'types' | 'wait'> & { types?: readonly WebhookEvent['type'][] };
 export type TemplateFilter = Omit<Query<'templates_list'>, 'after'>;

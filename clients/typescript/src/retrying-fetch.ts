@@ -1,4 +1,5 @@
 import { HeraldConnectionError, secondsIn } from './errors.js';
+import { pause } from './pages.js';
 
 export interface RetryOptions {
   /** Tries in all. Default: 4; 1 never repeats. */
@@ -28,7 +29,7 @@ export function retryingFetch(fetcher: typeof fetch, options: RetryOptions): (re
       }
       // An unread body would keep its connection.
       if (!(outcome instanceof Error)) await outcome.body?.cancel();
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await pause(pauseMs, request.signal);
     }
   };
 }

@@ -1767,6 +1767,22 @@ export interface components {
              */
             role?: string;
         };
+        ConversationContactResponse: {
+            /** @example Ana Lima */
+            name: string | null;
+            /** @example 15550100001 */
+            phone: string | null;
+            /**
+             * @description What the contact was named before; a message to one of these goes to the present number or user id. Missing where
+             *     WhatsApp reported no change.
+             */
+            previous?: components["schemas"]["PreviousNamesResponse"];
+            /**
+             * @description The platform's business-scoped id of a contact who may hide the number.
+             * @example null
+             */
+            user_id: string | null;
+        };
         /** ConversationControlUpdatedEvent */
         ConversationControlUpdatedEvent: {
             /**
@@ -1829,7 +1845,7 @@ export interface components {
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
             connection_id: string;
-            contact: components["schemas"]["ContactResponse"];
+            contact: components["schemas"]["ConversationContactResponse"];
             /**
              * Format: date-time
              * @example 2026-11-21T08:00:00.125Z
@@ -3351,6 +3367,20 @@ export interface components {
              */
             template_name: string;
         };
+        PreviousNamesResponse: {
+            /**
+             * @example [
+             *       "15550100000"
+             *     ]
+             */
+            phones: string[];
+            /**
+             * @example [
+             *       "DE.1794"
+             *     ]
+             */
+            user_ids: string[];
+        };
         PricingResponse: {
             /** @example true */
             billable: boolean | null;
@@ -4192,6 +4222,86 @@ export interface components {
                 };
                 /** @constant */
                 type: "catalog_message";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Your own strings, returned as they are: up to 20, and 2048 bytes as JSON.
+             * @example {
+             *       "customer": "c-17"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description A group of messages, a campaign for example, which is counted, paused and canceled as one.
+             * @example spring-sale
+             */
+            tag?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        };
+        /**
+         * SendContactRequest
+         * @description Exactly one of `to` and `recipient` is given.
+         */
+        SendContactRequest: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "request_contact_info";
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                };
+                /** @constant */
+                type: "request_contact_info";
             };
             /**
              * Format: uuid
@@ -5164,7 +5274,7 @@ export interface components {
          * SendMessage
          * @description One of the forms below; `type` and, of interactive messages, `interactive.type` say which.
          */
-        SendMessage: components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
+        SendMessage: components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendContactRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
         SendOtpRequest: {
             /**
              * @description How it is sent; WhatsApp is the only way. Default: whatsapp.
@@ -8179,7 +8289,15 @@ export interface operations {
                      *           "contact": {
                      *             "phone": "15550100001",
                      *             "user_id": null,
-                     *             "name": "Ana Lima"
+                     *             "name": "Ana Lima",
+                     *             "previous": {
+                     *               "phones": [
+                     *                 "15550100000"
+                     *               ],
+                     *               "user_ids": [
+                     *                 "DE.1794"
+                     *               ]
+                     *             }
                      *           },
                      *           "last_message": {
                      *             "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
@@ -8288,7 +8406,15 @@ export interface operations {
                      *         "contact": {
                      *           "phone": "15550100001",
                      *           "user_id": null,
-                     *           "name": "Ana Lima"
+                     *           "name": "Ana Lima",
+                     *           "previous": {
+                     *             "phones": [
+                     *               "15550100000"
+                     *             ],
+                     *             "user_ids": [
+                     *               "DE.1794"
+                     *             ]
+                     *           }
                      *         },
                      *         "last_message": {
                      *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
@@ -8396,7 +8522,15 @@ export interface operations {
                      *         "contact": {
                      *           "phone": "15550100001",
                      *           "user_id": null,
-                     *           "name": "Ana Lima"
+                     *           "name": "Ana Lima",
+                     *           "previous": {
+                     *             "phones": [
+                     *               "15550100000"
+                     *             ],
+                     *             "user_ids": [
+                     *               "DE.1794"
+                     *             ]
+                     *           }
                      *         },
                      *         "last_message": {
                      *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",

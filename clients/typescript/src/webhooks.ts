@@ -66,9 +66,17 @@ const LONGEST_BODY = 4_194_304;
 
 /**
  * A listener for `createServer` of `node:http`. It answers 204 once `onEvent` is through, 401 where the delivery is not
- * from Herald, 413 where it is too long for that, and 500 where `onEvent` fails. It never throws.
+ * from Herald, 413 where it is too long for that, and 500 where `onEvent` fails. The listener never throws.
+ *
+ * @throws TypeError where a secret is missing
  */
 export function webhookListener({ secrets, onEvent, onError }: WebhookListenerOptions) {
+  const given: readonly (string | undefined)[] = secrets ?? [];
+  if (given.length === 0 || given.some((secret) => typeof secret !== 'string' || secret.trim() === '')) {
+    throw new TypeError(
+      'secrets has none. Give the secret of the webhook (whsec_...); is the environment variable set?',
+    );
+  }
   const statusFor = async (request: IncomingMessage): Promise<number> => {
     try {
       const body = await bodyOf(request);

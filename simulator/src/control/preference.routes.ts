@@ -1,5 +1,5 @@
 import { invalidParam } from '../graph-error.js';
-import { control, type Route } from '../http/call.js';
+import { type Call, control, type Route } from '../http/call.js';
 import { digitsOf, partyOf } from '../people.js';
 import type { Platform } from '../platform.js';
 import { numberOf } from './control.routes.js';
@@ -12,9 +12,55 @@ const DETAILS = {
 } as const;
 const LATEST_TIME = 10_000_000_000;
 
-/** A person chooses in WhatsApp whether they want marketing messages of a number. */
+/** The person gets a new user id, and with `new_from` a new number. The old user id is refused from then on. */
+function changeIdentity(platform: Platform, { param }: Call): object {
+  const { numbers, people, ids } = platform;
+  const { phoneNumberId, wabaId, displayPhoneNumber } = numberOf(numbers, param.text('phone_number_id', 20));
+  const from = param.optionalText('from', 1000);
+  const newFrom = param.optionalText('new_from', 1000);
+  const given = from ?? param.optionalText('user_id', 1000);
+  if (given === undefined) throw invalidParam('"from" is missing: the number of the person, or "user_id".');
+  const party = partyOf(given);
+  const oldNumber = from === undefined ? undefined : party;
+  const oldUserId = oldNumber === undefined ? party : people.userIdOf(oldNumber);
+  const newNumber = newFrom === undefined ? undefined : partyOf(newFrom);
+  const country = oldUserId.slice(0, 2);
+  const newUserId =
+    param.optionalText('new_user_id', 1000) ??
+    (newNumber === undefined ? `${country}.${ids.newObjectId()}` : people.userIdOf(newNumber));
+  people.replaceUserId(oldUserId, newNumber ?? oldNumber ?? null, newUserId);
+  const [was, is] = newNumber === undefined ? [oldUserId, newUserId] : [oldNumber ?? oldUserId, newNumber];
+  const timestamp = param.optionalNumber('time', 0, LATEST_TIME) ?? Math.floor(Date.now() / 1000);
+  if (param.flag('notify', true)) {
+    platform.notifyAccount(wabaId, 'messages', {
+      messaging_product: 'whatsapp',
+      metadata: { display_phone_number: digitsOf(displayPhoneNumber), phone_number_id: phoneNumberId },
+      messages: [
+        {
+          // A changed user id comes without the number.
+          from: newNumber === undefined ? undefined : oldNumber,
+          from_user_id: oldUserId,
+          id: ids.outboundWamid(ids.nextSequence(), oldUserId),
+          timestamp: String(timestamp),
+          type: 'system',
+          system: {
+            body: `User ${people.profileNameOf(party)} changed from ${was} to ${is}`,
+            wa_id: newNumber,
+            user_id: newUserId,
+            previous_user_id: oldUserId,
+            type: newNumber === undefined ? 'user_changed_user_id' : 'user_changed_number',
+          },
+        },
+      ],
+    });
+  }
+  return { success: true, wa_id: newNumber ?? oldNumber, user_id: newUserId, previous_user_id: oldUserId, timestamp };
+}
+
+/** What people decide in WhatsApp: whether they want marketing messages of a number, and which number they have. */
 export function preferenceRoutes(platform: Platform): Route[] {
   return [
+    control('post', '/identity', (call) => changeIdentity(platform, call)),
     control('post', '/preferences', ({ param }) => {
       const { numbers, people } = platform;
       const { phoneNumberId, wabaId, displayPhoneNumber } = numberOf(numbers, param.text('phone_number_id', 20));

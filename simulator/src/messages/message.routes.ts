@@ -79,6 +79,9 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
   const { ids, options, people, scenarios } = platform;
   const { recipient, type, callback, pricing } = checked;
   const party = recipient.waId ?? recipient.to;
+  if (people.isGone(recipient.to)) {
+    throw new GraphError(131009, 'Parameter recipient is not a business-scoped user id of this business');
+  }
   if (people.hasBlocked(phoneNumberId, party)) {
     throw new GraphError(130403, 'This business has blocked the recipient');
   }

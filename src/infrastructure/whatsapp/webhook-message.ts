@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, storableText } from '../../common/json.js';
-import { own, ownId, ownObject, ownText, ownTime } from './json-access.js';
+import { own, ownId, ownList, ownObject, ownText, ownTime } from './json-access.js';
 import { MESSAGE_ENVELOPE } from './webhook-names.js';
 
 /** A notification is about one business phone number; null where the platform left it out. */
@@ -32,6 +32,16 @@ export interface InboundNotification extends CallNotification {
   readonly opensWindow: boolean;
   /** Shown to us as an observer: another app owns the conversation. */
   readonly standby?: true;
+  /** The sender has another number, or another user id, from then on; `from` and `userId` are the former ones. */
+  readonly replacement?: Replacement;
+}
+
+/** What a contact is named from now on; null where the platform does not say. */
+export interface Replacement {
+  /** A new number brings a new user id. */
+  readonly of: 'number' | 'user_id';
+  readonly waId: string | null;
+  readonly userId: string | null;
 }
 
 /** Control of a conversation was given to another app, or to us. */
@@ -99,10 +109,14 @@ export function readInbound(
   const type = ownText(raw, 'type') || 'unknown';
   const content = own(raw, type);
   const context = readInboundContext(raw, contact);
+  const replacement = type === 'system' && isObject(content) ? readReplacement(content) : null;
+  const sender = senderOf(raw, contact);
   return {
     phoneNumberId,
     metaMessageId,
-    ...senderOf(raw, contact),
+    ...sender,
+    from: sender.from ?? sharedNumber(raw, type),
+    userId: sender.userId ?? (replacement === null ? null : ownId(content, 'previous_user_id')),
     type,
     content: contentOf(raw, type),
     body: isObject(content) ? (BODY_OF.get(type)?.(content) ?? null) : null,
@@ -112,7 +126,28 @@ export function readInbound(
       (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
     opensWindow: !standby && !OPENS_NO_WINDOW.has(type) && context.group_id === undefined,
     ...(standby && { standby }),
+    ...(replacement !== null && { replacement }),
   };
+}
+
+/** Older notifications name the new number `new_wa_id`, and the kind of change `customer_…`. */
+function readReplacement(system: JsonObject): Replacement | null {
+  const kind = ownText(system, 'type');
+  const userId = ownId(system, 'user_id');
+  if (kind === 'user_changed_user_id') return { of: 'user_id', waId: null, userId };
+  if (kind !== 'user_changed_number' && kind !== 'customer_changed_number') return null;
+  return { of: 'number', waId: readDigits(system, 'wa_id') ?? readDigits(system, 'new_wa_id'), userId };
+}
+
+/** The sender's own number, where they share it when they are asked for it; null in any other message. */
+function sharedNumber(raw: JsonObject, type: string): string | null {
+  if (type !== 'contacts') return null;
+  const cards = ownList(raw, 'contacts').filter(isObject);
+  const isAnswer = [raw, ...cards].some((each) => ownText(each, 'origin') === 'contact_request');
+  const [phone] = ownList(cards[0], 'phones').filter(isObject);
+  if (!isAnswer || phone === undefined) return null;
+  const digits = ownText(phone, 'phone')?.replaceAll(/[\s().-]/g, '');
+  return readDigits(phone, 'wa_id') ?? readDigits({ digits }, 'digits');
 }
 
 /** Reads one of `calls[]`; null for anything but a customer who calls. */

@@ -73,6 +73,7 @@ export const MESSAGE_ENVELOPE: ReadonlySet<string> = new Set([
   'referral',
   'identity',
   'group_id',
+  'origin',
 ]);
 
 /** What the objects in `messages` may contain; `messages.messages` also has a key named after its type. */

@@ -7,9 +7,11 @@ import { Database, type Statements } from '../../infrastructure/database/databas
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { insertWebhookEvents } from '../webhook/webhook.types.js';
 import { isUserId } from './contacts/recipient.js';
+import { joinLanes } from './contacts/join-lanes.js';
 import { ownerOf, ownerSince } from './control/owner.js';
 import {
   ContactResolver,
+  type AliasChanges,
   type BookChanges,
   type ContactObservation,
   type ConversationRecord,
@@ -22,10 +24,34 @@ export interface Adoption {
   userId: string | null;
 }
 
+/** Names that a contact had before, as callers see them. */
+export interface PreviousNames {
+  phones: string[];
+  user_ids: string[];
+}
+
+/** A contact who is not reached under a name any more, and how instead: digits, a user id, or neither is known. */
+export interface ReplacedRecipient {
+  conversationId: string;
+  phone: string | null;
+  userId: string | null;
+  previous: PreviousNames;
+}
+
+/** `replaced`: it was found by a name that its contact had before. */
+export type FoundConversation = ConversationRecord & { replaced: ReplacedRecipient | null };
+
+/** What has the words of callers. */
+export function previousOf(names: readonly string[]): PreviousNames {
+  return {
+    phones: names.filter((name) => !isUserId(name)),
+    user_ids: names.filter((name) => isUserId(name)),
+  };
+}
+
 type KnownConversation = Pick<ConversationRecord, 'id' | 'connectionId' | 'organizationId'>;
 
 const UNIQUE_VIOLATION = '23505';
-const JOIN_ROUNDS = 5;
 const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
 /** Nothing waits for it, and many make one transaction. */
 const GATHER = { quietMs: 100, atMostMs: 300 };
@@ -54,12 +80,45 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
   }
 
   /**
-   * The conversation with a recipient: digits, in the caller's spelling or the platform's, or a user id. Null where there
-   * is none.
+   * The conversation with a recipient: digits, in the caller's spelling or the platform's, or a user id; also one that the
+   * contact had before. Null where there is none.
    */
-  findByRecipient(connectionId: string, recipient: string): Promise<ConversationRecord | null> {
-    const statement = isUserId(recipient) ? BY_USER_ID : BY_NUMBER;
-    return this.database.find<ConversationRecord>(statement, [connectionId, recipient]);
+  async findByRecipient(connectionId: string, recipient: string): Promise<FoundConversation | null> {
+    const params = [connectionId, recipient];
+    const found = await this.database.find<ConversationRecord>(isUserId(recipient) ? BY_USER_ID : BY_NUMBER, params);
+    if (found !== null) return { ...found, replaced: null };
+    const former = await this.database.find<ConversationRecord>(BY_FORMER_NAME, params);
+    if (former === null) return null;
+    const { id, phone, waId, userId } = former;
+    return {
+      ...former,
+      replaced: {
+        conversationId: id,
+        phone: phone ?? waId,
+        userId,
+        previous: previousOf(former.previous?.map(({ name }) => name) ?? []),
+      },
+    };
+  }
+
+  /**
+   * Moves what was accepted for former names of contacts while they were replaced: a statement that began before did not
+   * see the new ones. To be called after that commit.
+   *
+   * @param messageIds by which the contacts were replaced.
+   */
+  async moveWaiting(messageIds: readonly string[]): Promise<void> {
+    const rows = await this.database.query<{ id: string }>(
+      `select distinct coalesce(c.merged_into, c.id) as id from message m join conversation c on c.id = m.conversation_id
+       where m.id = any($1::uuid[])`,
+      [messageIds],
+    );
+    await this.database.transaction(() =>
+      joinLanes(
+        rows.map(({ id }) => id),
+        this.database,
+      ),
+    );
   }
 
   /**
@@ -132,10 +191,12 @@ export async function enterContactObservations(
   const rows = await statements.query<ConversationRecord>(READ, [keys]);
   let read = enterAll(observations, rows);
   let changes = read.book.changes();
-  if (changes.created.length + changes.merged.length + changes.identified.length > 0) {
+  const { replaced, restored } = read.book.aliasChanges();
+  const others = replaced.length + restored.length;
+  if (changes.created.length + changes.merged.length + changes.identified.length + others > 0) {
     read = enterAll(observations, await lockAndRead(observations, keys, rows, statements));
     changes = read.book.changes();
-    await writeIdentities(changes, statements).catch((error: unknown) => {
+    await writeIdentities(changes, read.book.aliasChanges(), statements).catch((error: unknown) => {
       throw codeOf(error) === UNIQUE_VIOLATION ? new ConversationMovedError() : error;
     });
     const control = read.book.ownerChanges().map(controlEventOf);
@@ -170,7 +231,7 @@ async function lockAndRead(
   }
 }
 
-async function writeIdentities(changes: BookChanges, statements: Statements): Promise<void> {
+async function writeIdentities(changes: BookChanges, aliases: AliasChanges, statements: Statements): Promise<void> {
   if (changes.merged.length > 0) await statements.query(MERGE, [JSON.stringify(changes.merged)]);
   if (changes.released.length > 0) {
     await statements.query('update conversation set phone = null, wa_id = null, user_id = null where id = any($1)', [
@@ -179,12 +240,12 @@ async function writeIdentities(changes: BookChanges, statements: Statements): Pr
   }
   if (changes.identified.length > 0) await statements.query(IDENTIFY, [JSON.stringify(changes.identified)]);
   if (changes.created.length > 0) await statements.query(CREATE, [JSON.stringify(changes.created)]);
+  const { replaced, restored } = aliases;
+  if (restored.length > 0) await statements.query(RESTORE, [JSON.stringify(restored)]);
+  if (replaced.length > 0) await statements.query(REPLACE, [JSON.stringify(replaced)]);
   const known = changes.identified.filter(({ userId, phone, waId }) => userId !== null && (phone ?? waId) !== null);
-  if (known.length > 0)
-    await joinLanes(
-      known.map(({ id }) => id),
-      statements,
-    );
+  const joined = new Set([...known.map(({ id }) => id), ...replaced.map(({ conversationId }) => conversationId)]);
+  if (joined.size > 0) await joinLanes([...joined], statements);
 }
 
 /** `conversation.control.updated`, as it is written. */
@@ -210,17 +271,6 @@ function controlEventOf({ row, before, said }: ReturnType<ContactResolver['owner
       occurred_at: at.toISOString(),
     },
   };
-}
-
-/**
- * What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact. A
- * message that was accepted meanwhile is only seen by a statement that begins after its commit, so we look until none is
- * left.
- */
-async function joinLanes(ids: readonly string[], statements: Statements): Promise<void> {
-  for (let round = 0; round < JOIN_ROUNDS; round++) {
-    if ((await statements.query(JOIN_LANES, [ids])).length === 0) return;
-  }
 }
 
 /** Has the code of a serialization failure, so that the transaction runs again and finds the row that is there. */
@@ -285,26 +335,58 @@ const CONNECTIONS = `
 select id, connection_id as "connectionId", organization_id as "organizationId" from conversation
 where id = any($1::uuid[])`;
 
-// Every row that has one of the identities; a known conversation, and where it was merged, its successor.
+const ROW = `${COLUMNS}, (
+    select jsonb_agg(jsonb_build_object('name', a.name, 'at', (extract(epoch from a.replaced_at) * 1000)::float8) order by a.name)
+    from conversation_alias a where a.conversation_id = c.id
+      or a.conversation_id in (select g.id from conversation g where g.merged_into = c.id)) as previous`;
+
+const BY_FORMER_NAME = `
+select ${ROW} from conversation_alias f join conversation k on k.id = f.conversation_id
+join conversation c on c.id = coalesce(k.merged_into, k.id)
+where f.connection_id = $1 and f.name = $2 order by f.replaced_at desc limit 1`;
+
+// Every row that has, or had, one of the identities; a known conversation, and where it was merged, its successor.
 const READ = `
 with observation as (
   select * from json_to_recordset($1) as s ("connectionId" uuid, "conversationId" uuid, phone text, "waId" text,
-    "userId" text)
+    "userId" text, replacement json)
 ), number as (
   select "connectionId", phone as value from observation where phone is not null
   union select "connectionId", "waId" from observation where "waId" is not null
+  union select "connectionId", replacement ->> 'waId' from observation where replacement ->> 'waId' is not null
+), user_id as (
+  select "connectionId", "userId" as value from observation where "userId" is not null
+  union select "connectionId", replacement ->> 'userId' from observation where replacement ->> 'userId' is not null
+), name as (
+  select * from number union all select * from user_id
 )
-select ${COLUMNS}
+select ${ROW}
 from number n join conversation c on c.connection_id = n."connectionId" and c.phone = n.value
 union
-select ${COLUMNS}
+select ${ROW}
 from number n join conversation c on c.connection_id = n."connectionId" and c.wa_id = n.value
 union
-select ${COLUMNS}
-from observation s join conversation c on c.connection_id = s."connectionId" and c.user_id = s."userId"
+select ${ROW}
+from user_id n join conversation c on c.connection_id = n."connectionId" and c.user_id = n.value
 union
-select ${COLUMNS}
-from observation s join conversation k on k.id = s."conversationId" join conversation c on c.id in (k.id, k.merged_into)`;
+select ${ROW}
+from observation s join conversation k on k.id = s."conversationId" join conversation c on c.id in (k.id, k.merged_into)
+union
+select ${ROW}
+from name n join conversation_alias a on a.connection_id = n."connectionId" and a.name = n.value
+join conversation k on k.id = a.conversation_id join conversation c on c.id in (k.id, k.merged_into)`;
+
+const RESTORE = `
+delete from conversation_alias a using json_to_recordset($1) as r ("conversationId" uuid, name text)
+where a.name = r.name and a.conversation_id in (
+  select c.id from conversation c where r."conversationId" in (c.id, c.merged_into))`;
+
+const REPLACE = `
+insert into conversation_alias (organization_id, connection_id, conversation_id, name, replaced_at)
+select "organizationId", "connectionId", "conversationId", name, at
+from json_to_recordset($1) as r ("organizationId" uuid, "connectionId" uuid, "conversationId" uuid, name text, at timestamptz)
+on conflict (connection_id, name, conversation_id) do update set replaced_at = greatest(conversation_alias.replaced_at,
+  excluded.replaced_at)`;
 
 // One lock order for every transaction, so that two batches never deadlock. The first number only sets these
 // locks apart from others.
@@ -340,27 +422,6 @@ select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId"
   ${notLater('standbyAt')}, ${notLater('handoverAt')}, r."handoverTo", r."handoverRole"
 from json_to_recordset($1) as r ${RECORD}
 order by r."connectionId", r.phone`;
-
-// Rows leave the one lane and enter the other, so that the triggers of the queue pass on the turn of each.
-const JOIN_LANES = `
-with waiting as materialized (
-  select q.message_id, coalesce(c.phone, c.wa_id) as recipient
-  from conversation c join message_queue q on q.organization_id = c.organization_id and q.connection_id = c.connection_id
-    and q.recipient = any(array[c.user_id, c.wa_id, c.phone])
-  join message m on m.id = q.message_id
-  where c.id = any($1) and m.recipient_user_id is not null and q.recipient <> coalesce(c.phone, c.wa_id)
-  order by q.message_id for update of q
-), gone as (
-  delete from message_queue where message_id = any(array(select message_id from waiting)) returning *
-)
-insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, seq,
-  queued_at, due_at, claimed_at, lease_until, attempt_id, attempt_number, tries, event_count, expires_at)
-select g.connection_id, g.created_at, g.message_id, g.organization_id, g.conversation_id, waiting.recipient, g.seq,
-  g.queued_at, case when g.attempt_id is null then greatest(g.due_at, clock_timestamp()) end, g.claimed_at,
-  g.lease_until, g.attempt_id, g.attempt_number, g.tries, g.event_count, g.expires_at
-from gone g join waiting using (message_id)
-order by (g.attempt_id is null), g.seq
-returning message_id`;
 
 // Of a row with routing a message may change the owner, which needs its lock: see `isRouted`.
 const TOUCH = `

@@ -1,3 +1,4 @@
+import type { PreviousNames } from '../conversations/conversations.repository.js';
 import type { ErrorDetail } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
 import { idempotencyErrors } from '../../common/common.errors.js';
@@ -74,6 +75,15 @@ const ownErrors = defineErrors('messages', {
     fix: 'Send nothing of this kind to them. `source` says who recorded it: an entry of your own ends with DELETE /opt-outs/{id}, one of `platform` when the person opts in again in WhatsApp.',
     extra: ({ source, since }) => ({ source, since }),
     sample: { source: 'platform', since: '2026-11-20T17:42:00.000Z' },
+  }),
+  RECIPIENT_REPLACED: error<PreviousNames>({
+    kind: 'unprocessable',
+    alsoKinds: ['conflict'],
+    message: 'The contact has another number or user id now, and WhatsApp did not say which.',
+    when: 'WhatsApp reported that a contact gave up this number or user id, and neither a new number nor a new user id is known. Where one is, the message goes there.',
+    fix: 'Wait until the contact writes again, or ask for the new number in another way; `contact.previous` has the names that are not valid any more.',
+    extra: (previous) => ({ contact: { previous } }),
+    sample: { phones: ['15550100001'], user_ids: ['DE.1795'] },
   }),
   SEND_AT_PASSED: error<{ earliest: string }>({
     kind: 'unprocessable',

@@ -1,3 +1,4 @@
+import { joinLanes } from '../conversations/contacts/join-lanes.js';
 import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Config } from '../../infrastructure/config/config.js';
@@ -147,7 +148,15 @@ export class MessagesRepository {
     body: string | null,
   ): Promise<boolean> {
     const { messageTtlHours } = this.config.limits;
-    return (await this.database.query(RETRY, [organizationId, messageId, from, body, messageTtlHours])).length > 0;
+    const params = [organizationId, messageId, from, body, messageTtlHours];
+    if ((await this.database.query(RETRY, params)).length === 0) return false;
+    // The contact may have another name by now.
+    const replaced = await this.database.query<{ id: string }>(REPLACED_RECIPIENT, [organizationId, messageId]);
+    await joinLanes(
+      replaced.map(({ id }) => id),
+      this.database,
+    );
+    return true;
   }
 
   /** The message that a retry's key stands for; null where the key is free. */
@@ -233,6 +242,11 @@ export class MessagesRepository {
     );
   }
 }
+
+const REPLACED_RECIPIENT = `
+select coalesce(c.merged_into, c.id) as id from message m join conversation c on c.id = m.conversation_id
+where m.organization_id = $1 and m.id = $2 and exists (
+  select from conversation_alias a where a.connection_id = m.connection_id and a.name in (m.recipient, m.recipient_user_id))`;
 
 // From the recipients whose turn it is, or that have one on the wire, to what waits behind: so removed rows are not read.
 const COUNT_QUEUED = `

@@ -85,6 +85,7 @@ export class MessagesService {
     if (accepted.kind !== 'inserted') this.backlog.giveBack(reserved, 1);
     if (accepted.limitError !== undefined) throw accepted.limitError;
     if (accepted.optOut !== undefined) throw messagesErrors.RECIPIENT_OPTED_OUT(accepted.optOut);
+    if (accepted.replaced !== undefined) throw messagesErrors.RECIPIENT_REPLACED(accepted.replaced.previous);
     if (accepted.kind === 'window_closed') {
       throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
     }

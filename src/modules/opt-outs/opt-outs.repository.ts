@@ -1,3 +1,4 @@
+import { isOnlyFormer } from '../conversations/contacts/recipient.js';
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
@@ -42,6 +43,7 @@ interface ContactRow {
   phone: string | null;
   waId: string | null;
   userId: string | null;
+  former: string[];
 }
 
 /** Names lead to conversations, and those to further names. */
@@ -180,7 +182,8 @@ export class OptOutsRepository {
     for (let round = 0, known = 0; round < ROUNDS && names.size > known; round++) {
       known = names.size;
       rows = await this.database.query<ContactRow>(CONTACTS, [organizationId, connectionId, [...names]]);
-      for (const row of rows) for (const name of [row.id, row.phone, row.waId, row.userId]) if (name) names.add(name);
+      for (const row of rows)
+        for (const name of [row.id, row.phone, row.waId, row.userId, ...row.former]) if (name) names.add(name);
     }
     const named = rows.find((row) => (row.waId ?? row.phone) !== null);
     return {
@@ -275,11 +278,18 @@ on conflict do nothing`;
 
 /** $2: null for the numbers of the workspace. */
 const contacts = (condition: string): string => `
-select c.id, c.phone, c.wa_id as "waId", c.user_id as "userId"
+select c.id, c.phone, c.wa_id as "waId", c.user_id as "userId",
+  array(select a.name from conversation_alias a where ${isOnlyFormer('a')} and (a.conversation_id = c.id
+    or a.conversation_id in (select g.id from conversation g where g.merged_into = c.id))) as former
 from connection n join conversation c on c.connection_id = n.id and ${condition}
 where n.organization_id = $1 and ($2::uuid is null or n.id = $2)`;
 
-const CONTACTS = ['c.phone = any($3::text[])', 'c.wa_id = any($3::text[])', 'c.user_id = any($3::text[])']
+// A number that another contact has by now leads to that one alone.
+const FORMERLY = `c.id in (
+  select coalesce(k.merged_into, k.id) from conversation_alias a join conversation k on k.id = a.conversation_id
+  where a.connection_id = n.id and a.name = any($3::text[]) and ${isOnlyFormer('a')})`;
+
+const CONTACTS = ['c.phone = any($3::text[])', 'c.wa_id = any($3::text[])', 'c.user_id = any($3::text[])', FORMERLY]
   .map(contacts)
   .join('\nunion');
 

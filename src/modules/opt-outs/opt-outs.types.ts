@@ -1,3 +1,5 @@
+import { isOnlyFormer } from '../conversations/contacts/recipient.js';
+
 export const OPT_OUT_SOURCES = ['own', 'platform'] as const;
 /** Who recorded it: the workspace, or WhatsApp. */
 export type OptOutSource = (typeof OPT_OUT_SOURCES)[number];
@@ -66,7 +68,11 @@ const namesOf = (recipient: string, conversationId: string, organizationId: stri
       union all
       select name from conversation c cross join lateral unnest(array[c.phone, c.wa_id, c.user_id, c.id::text]) as name
       where c.organization_id = ${organizationId} and (c.id = ${conversationId} or c.merged_into = ${conversationId})
-        and name is not null) as n`;
+        and name is not null
+      union all
+      select a.name from conversation c join conversation_alias a on a.conversation_id = c.id
+      where c.organization_id = ${organizationId} and (c.id = ${conversationId} or c.merged_into = ${conversationId})
+        and ${isOnlyFormer('a')}) as n`;
 
 /**
  * SQL of one JSON object, `source` and `since` of the opt-out that keeps a message from its recipient; null where there

@@ -30,7 +30,8 @@
   function request(sent) {
     // The description names where Herald is reached for others; this page calls the service that it came from.
     var called = new URL(sent.url, location.href);
-    if (called.origin !== location.origin) sent.url = location.origin + called.pathname + called.search;
+    var own = new URL(location.href).origin;
+    if (called.origin !== own) sent.url = own + called.pathname + called.search;
     var header = 'Idempotency-Key';
     if (sent.headers && sent.headers[header] === examples.key) sent.headers[header] = uuid();
     leaveTypeToHerald(sent.body);

@@ -1,3 +1,4 @@
+import type { Replacement } from '../../../infrastructure/whatsapp/webhook-message.js';
 import type { Handover, OwnerFacts } from '../control/owner.js';
 import { afterKnown, changesOwner, laterHandover, ownerOf } from '../control/owner.js';
 
@@ -14,6 +15,8 @@ export interface ConversationRecord extends OwnerFacts {
   profileName: string | null;
   /** The row that replaced it. */
   mergedInto: string | null;
+  /** Names that it had before, with when they were replaced (milliseconds since the epoch). */
+  previous?: readonly { name: string; at: number }[];
   createdAt: Date;
 }
 
@@ -35,6 +38,17 @@ export interface ContactObservation {
   standbyAt?: Date | null;
   /** What the platform, or a call of ours, said of the owner. */
   handover?: Handover | null;
+  /** When the contact had these names. */
+  at?: Date | null;
+  /** What the contact is named instead since `at`. */
+  replacement?: Replacement | null;
+}
+
+/** What must be written of the names that contacts had before. */
+export interface AliasChanges {
+  replaced: { organizationId: string; connectionId: string; conversationId: string; name: string; at: Date }[];
+  /** Names that a contact has again. */
+  restored: { conversationId: string; name: string }[];
 }
 
 /** What must be written so that the rows contain what was observed. */
@@ -59,6 +73,9 @@ interface Entry {
   into: Entry | null;
   /** The handover that its row has. */
   said: Handover | null;
+  /** Former names, and when each was replaced; `stored` as read. */
+  former: Map<string, number>;
+  stored: ReadonlyMap<string, number>;
 }
 
 type Identity = 'phone' | 'waId' | 'userId';
@@ -80,7 +97,16 @@ export class ContactResolver {
     private readonly newId: () => string,
   ) {
     for (const row of rows) {
-      const entry: Entry = { row: { ...row }, before: row, sequence: -1, into: null, said: null };
+      const stored = new Map(row.previous?.map(({ name, at }) => [name, at]));
+      const entry: Entry = {
+        row: { ...row },
+        before: row,
+        sequence: -1,
+        into: null,
+        said: null,
+        former: new Map(stored),
+        stored,
+      };
       this.entries.set(row.id, entry);
       if (row.mergedInto === null) this.file(entry);
     }
@@ -89,9 +115,11 @@ export class ContactResolver {
   /** Enters one observation; null where it names no known contact and no identity to make one of. */
   see(observation: ContactObservation): { id: () => string } | null {
     const { phone = null, waId = null, userId = null } = observation;
+    if (observation.replacement) return this.replace(observation, observation.replacement);
     const named = { phone, waId, userId };
+    const former = this.takeFormer(observation, named);
     let entry: Entry | null = null;
-    for (const match of this.matches(observation, named))
+    for (const match of new Set([...former, ...this.matches(observation, named)]))
       entry = entry === null ? match : this.merge(entry, match, waId);
     if (entry === null) {
       if (phone === null && waId === null && userId === null) return null;
@@ -142,6 +170,112 @@ export class ContactResolver {
     return changes;
   }
 
+  /** The names that contacts had before and have not, or have again, as the rows must say it. */
+  aliasChanges(): AliasChanges {
+    const changes: AliasChanges = { replaced: [], restored: [] };
+    for (const { row, into, former, stored } of this.entries.values()) {
+      if (into !== null || row.mergedInto !== null) continue;
+      const { id: conversationId, organizationId, connectionId } = row;
+      for (const [name, at] of former) {
+        if (at === stored.get(name)) continue;
+        changes.replaced.push({ organizationId, connectionId, conversationId, name, at: new Date(at) });
+      }
+      for (const name of namesOf(row)) if (!former.has(name)) changes.restored.push({ conversationId, name });
+    }
+    const wereFormer = new Set([...this.entries.values()].flatMap(({ stored }) => [...stored.keys()]));
+    return { ...changes, restored: changes.restored.filter(({ name }) => wereFormer.has(name)) };
+  }
+
+  /**
+   * The contact whom names led to before, which are taken out of `named`: a user id for ever, a number until it was
+   * replaced, for it may be another person's afterwards.
+   */
+  private takeFormer(observation: ContactObservation, named: Record<Identity, string | null>): Set<Entry> {
+    const { connectionId, conversationId, at, inboundAt, standbyAt, handover } = observation;
+    const time = (at ?? inboundAt ?? standbyAt ?? handover?.at)?.getTime();
+    const known = conversationId ? this.entries.get(conversationId) : undefined;
+    const found = new Set<Entry>(known === undefined ? [] : [this.surviving(known)]);
+    if (named.userId !== null && this.index.get(keyOf(connectionId, 'userId', named.userId)) === undefined) {
+      const entry = this.formerly(connectionId, named.userId);
+      if (entry !== undefined) {
+        found.add(entry);
+        named.userId = null;
+      }
+    }
+    for (const identity of ['waId', 'phone'] as const) {
+      const number = named[identity];
+      const entry = number === null ? undefined : this.formerly(connectionId, number);
+      if (number === null || entry === undefined) continue;
+      const until = entry.former.get(number) ?? 0;
+      if (time === undefined ? !found.has(entry) : time > until) continue;
+      found.add(entry);
+      named[identity] = null;
+    }
+    return found;
+  }
+
+  /** Who had this name last. */
+  private formerly(connectionId: string, name: string): Entry | undefined {
+    let found: Entry | undefined;
+    for (const entry of this.entries.values()) {
+      const at = entry.into === null && entry.row.connectionId === connectionId ? entry.former.get(name) : undefined;
+      if (at !== undefined && at > (found?.former.get(name) ?? -Infinity)) found = entry;
+    }
+    return found;
+  }
+
+  /**
+   * Joins what is known under the former and under the new names. The latest change says what the contact is named,
+   * whichever is seen first.
+   */
+  private replace(observation: ContactObservation, replacement: Replacement): { id: () => string } | null {
+    const { connectionId, userId = null, waId = null } = observation;
+    const at = observation.at ?? new Date();
+    const atTime = { ...observation, at, conversationId: null, inboundAt: null };
+    const rowsOf = (given: Partial<Record<Identity, string | null>>): Entry[] => {
+      const named = { phone: null, waId: null, userId: null, ...given };
+      const former = this.takeFormer(atTime, named);
+      const found = new Set([...former, ...this.matches({ ...atTime, userId: null, waId: null }, named)]);
+      return [...found];
+    };
+    const isNumber = replacement.of === 'number';
+    const before = rowsOf({ waId, userId });
+    const after = rowsOf({ waId: replacement.waId, userId: replacement.userId });
+    const all = [...new Set([...before, ...after])];
+    const latestAt = Math.max(...all.flatMap(({ former }) => [...former.values()]));
+    const isLatest = at.getTime() >= latestAt;
+    const newer = after.find((entry) => !before.includes(entry))?.row ?? null;
+    const older =
+      before.find((entry) => !after.includes(entry))?.row ?? (newer === null ? (before[0]?.row ?? null) : null);
+    const goes = isNumber
+      ? [waId, userId, ...before.filter(({ row }) => row !== newer).flatMap(({ row }) => namesOf(row))]
+      : [userId, ...before.flatMap(({ row }) => (row === newer || newer === null ? [] : [row.userId]))];
+    const names = nameAfter(replacement, isLatest, older, newer);
+    if (all.length === 0 && names.waId === null && names.userId === null && (waId ?? userId) === null) return null;
+    let entry: Entry | null = null;
+    for (const match of all)
+      entry = entry === null ? match : this.merge(survivorOf(entry), survivorOf(match), names.waId);
+    entry ??= this.create({ ...observation, waId: null, userId: null });
+    this.unfile(entry);
+    const taken = (identity: Identity, name: string | null): boolean => {
+      const other = name === null ? undefined : this.index.get(keyOf(connectionId, identity, name));
+      return other !== undefined && other !== entry;
+    };
+    entry.row.phone = taken('phone', names.phone) ? null : names.phone;
+    entry.row.waId = names.waId;
+    entry.row.userId = names.userId;
+    this.file(entry);
+    // A change that is older than the latest one names what was replaced by that at the latest.
+    const replaced: [string | null, number][] = goes.map((name) => [name, at.getTime()]);
+    if (!isLatest) for (const name of [replacement.waId, replacement.userId]) replaced.push([name, latestAt]);
+    for (const [name, time] of replaced) {
+      if (name !== null) entry.former.set(name, Math.max(time, entry.former.get(name) ?? time));
+    }
+    for (const name of namesOf(entry.row)) entry.former.delete(name);
+    const found = entry;
+    return { id: () => survivorOf(found).row.id };
+  }
+
   private matches(observation: ContactObservation, named: Record<Identity, string | null>): Set<Entry> {
     const at = (identity: Identity, value: string | null): Entry | undefined =>
       value === null ? undefined : this.index.get(keyOf(observation.connectionId, identity, value));
@@ -177,7 +311,8 @@ export class ContactResolver {
       mergedInto: null,
       createdAt: new Date(0),
     };
-    const entry: Entry = { row, before: null, sequence: this.entries.size, into: null, said: null };
+    const sequence = this.entries.size;
+    const entry: Entry = { row, before: null, sequence, into: null, said: null, former: new Map(), stored: new Map() };
     this.entries.set(row.id, entry);
     const phone = observation.phone ?? observation.waId ?? null;
     if (phone !== null && !this.index.has(keyOf(row.connectionId, 'phone', phone))) row.phone = phone;
@@ -191,6 +326,7 @@ export class ContactResolver {
     this.unfile(entry);
     row.waId = named.waId ?? row.waId;
     row.userId = named.userId ?? row.userId;
+    for (const name of [named.waId, named.userId]) if (name !== null) entry.former.delete(name);
     const isFree = named.phone !== null && !this.index.has(keyOf(row.connectionId, 'phone', named.phone));
     // The platform's number finds the row anyway, so the caller's own spelling is the one worth keeping.
     if (isFree && named.phone !== row.waId && (row.phone === null || row.phone === row.waId)) row.phone = named.phone;
@@ -216,6 +352,7 @@ export class ContactResolver {
     goes.waId = null;
     goes.userId = null;
     older.said ??= younger.said;
+    for (const [name, at] of younger.former) older.former.set(name, Math.max(at, older.former.get(name) ?? at));
     younger.into = older;
     this.file(older);
     return older;
@@ -236,6 +373,36 @@ export class ContactResolver {
       if (this.index.get(key) === entry) this.index.delete(key);
     }
   }
+}
+
+type Names = Pick<ConversationRecord, Identity>;
+
+/** @param older what the contact was named before, `newer` what is known of the new names. */
+function nameAfter(
+  { of, waId, userId }: Replacement,
+  isLatest: boolean,
+  older: Names | null,
+  newer: Names | null,
+): Names {
+  if (!isLatest) return namesAlone(newer ?? older);
+  if (of === 'user_id') {
+    const number = newer?.waId ?? older?.waId ?? null;
+    return { waId: number, phone: newer?.phone ?? older?.phone ?? null, userId: userId ?? newer?.userId ?? null };
+  }
+  const number = waId ?? newer?.waId ?? null;
+  return {
+    waId: number,
+    phone: newer?.phone ?? (older?.waId === number ? older?.phone : null) ?? number,
+    userId: userId ?? newer?.userId ?? null,
+  };
+}
+
+function namesAlone(row: Names | null): Names {
+  return { phone: row?.phone ?? null, waId: row?.waId ?? null, userId: row?.userId ?? null };
+}
+
+function namesOf({ phone, waId, userId }: Names): string[] {
+  return [...new Set([phone, waId, userId].filter((name) => name !== null))];
 }
 
 function survivorOf(entry: Entry): Entry {

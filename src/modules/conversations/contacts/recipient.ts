@@ -5,3 +5,13 @@ export const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 export function isUserId(recipient: string): boolean {
   return recipient.includes('.');
 }
+
+/**
+ * SQL condition: nobody has this former name by now. A number may be another person's, who is not to be taken for the one
+ * who had it before.
+ *
+ * @param alias a row of `conversation_alias`.
+ */
+export const isOnlyFormer = (alias: string): string => `not exists (
+    select from conversation h where h.connection_id = ${alias}.connection_id
+      and (h.phone = ${alias}.name or h.wa_id = ${alias}.name))`;

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
 import { cursorOf, type ListCursor, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
+import type { PreviousNames } from '../conversations.repository.js';
 import { OWNERS, type Owner } from '../control/owner.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { OptionalPhone, OptionalUserId } from './recipient.query.js';
@@ -35,6 +36,25 @@ export class ListConversationsQuery extends PageQuery {
   unread?: 'true' | 'false';
 }
 
+/** Names that are not valid any more, because WhatsApp reported new ones. */
+export class PreviousNamesResponse implements PreviousNames {
+  @ApiProperty({ type: [String], example: ['15550100000'] })
+  phones!: string[];
+
+  @ApiProperty({ type: [String], example: ['DE.1794'] })
+  user_ids!: string[];
+}
+
+/** The contact of a conversation. */
+export class ConversationContactResponse extends ContactResponse {
+  /**
+   * What the contact was named before; a message to one of these goes to the present number or user id. Missing where
+   * WhatsApp reported no change.
+   */
+  @ApiPropertyOptional({ type: PreviousNamesResponse })
+  previous?: PreviousNamesResponse;
+}
+
 /** One contact on one of your numbers. */
 export class ConversationResponse {
   @ApiProperty({ format: 'uuid', example: EXAMPLE_CONVERSATION_ID })
@@ -43,8 +63,8 @@ export class ConversationResponse {
   @ApiProperty({ format: 'uuid', example: EXAMPLE_CONNECTION_ID })
   connection_id!: string;
 
-  @ApiProperty({ type: ContactResponse })
-  contact!: ContactResponse;
+  @ApiProperty({ type: ConversationContactResponse })
+  contact!: ConversationContactResponse;
 
   /** The newest message, in either direction; null where the contact has called only. */
   @ApiProperty({ type: MessageListItem, nullable: true })

@@ -1,3 +1,5 @@
+import { isOnlyFormer } from '../contacts/recipient.js';
+import { previousOf } from '../conversations.repository.js';
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
@@ -20,8 +22,13 @@ type ConversationRow = Pick<
   ConversationResponse,
   'id' | 'connection_id' | 'last_inbound_at' | 'unread_count' | 'created_at'
 > &
-  Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null> &
-  Pick<OwnerFacts, 'standbyAt' | 'handoverAt' | 'handoverTo' | 'handoverRole'>;
+  Record<'phone' | 'wa_id' | 'user_id' | 'profile_name', string | null> & { former: string[] } & Pick<
+    OwnerFacts,
+    'standbyAt' | 'handoverAt' | 'handoverTo' | 'handoverRole'
+  >;
+
+/** The latest former names that are shown of a contact. */
+const MAX_PREVIOUS = 20;
 
 /** Rows that are about a message, and none that waits to be read. */
 const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
@@ -135,7 +142,12 @@ export class ConversationPagesRepository {
         {
           id: row.id,
           connection_id: row.connection_id,
-          contact: { phone: row.wa_id ?? row.phone, user_id: row.user_id, name: row.profile_name },
+          contact: {
+            phone: row.wa_id ?? row.phone,
+            user_id: row.user_id,
+            name: row.profile_name,
+            ...(row.former.length > 0 && { previous: previousOf(row.former) }),
+          },
           last_message: lastMessage === undefined ? null : listItemOf(lastMessage),
           last_inbound_at: row.last_inbound_at,
           service_window_closes_at: windowClosesAt(row.last_inbound_at),
@@ -222,7 +234,10 @@ from connection n cross join lateral (
     and ($7::text is null or c.user_id = $7)
   union select c.id from conversation c where c.connection_id = n.id and c.wa_id = any($6::text[])
     and ($7::text is null or c.user_id = $7)
-  union select c.id from conversation c where c.connection_id = n.id and c.user_id = $7 and $6::text[] is null) k
+  union select c.id from conversation c where c.connection_id = n.id and c.user_id = $7 and $6::text[] is null
+  union select coalesce(f.merged_into, f.id) from conversation_alias a join conversation f on f.id = a.conversation_id
+    where a.connection_id = n.id and ${isOnlyFormer('a')}
+      and case when $6::text[] is null then a.name = $7 else a.name = any($6) and $7::text is null end) k
 cross join lateral ${lastOf('k.id')} last
 where n.organization_id = $1 and ($5::uuid is null or n.id = $5)
   and (last.created_at, last.id) < ($2::timestamptz, $3::uuid)
@@ -247,6 +262,8 @@ select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.las
             and n.direction = 'inbound' and n.organization_id = $1 order by n.created_at desc, n.id desc limit ${UNREAD_LIMIT}) i
         order by i.created_at desc, i.id desc limit ${UNREAD_LIMIT}) i
       left join message_read r on r.message_id = i.id and r.organization_id = $1) counted
-    where not was_read and not standby and type not in ${NOT_WRITTEN}) as unread_count
+    where not was_read and not standby and type not in ${NOT_WRITTEN}) as unread_count,
+  array(select a.name from conversation_alias a where a.conversation_id in (select id from ${same('s.id')})
+    order by a.replaced_at desc, a.name limit ${MAX_PREVIOUS}) as former
 from conversation s
 where s.organization_id = $1 and s.id = any($2::uuid[])`;

@@ -1,31 +1,41 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { ConversationsRepository } from '../conversations.repository.js';
 import { WINDOW_MS, windowClosesAt } from './windows.js';
 import { conversationsErrors } from '../conversations.errors.js';
 
+/** A conversation with a recipient; `replaced`: under a name that the contact had before. */
+interface FoundRecipient {
+  conversationId: string;
+  isReplaced: boolean;
+}
+
 /** A contact whom an ordinary message may reach now. */
 interface OpenConversation {
   conversationId: string;
   /** Milliseconds since the epoch. */
   closesAt: number;
+  /** The contact has another name now: where the message goes is decided as it is stored. */
+  isReplaced?: boolean;
 }
 
-/** Published where contacts were erased: no process may use cached identities. */
+/** Published where contacts were erased or replaced: no process may use cached identities. */
 export const CONTACTS = 'contacts';
 
 const CACHE = { ttlMs: 60_000, maxEntries: 100_000 };
 
 /** Reads whether the 24-hour window with a contact is open. */
 @Injectable()
-export class RecipientsService {
+export class RecipientsService implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(RecipientsService.name);
+  private readonly moving = new Set<Promise<void>>();
   // Only open windows are kept, and only until they close: an open one can't be closed by anything but time.
   private readonly open = new ExpiringCache<string, OpenConversation>(CACHE);
 
   constructor(
     private readonly conversations: ConversationsRepository,
-    invalidation: PgNotifier,
+    private readonly invalidation: PgNotifier,
   ) {
     invalidation.on(CONTACTS, () => this.open.clear());
   }
@@ -51,6 +61,7 @@ export class RecipientsService {
       throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt });
     }
     const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };
+    if (conversation.replaced !== null) return { ...open, isReplaced: true };
     this.open.set(`${connectionId}/${recipient}`, open);
     return open;
   }
@@ -61,8 +72,27 @@ export class RecipientsService {
     this.open.set(`${connectionId}/${recipient}`, { conversationId, closesAt });
   }
 
+  /**
+   * Contacts have other names since messages with these ids were received: no process may use what it remembers, and what
+   * was accepted for the former names meanwhile is moved. Never throws.
+   */
+  replaced(messageIds: readonly string[]): void {
+    this.open.clear();
+    const work = this.invalidation
+      .publish(CONTACTS, messageIds[0] ?? '')
+      .then(() => this.conversations.moveWaiting(messageIds))
+      .catch((error: unknown) => this.logger.error('messages to a replaced number could not be moved', error))
+      .finally(() => this.moving.delete(work));
+    this.moving.add(work);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.moving);
+  }
+
   /** The conversation with a recipient (digits or a user id), whether open or not; null where there is none. */
-  async find(connectionId: string, recipient: string): Promise<string | null> {
-    return (await this.conversations.findByRecipient(connectionId, recipient))?.id ?? null;
+  async find(connectionId: string, recipient: string): Promise<FoundRecipient | null> {
+    const found = await this.conversations.findByRecipient(connectionId, recipient);
+    return found === null ? null : { conversationId: found.id, isReplaced: found.replaced !== null };
   }
 }

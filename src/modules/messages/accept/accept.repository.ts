@@ -8,7 +8,7 @@ import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { LimitBook, limitReached, type CountedMessage } from '../../billing/limits.service.js';
-import { recipientKey } from '../../conversations/conversations.repository.js';
+import { previousOf, recipientKey, type ReplacedRecipient } from '../../conversations/conversations.repository.js';
 import { type OptOutFound, optOutOf } from '../../opt-outs/opt-outs.types.js';
 import type { MessageInput } from './message-input.js';
 import { WINDOW_MS } from '../../conversations/windows/windows.js';
@@ -34,18 +34,19 @@ export interface NewMessage extends MessageInput {
 }
 
 /**
- * `inserted`: this call made the message. `known`: the key had one already, made from `fingerprint`. `window_closed` and
- * `opted_out`: the key is free, but the contact's window is not open, or they opted out, and nothing was made. `limited`:
- * so too, because a limit of the workspace is reached.
+ * `inserted`: this call made the message. `known`: the key had one already, made from `fingerprint`. Of all others the key is
+ * free and nothing was made: the contact's window is not open, they opted out, they are not reached under this name any
+ * more and no new one is known, or (`limited`) a limit of the workspace is reached.
  */
 export interface Accepted {
-  kind: 'inserted' | 'known' | 'window_closed' | 'opted_out' | 'limited';
+  kind: 'inserted' | 'known' | 'window_closed' | 'opted_out' | 'replaced' | 'limited';
   messageId: string;
   fingerprint: string;
   /** The conversation that was looked up for its window, where there is one. */
   conversationId?: string | null;
   lastInboundAt?: Date | null;
   optOut?: OptOutFound;
+  replaced?: ReplacedRecipient;
   /** Why it was not taken, where a limit is reached. */
   limitError?: AppError;
 }
@@ -75,6 +76,7 @@ interface StoredRow {
   conversationId: string | null;
   lastInboundAt: Date | null;
   optOut: OptOutFound | null;
+  replaced: (Omit<ReplacedRecipient, 'previous'> & { names: string[] }) | null;
 }
 
 /** Messages of groups that wait for their transaction; as many as a `GroupCommit` lets wait. */
@@ -131,8 +133,11 @@ export class AcceptRepository {
    * @param limited the workspace has limits, which are then checked and counted in the same transaction.
    * @throws SERVICE_UNAVAILABLE (503) when the queue of waiting callers is full or the commit's outcome is unknown.
    */
-  accept(message: NewMessage, limited = false): Promise<Accepted> {
-    return (limited ? this.limited : this.batches).submit(message, false, this.tracing.current);
+  async accept(message: NewMessage, limited = false): Promise<Accepted> {
+    const batches = limited ? this.limited : this.batches;
+    const accepted = await batches.submit(message, false, this.tracing.current);
+    const again = readdressed(message, accepted);
+    return again === null ? accepted : ofFormerName(await batches.submit(again, false, this.tracing.current));
   }
 
   /**
@@ -149,10 +154,34 @@ export class AcceptRepository {
     }
     this.grouped += messages.length;
     try {
-      return await this.groups.submit({ messages, requireAll, limited }, false, this.tracing.current);
+      return await this.acceptGroup({ messages, requireAll, limited });
     } finally {
       this.grouped -= messages.length;
     }
+  }
+
+  private async acceptGroup({ messages, ...group }: NewGroup): Promise<Accepted[]> {
+    const submit = (some: readonly NewMessage[]) =>
+      this.groups.submit({ ...group, messages: some }, false, this.tracing.current);
+    let results: readonly Accepted[];
+    try {
+      results = await submit(messages);
+    } catch (error) {
+      if (!(error instanceof GroupRefused)) throw error;
+      const again = messages.map((message, index) => readdressed(message, error.results[index]));
+      if (again.every((message) => message === null)) throw error;
+      const all = await submit(messages.map((message, index) => again[index] ?? message));
+      return all.map((result, index) => (again[index] ? ofFormerName(result) : result));
+    }
+    const again = new Map(
+      messages.flatMap((message, index) => {
+        const next = readdressed(message, results[index]);
+        return next === null ? [] : [[index, next] as const];
+      }),
+    );
+    if (again.size === 0) return [...results];
+    const later = (await submit([...again.values()])).map(ofFormerName).values();
+    return results.map((result, index) => (again.has(index) ? (later.next().value ?? result) : result));
   }
 
   /** Resolves when no caller waits. */
@@ -240,6 +269,7 @@ export class AcceptRepository {
       (message) =>
         message.lookUp === 'contact' &&
         stored.get(message.id)?.optOut === null &&
+        stored.get(message.id)?.replaced === null &&
         stored.get(message.id)?.conversationId === null &&
         !known.has(keyOf(message.organizationId, message.idempotencyKey)),
     );
@@ -304,8 +334,27 @@ function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Acce
     return { kind: known.id === messageId ? 'inserted' : 'known', messageId: known.id, fingerprint: known.fingerprint };
   }
   if (stored.optOut !== null) return { kind: 'opted_out', messageId, fingerprint, optOut: stored.optOut };
+  if (stored.replaced !== null) {
+    const { names, ...replaced } = stored.replaced;
+    return { kind: 'replaced', messageId, fingerprint, replaced: { ...replaced, previous: previousOf(names) } };
+  }
   if (message.lookUp !== 'window') throw new Error('a key that conflicted has no row');
   return { kind: 'window_closed', messageId, fingerprint, lastInboundAt: stored.lastInboundAt };
+}
+
+/** The message to the name that its recipient has now; null where it is not about that, or no new name is known. */
+function readdressed(message: NewMessage, accepted: Accepted | undefined): NewMessage | null {
+  if (accepted?.replaced === undefined) return null;
+  const { phone, userId } = accepted.replaced;
+  const recipient = phone ?? userId;
+  if (recipient === null) return null;
+  const toUserId = phone === null || (message.recipientUserId ?? null) !== null ? userId : null;
+  return { ...message, recipient: toUserId ?? recipient, recipientUserId: toUserId };
+}
+
+/** Without what a caller may remember of the name: nobody has it. */
+function ofFormerName(accepted: Accepted): Accepted {
+  return { ...accepted, conversationId: null };
 }
 
 function inKeyOrder(a: NewMessage, b: NewMessage): number {
@@ -334,6 +383,16 @@ const OPT_OUT = optOutOf({
   isMarketing: 'i."isMarketing"',
 });
 
+/** The contact who had the name before: read only where nobody has it. */
+const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
+    select json_build_object('conversationId', c.id, 'phone', coalesce(c.phone, c.wa_id), 'userId', c.user_id,
+      'names', (select json_agg(distinct n.name) from conversation g join conversation_alias n on n.conversation_id = g.id
+        where c.id in (g.id, g.merged_into)))
+    from conversation_alias a join conversation k on k.id = a.conversation_id
+    join conversation c on c.id = coalesce(k.merged_into, k.id)
+    where a.connection_id = i."connectionId" and a.name = coalesce(i."recipientUserId", i.recipient)
+    order by a.replaced_at desc limit 1) end`;
+
 /**
  * $1: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to be made. $2:
  * hours to live of messages without a time of their own. Conversations are made before messages, both in the order of
@@ -341,7 +400,7 @@ const OPT_OUT = optOutOf({
  */
 const insertInto = (places: string): string => `
 with given as materialized (
-  select i.*, now.at, f.found_id, ${OPT_OUT} as opt_out
+  select i.*, now.at, f.found_id, ${REPLACED} as replaced, ${OPT_OUT} as opt_out
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     "lookUp" text, "newConversationId" uuid, type text, recipient text, "recipientUserId" text, sender text, body text,
     content jsonb, "clientMessageId" text, tag text, metadata jsonb, "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid,
@@ -352,7 +411,7 @@ with given as materialized (
   insert into conversation (id, organization_id, connection_id, phone, user_id)
   select distinct on ("connectionId", recipient) "newConversationId", "organizationId", "connectionId",
     case when "recipientUserId" is null then recipient end, "recipientUserId"
-  from given where found_id is null and "lookUp" = 'contact' and opt_out is null
+  from given where found_id is null and "lookUp" = 'contact' and opt_out is null and replaced is null
   order by "connectionId", recipient
   on conflict do nothing
   returning id
@@ -371,7 +430,7 @@ with given as materialized (
     "clientMessageId", tag, metadata, "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
     "sendAt", "ttlSeconds", decode("traceContext", 'hex'), date_trunc('milliseconds', at)
   from accepted
-  where opt_out is null and case "lookUp" when 'window' then last_inbound_at > at - interval '${WINDOW_MS} ms'
+  where opt_out is null and replaced is null and case "lookUp" when 'window' then last_inbound_at > at - interval '${WINDOW_MS} ms'
     when 'contact' then conversation_id is not null else true end
   on conflict (organization_id, idempotency_key) where idempotency_key is not null do nothing
   returning id, created_at
@@ -380,7 +439,7 @@ with given as materialized (
   select id, body, content from accepted join fresh using (id)
 ), ${places}
 select a.id, f.id is not null as "isInserted", case when a."lookUp" is not null then a.conversation_id end
-  as "conversationId", a.last_inbound_at as "lastInboundAt", a.opt_out as "optOut"
+  as "conversationId", a.last_inbound_at as "lastInboundAt", a.opt_out as "optOut", a.replaced
 from accepted a left join fresh f using (id)
 where f.id is null or a."lookUp" is not null`;
 

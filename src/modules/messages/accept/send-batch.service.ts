@@ -276,9 +276,10 @@ function isRefused({ error }: Entry): boolean {
 /** What the statement, or an earlier request with its key, made of a message; undefined: nothing. */
 function settle(entry: Entry, accepted: Accepted | undefined): void {
   if (accepted === undefined) return;
-  const { kind, messageId, fingerprint, lastInboundAt, optOut, limitError } = accepted;
+  const { kind, messageId, fingerprint, lastInboundAt, optOut, replaced, limitError } = accepted;
   if (limitError !== undefined) entry.error = limitError;
   else if (optOut !== undefined) entry.error = messagesErrors.RECIPIENT_OPTED_OUT(optOut);
+  else if (replaced !== undefined) entry.error = messagesErrors.RECIPIENT_REPLACED(replaced.previous);
   else if (kind === 'window_closed') {
     entry.error = conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) });
   } else if (kind === 'known' && fingerprint !== entry.request?.fingerprint) {

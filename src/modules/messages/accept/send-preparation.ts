@@ -108,13 +108,13 @@ export class SendPreparation {
       const open = this.recipients.peekOpen(connection.id, input.recipient);
       return { connection, conversationId: open?.conversationId ?? null, message: template ?? input };
     }
-    const conversationId = await this.conversationFor(connection, input);
+    const { conversationId, isReplaced } = await this.conversationFor(connection, input);
     if (input.replyToMessageId !== null) {
       const fits = await this.messages.canBeAnswered(sender.organizationId, input.replyToMessageId, conversationId);
       if (!fits) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
     }
     const message = template ?? (this.contents.isPlain(input) ? input : await prepare());
-    return { connection, conversationId, message };
+    return { connection, conversationId: isReplaced ? null : conversationId, message };
   }
 
   /** @throws SUBSCRIPTION_REQUIRED (402). */
@@ -156,13 +156,14 @@ export class SendPreparation {
   }
 
   /** The conversation that an answer belongs to. A template may go to any contact at any time, all else into a window. */
-  private async conversationFor(connection: Connection, input: MessageInput): Promise<string> {
-    if (input.type !== 'template') {
-      return (await this.recipients.requireOpen(connection.id, input.recipient)).conversationId;
-    }
-    const conversationId = await this.recipients.find(connection.id, input.recipient);
-    if (conversationId === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
-    return conversationId;
+  private async conversationFor(
+    connection: Connection,
+    input: MessageInput,
+  ): Promise<{ conversationId: string; isReplaced?: boolean }> {
+    if (input.type !== 'template') return this.recipients.requireOpen(connection.id, input.recipient);
+    const found = await this.recipients.find(connection.id, input.recipient);
+    if (found === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
+    return found;
   }
 
   /** @throws CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND (422). */

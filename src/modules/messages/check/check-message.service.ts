@@ -98,6 +98,11 @@ export class CheckMessageService {
     if (input.type !== 'template' && !window.open) {
       problems.push(conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
     }
+    const replaced = conversation?.replaced ?? null;
+    const recipient = replaced === null ? input.recipient : (replaced.phone ?? replaced.userId ?? input.recipient);
+    if (replaced !== null && (replaced.phone ?? replaced.userId) === null) {
+      problems.push(messagesErrors.RECIPIENT_REPLACED(replaced.previous));
+    }
     const { owner, role } = conversation === null ? UNKNOWN_OWNER : ownerOf(conversation);
     const conversationId = conversation?.id ?? null;
     const { replyToMessageId: answered } = input;
@@ -111,7 +116,7 @@ export class CheckMessageService {
         throw error;
       },
     );
-    const target = { organizationId, connectionId: connection.id, recipient: input.recipient, conversationId };
+    const target = { organizationId, connectionId: connection.id, recipient, conversationId };
     const [optOuts] = await this.optOuts.find([target]);
     await passes(() => requireNoOptOut(prepared ?? input, optOuts));
     const limits = await this.limitsOf(sender, input, prepared?.isMarketing === true);
@@ -122,7 +127,7 @@ export class CheckMessageService {
       input,
       await this.sending.estimate({
         ...target,
-        recipientUserId: isUserId(input.recipient) ? input.recipient : null,
+        recipientUserId: isUserId(recipient) ? recipient : null,
       }),
     );
     const lastFailure =

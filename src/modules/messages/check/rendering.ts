@@ -9,6 +9,7 @@ export const NOTHING_RENDERED: RenderedMessageResponse = { header: null, body: n
 /** Labels that WhatsApp gives to these kinds, in English; the recipient's language decides. */
 const OWN_LABELS: Readonly<Record<string, string>> = {
   location_request_message: 'Send location',
+  request_contact_info: 'Share contact info',
   address_message: 'Provide address',
   catalog_message: 'View catalog',
   product: 'View',

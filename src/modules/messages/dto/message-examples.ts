@@ -120,6 +120,10 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
     body: { text: 'Where shall we deliver?' },
     action: { name: 'send_location' },
   }),
+  contact_request: interactive('Request for the number', 'request_contact_info', {
+    body: { text: 'May we call you about your order?' },
+    action: { name: 'request_contact_info' },
+  }),
   product: interactive('One product', 'product', {
     body: { text: 'This is the coffee you asked for.' },
     action: { catalog_id: '194836987003835', product_retailer_id: 'coffee-250' },

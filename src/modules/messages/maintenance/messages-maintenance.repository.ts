@@ -1,3 +1,4 @@
+import { isOnlyFormer, isUserId } from '../../conversations/contacts/recipient.js';
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
@@ -27,6 +28,7 @@ interface ContactRow {
   wa_id: string | null;
   user_id: string | null;
   merged_into: string | null;
+  former: string[];
 }
 
 const PAGE = 2_000;
@@ -61,6 +63,7 @@ export class MessagesMaintenanceRepository {
           if (name !== null) for (const each of spellingsOf(name)) numbers.add(each);
         }
         if (row.user_id !== null) userIds.add(row.user_id);
+        for (const former of row.former) (isUserId(former) ? userIds : numbers).add(former);
         for (const id of [row.id, row.merged_into]) if (id !== null) ids.add(id);
       }
       if (numbers.size + userIds.size + ids.size === known) break;
@@ -120,7 +123,11 @@ export class MessagesMaintenanceRepository {
   }
 
   /** Takes all names from the contact's conversations; returns how many had one. */
-  blankContacts(subject: Subject): Promise<number> {
+  async blankContacts(subject: Subject): Promise<number> {
+    await this.database.execute(
+      'delete from conversation_alias where organization_id = $1 and conversation_id = any($2::uuid[])',
+      [subject.organizationId, subject.conversationIds],
+    );
     return this.database.execute(
       `update conversation set phone = null, wa_id = null, user_id = null, profile_name = null, last_inbound_at = null,
          standby_at = null, handover_at = null, handover_to = null, handover_role = null
@@ -222,8 +229,13 @@ with found as (
   select c.* from conversation c where c.organization_id = $1 and c.id = any($4::uuid[])
   union
   select c.* from conversation c where c.organization_id = $1 and c.merged_into = any($4::uuid[])
+  union
+  select c.* from connection n join conversation_alias a on a.connection_id = n.id and a.name = any($2 || $3) and ${isOnlyFormer('a')}
+  join conversation c on c.id = a.conversation_id where n.organization_id = $1
 )
-select id, phone, wa_id, user_id, merged_into from found where organization_id = $1`;
+select id, phone, wa_id, user_id, merged_into,
+  array(select a.name from conversation_alias a where a.conversation_id = found.id and ${isOnlyFormer('a')}) as former
+from found where organization_id = $1`;
 
 // The platform's message ids contain the number. A used key never expires; the content of its request is removed.
 const blankJournal = (

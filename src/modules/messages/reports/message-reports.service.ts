@@ -5,6 +5,7 @@ import { MediaService } from '../../media/media.service.js';
 import { MediaTransferService } from '../../media/media-transfer.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository, type Adoption } from '../../conversations/conversations.repository.js';
+import { RecipientsService } from '../../conversations/windows/recipients.service.js';
 import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
 import { receiveMessages, type ReceivedMessage } from './received-messages.repository.js';
 import type { CallReport, HandoverReport, InboundReport, StatusReport } from '../messages.types.js';
@@ -29,6 +30,8 @@ export interface NotificationEffect {
   /** Connections with files to fetch. */
   fetchFor: Set<string>;
   adoptions: Adoption[];
+  /** Messages by which contacts have other names. */
+  replacements: string[];
   /** Applied reports about messages whose traces are recorded. */
   traced: { traceContext: TraceContext; messageId: string; status: string }[];
 }
@@ -49,6 +52,7 @@ export class MessageReportsService {
     private readonly media: MediaService,
     private readonly files: MediaTransferService,
     private readonly tracing: Tracing,
+    private readonly recipients: RecipientsService,
   ) {}
 
   /**
@@ -67,6 +71,7 @@ export class MessageReportsService {
         organizationIds: new Set(),
         fetchFor: new Set(),
         adoptions: [],
+        replacements: [],
         traced: [],
       };
       for (const report of statuses) this.noteStatus(result, report, status.next().value ?? null);
@@ -94,7 +99,7 @@ export class MessageReportsService {
   }
 
   /** Wakes what has work by these reports, after their commit. Never throws. */
-  announce({ organizationIds, fetchFor, adoptions, traced }: NotificationEffect): void {
+  announce({ organizationIds, fetchFor, adoptions, replacements, traced }: NotificationEffect): void {
     // In the message's trace, with a link to the request that brought the report.
     for (const { traceContext: parent, messageId, status } of traced) {
       const attributes = { 'herald.message_id': messageId, 'herald.status': status };
@@ -104,6 +109,7 @@ export class MessageReportsService {
     this.webhook.wake(organizationIds);
     this.files.wakeFetch(fetchFor);
     this.conversations.remember(adoptions);
+    if (replacements.length > 0) this.recipients.replaced(replacements);
   }
 
   private noteStatus(result: NotificationEffect, report: StatusReport, applied: AppliedReport | null): void {
@@ -125,6 +131,7 @@ export class MessageReportsService {
 function noteMessage(result: NotificationEffect, report: InboundReport, received: ReceivedMessage | undefined): void {
   if (received?.created !== true) return;
   result.created += 1;
+  if (report.replacement !== undefined) result.replacements.push(received.messageId);
   result.organizationIds.add(report.organizationId);
   if (received.hasFile) result.fetchFor.add(report.connectionId);
 }

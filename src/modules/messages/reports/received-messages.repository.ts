@@ -108,6 +108,8 @@ function observationOf(report: InboundReport): ContactObservation {
     waId: report.from,
     userId: report.userId,
     profileName: report.profileName,
+    at: report.occurredAt,
+    replacement: report.replacement ?? null,
     // The database takes it for its own present where it lies later.
     inboundAt: report.opensWindow ? (report.occurredAt ?? new Date()) : null,
     standbyAt: report.standby === true ? (report.occurredAt ?? new Date()) : null,

@@ -286,6 +286,12 @@ const kinds: readonly MessageVariant[] = [
   kind('cta_url', 'SendCtaUrl', { body, action: urlButton }, { header, footer }),
   kind('flow', 'SendFlow', { body, action: named('flow', { parameters: flowParameters }) }, { header, footer }),
   kind('location_request_message', 'SendLocationRequest', { body, action: named('send_location') }, { footer }),
+  kind(
+    'request_contact_info',
+    'SendContactRequest',
+    { body, action: named('request_contact_info') },
+    { header: HEADERS.text, footer },
+  ),
   kind('product', 'SendProduct', { action: product }, { body, footer }),
   kind(
     'product_list',
