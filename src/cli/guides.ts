@@ -100,6 +100,11 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     failure: 'token, number and account do not fit together; the message says which',
   },
   'connection list': { examples: ['herald connection list --workspace <id>'] },
+  'connection set': {
+    examples: ['herald connection set <connection-id> --workspace <id> --marketing-route messages'],
+    notes:
+      'With "auto" a marketing template goes by WhatsApp\'s endpoint of marketing messages, where the account may use it; with "messages" never.',
+  },
   'connection disconnect': {
     examples: ['herald connection disconnect <connection-id> --workspace <id>'],
     notes: 'Its queued messages wait until "herald connection add" connects it again, or they expire.',

@@ -1554,6 +1554,17 @@ export interface components {
              */
             id: string;
             /**
+             * @description Which endpoint of WhatsApp marketing templates go by: the one that it asks for, or always `messages`.
+             * @example auto
+             * @enum {string}
+             */
+            marketing_route: "auto" | "messages";
+            /**
+             * @description WhatsApp's word on whether the account may use its endpoint of marketing messages; only `ONBOARDED` may.
+             * @example ONBOARDED
+             */
+            marketing_status: string | null;
+            /**
              * @description How many people the business may write to first in 24 hours.
              * @example TIER_2K
              */
@@ -1612,6 +1623,9 @@ export interface components {
                     created_at: string;
                     /** Format: uuid */
                     id: string;
+                    /** @enum {string} */
+                    marketing_route: "auto" | "messages";
+                    marketing_status: string | null;
                     messaging_limit: string | null;
                     phone_number: string;
                     quality_rating: string | null;
@@ -1630,6 +1644,9 @@ export interface components {
                 };
                 /** @description What changed, with the values from before. */
                 previous_attributes: {
+                    /** @enum {string} */
+                    marketing_route?: "auto" | "messages";
+                    marketing_status?: string | null;
                     messaging_limit?: string | null;
                     phone_number?: string;
                     quality_rating?: string | null;
@@ -2505,6 +2522,11 @@ export interface components {
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
              */
             conversation_id?: string | null;
+            /**
+             * @example messages
+             * @enum {string}
+             */
+            endpoint?: "messages" | "marketing_messages";
             /** @example [] */
             limits: components["schemas"]["CheckedLimit"][];
             /**
@@ -7610,6 +7632,8 @@ export interface operations {
                      *           "messaging_limit": "TIER_2K",
                      *           "throughput_per_second": 80,
                      *           "service_charged_since": null,
+                     *           "marketing_route": "auto",
+                     *           "marketing_status": "ONBOARDED",
                      *           "timezone": "Europe/Berlin",
                      *           "created_at": "2026-11-21T08:00:00.000Z"
                      *         }
@@ -9026,18 +9050,24 @@ export interface operations {
                 conversation_id?: string;
                 /** @description `outbound`: sent here; `inbound`: written by customers. */
                 direction?: "outbound" | "inbound";
+                /** @description Messages that failed for this reason, or whose outcome is unknown for it. */
+                failure_category?: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown";
                 /** @description Messages from this number: a customer's, or one of yours. */
                 from?: string;
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
+                /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
+                since?: string;
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
                 /** @description Messages of this group, as sent. */
                 tag?: string;
                 /** @description Outbound messages to this number. */
                 to?: string;
+                /** @description Messages that were made before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -9792,6 +9822,7 @@ export interface operations {
                      *         },
                      *         "owner": "you",
                      *         "owner_role": null,
+                     *         "endpoint": "messages",
                      *         "queue": {
                      *           "ahead": 0,
                      *           "estimated_send_at": "2026-11-21T08:00:00.125Z"
