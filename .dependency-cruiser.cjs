@@ -19,6 +19,7 @@ const MODULES = {
   sending: ['connections', 'conversations', 'media', 'opt-outs', 'templates', 'webhook'],
   messages: ['connections', 'billing', 'conversations', 'media', 'opt-outs', 'sending', 'templates', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
+  usage: [],
   inbound: ['messages', 'opt-outs', 'templates', 'media', 'connections', 'otp'],
 };
 

@@ -13,6 +13,7 @@ import { OptOutsModule } from './modules/opt-outs/opt-outs.module.js';
 import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
+import { UsageModule } from './modules/usage/usage.module.js';
 import { WebhookModule } from './modules/webhook/webhook.module.js';
 import { WorkspaceReads } from './modules/workspaces/workspace-reads.interceptor.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
@@ -54,6 +55,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     MessagesModule,
     OtpModule,
     InboundModule,
+    UsageModule,
   ],
 })
 export class AppModule {

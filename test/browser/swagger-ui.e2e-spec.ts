@@ -42,6 +42,7 @@ const OPERATIONS = [
   'optOuts_put',
   'optOuts_list',
   'optOuts_remove',
+  'usage_messages',
   'templates_list',
   'templates_create',
   'templates_get',

@@ -117,6 +117,7 @@ const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/^\/messages/, 'Messages'],
   [/^\/conversations/, 'Conversations'],
   [/^\/opt-outs/, 'Opt-outs'],
+  [/^\/usage/, 'Usage'],
   [/\/templates/, 'Templates'],
   [/\/profile$/, 'Profile'],
   [/^\/media/, 'Media'],

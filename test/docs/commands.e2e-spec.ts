@@ -16,6 +16,7 @@ const DOCUMENTS = [
   'docs/sending.md',
   'docs/scheduling.md',
   'docs/opt-outs.md',
+  'docs/usage.md',
   'docs/statuses-and-retries.md',
   'docs/unknown-outcomes.md',
   'docs/templates.md',

@@ -40,6 +40,8 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope | 'any_key'>> = {
   'POST /api/v1/otp/send': 'otp:send',
   'POST /api/v1/otp/verify': 'otp:verify',
   'GET /api/v1/otp/{id}': 'otp:read',
+  'GET /api/v1/usage': 'messages:read',
+  'GET /api/v1/usage/codes': 'otp:read',
   'GET /api/v1/webhook': 'webhooks:read',
   'PUT /api/v1/webhook': 'webhooks:write',
   'DELETE /api/v1/webhook': 'webhooks:write',
