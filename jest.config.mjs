@@ -37,6 +37,7 @@ const SLOW = [
   'test/docs/',
   'test/isolation/delete-workspace',
   'test/isolation/erase',
+  'test/messages/marketing-campaign',
   'test/media/storage-quota',
   'test/media/uploads-at-once',
   'test/media-s3/',

@@ -54,6 +54,8 @@ create table connection (
   messaging_limit text,
   throughput_per_second integer not null default 80,
   throughput_fixed boolean not null default false,
+  marketing_route text not null default 'auto',
+  marketing_status text,
   timezone text,
   token_ciphertext bytea not null,
   token_version integer not null default 1,
@@ -66,6 +68,7 @@ create table connection (
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   updated_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   constraint connection_pkey PRIMARY KEY (id),
+  constraint connection_marketing_route_check CHECK ((marketing_route = ANY (ARRAY['auto', 'messages']))),
   constraint connection_phone_number_check CHECK ((phone_number ~ '^[0-9]{5,20}$')),
   constraint connection_status_check CHECK ((status = ANY (ARRAY['connected', 'pending', 'disconnected', 'restricted']))),
   constraint connection_throughput_per_second_check CHECK (((throughput_per_second >= 1) AND (throughput_per_second <= 10000))),
@@ -573,6 +576,7 @@ CREATE INDEX otp_challenge_kept ON otp_challenge (created_at) WHERE (recipient I
 CREATE INDEX otp_challenge_leased ON otp_challenge (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX otp_challenge_meta ON otp_challenge (meta_message_id) WHERE (meta_message_id IS NOT NULL);
 CREATE INDEX otp_challenge_of_recipient ON otp_challenge (project_id, recipient) WHERE ((status || '') = ANY (ARRAY['queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read']));
+CREATE INDEX otp_challenge_time ON otp_challenge USING brin (created_at);
 CREATE INDEX otp_challenge_turn ON otp_challenge (project_id, created_at, seq) WHERE ((status || '') = 'queued');
 CREATE INDEX otp_challenge_waits ON otp_challenge (created_at) WHERE ((status || '') = 'queued');
 
@@ -713,6 +717,92 @@ create table template_account (
   constraint template_account_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 ) with (fillfactor=70);
 CREATE INDEX template_account_waba ON template_account (waba_id);
+
+create table usage_codes (
+  organization_id uuid not null,
+  project_id uuid not null,
+  start timestamptz not null,
+  country text,
+  requested integer not null,
+  sent integer not null,
+  delivered integer not null,
+  verified integer not null,
+  expired integer not null,
+  failed integer not null,
+  constraint usage_codes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX usage_codes_project ON usage_codes (project_id, start);
+CREATE INDEX usage_codes_start ON usage_codes (start);
+
+create table usage_count (
+  organization_id uuid not null,
+  span text not null,
+  start timestamptz not null,
+  connection_id uuid not null,
+  submitted integer not null,
+  accepted integer not null,
+  sent integer not null,
+  delivered integer not null,
+  read integer not null,
+  failed integer not null,
+  outcome_unknown integer not null,
+  received integer not null,
+  d0 integer not null,
+  d1 integer not null,
+  d2 integer not null,
+  d3 integer not null,
+  d4 integer not null,
+  d5 integer not null,
+  d6 integer not null,
+  d7 integer not null,
+  d8 integer not null,
+  d9 integer not null,
+  d10 integer not null,
+  d11 integer not null,
+  d12 integer not null,
+  d13 integer not null,
+  d14 integer not null,
+  d15 integer not null,
+  billable boolean,
+  type text not null,
+  source text not null,
+  country text,
+  category text,
+  template text,
+  pricing_type text,
+  failure_category text,
+  constraint usage_count_span_check CHECK ((span = ANY (ARRAY['slot', 'day']))),
+  constraint usage_count_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX usage_count_start ON usage_count (span, start);
+CREATE INDEX usage_count_workspace ON usage_count (organization_id, span, start);
+
+create table usage_hour (
+  hour timestamptz not null,
+  counted_at timestamptz,
+  next_at timestamptz,
+  constraint usage_hour_pkey PRIMARY KEY (hour)
+) with (fillfactor=70);
+CREATE INDEX usage_hour_next ON usage_hour (next_at) WHERE (next_at IS NOT NULL);
+
+create table usage_lock (
+  single boolean not null default true,
+  constraint usage_lock_pkey PRIMARY KEY (single),
+  constraint usage_lock_single_check CHECK (single)
+);
+
+create table usage_rate (
+  countries text[] not null,
+  category text not null,
+  tier_from integer not null,
+  price numeric(14,6) not null,
+  currency text not null,
+  valid_from date not null,
+  constraint usage_rate_countries_check CHECK ((cardinality(countries) > 0)),
+  constraint usage_rate_currency_check CHECK ((currency ~ '^[A-Z]{3}$')),
+  constraint usage_rate_price_check CHECK ((price >= (0)::numeric)),
+  constraint usage_rate_tier_from_check CHECK ((tier_from >= 1))
+);
 
 create table webhook_delivery (
   id uuid not null,

@@ -18,6 +18,8 @@ const UP = `
 -- facts_due_at: when the platform is asked next. restricted_until: until then a restriction that was announced holds.
 -- payment_missing_at: since then the platform refuses what it charges for. service_charged_since: the first service message
 -- beyond the free ones, of the last month that had one.
+-- marketing_route: auto, or messages for an account whose marketing templates must not go by marketing_messages.
+-- marketing_status: the platform's word on whether the account may use that endpoint.
 -- throughput_fixed: the operator chose the pace, and the platform's answer does not change it.
 create table connection (
   id uuid primary key,
@@ -32,6 +34,8 @@ create table connection (
   messaging_limit text,
   throughput_per_second integer not null default 80 check (throughput_per_second between 1 and 10000),
   throughput_fixed boolean not null default false,
+  marketing_route text not null default 'auto' check (marketing_route in ('auto', 'messages')),
+  marketing_status text,
   timezone text,
   token_ciphertext bytea not null,
   token_version integer not null default 1,

@@ -11,6 +11,7 @@ import { Media1770900000000 } from './1770900000000-media.js';
 import { Webhook1771000000000 } from './1771000000000-webhook.js';
 import { Otp1771100000000 } from './1771100000000-otp.js';
 import { OptOuts1771200000000 } from './1771200000000-opt-outs.js';
+import { Usage1771300000000 } from './1771300000000-usage.js';
 import { Limits1771500000000 } from './1771500000000-limits.js';
 import { Tags1771600000000 } from './1771600000000-tags.js';
 
@@ -29,6 +30,7 @@ export const migrations = [
   Webhook1771000000000,
   Otp1771100000000,
   OptOuts1771200000000,
+  Usage1771300000000,
   Limits1771500000000,
   Tags1771600000000,
 ];

@@ -16,6 +16,9 @@ const TABLES_OF_ALL = {
   retention_cursor: 'of the sweeps',
   message_content: 'goes with its message',
   otp_sender: "the service's own number",
+  usage_hour: 'of the sweep, which counts all workspaces',
+  usage_lock: 'of the sweep',
+  usage_rate: "the operator's prices, for all",
 };
 
 const findings = [];

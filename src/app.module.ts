@@ -14,6 +14,7 @@ import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
 import { TagsModule } from './modules/tags/tags.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
+import { UsageModule } from './modules/usage/usage.module.js';
 import { WebhookModule } from './modules/webhook/webhook.module.js';
 import { WorkspaceReads } from './modules/workspaces/workspace-reads.interceptor.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
@@ -56,6 +57,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     TagsModule,
     OtpModule,
     InboundModule,
+    UsageModule,
   ],
 })
 export class AppModule {

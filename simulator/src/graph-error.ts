@@ -27,6 +27,8 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   131048: { httpStatus: 429, title: 'Spam rate limit hit' },
   131050: { httpStatus: 400, title: 'User has stopped receiving marketing messages from this business' },
   131070: { httpStatus: 400, title: 'The conversation is owned by another app' },
+  131061: { httpStatus: 400, title: 'The template needs the Marketing Messages API' },
+  131063: { httpStatus: 400, title: 'Marketing templates are disabled on the Cloud API' },
   134101: { httpStatus: 400, title: 'The template is still being synced' },
   131041: { httpStatus: 400, title: 'Unknown group' },
   131047: { httpStatus: 400, title: 'Re-engagement message' },

@@ -15,6 +15,7 @@ import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import { Audit } from '../modules/audit/audit.service.js';
 import { ApiKeysService } from '../modules/keys/keys.service.js';
+import { UsageService } from '../modules/usage/usage.service.js';
 import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { migrate, requireSchema } from '../infrastructure/database/data-source.js';
@@ -69,6 +70,7 @@ export function servicesOf(app: INestApplicationContext) {
     restoration: app.get(Restoration),
     audit: app.get(Audit),
     optOuts: app.get(OptOutsService, { strict: false }),
+    usage: app.get(UsageService, { strict: false }),
     secretRotation: app.get(SecretRotation),
     mediaMove: app.get(MediaMoveService, { strict: false }),
   };

@@ -80,6 +80,33 @@ export async function checkPayment(client: pg.Client): Promise<Result> {
   return warn(`no valid payment method for ${ids}${more}: add or repair it in WhatsApp Manager${used}`);
 }
 
+/** Which endpoint marketing templates go by, and whether the accounts that have some may use WhatsApp's own for them. */
+export async function checkMarketing(client: pg.Client): Promise<Result> {
+  if (!(await hasTable(client, 'connection')) || !(await hasTable(client, 'template'))) return ok('no numbers yet');
+  const { rows } = await client.query<{ id: string; status: string | null; affected: number }>(
+    `select c.id, c.marketing_status as status, count(*) over ()::int as affected from connection c
+     where c.status <> 'disconnected' and c.marketing_status is distinct from 'ONBOARDED' and exists (
+       select from template t where t.organization_id = c.organization_id and t.waba_id = c.waba_id
+         and t.category = 'MARKETING' and t.status = 'approved' and t.deleted_at is null)
+     order by c.id limit $1`,
+    [MAX_NUMBERS],
+  );
+  const { rows: counted } = await client.query<{ onboarded: number; fixed: number }>(
+    `select count(*) filter (where marketing_status = 'ONBOARDED' and marketing_route = 'auto')::int as onboarded,
+       count(*) filter (where marketing_route = 'messages')::int as fixed
+     from connection where status <> 'disconnected'`,
+  );
+  const { onboarded, fixed } = counted[0] ?? { onboarded: 0, fixed: 0 };
+  const set = fixed === 0 ? '' : `; ${fixed} set to messages`;
+  const [first] = rows;
+  if (first === undefined) return ok(`${onboarded} numbers send marketing templates by marketing_messages${set}`);
+  const named = rows.map(({ id, status }) => `${id} ${status ?? 'not known yet'}`).join(', ');
+  const more = first.affected > rows.length ? `, and ${first.affected - rows.length} more` : '';
+  return warn(
+    `marketing templates of ${named}${more} go by messages, which WhatsApp ends on 2027-10-13: onboard the account to marketing messages in WhatsApp Manager${set}`,
+  );
+}
+
 /** Notifications that one look reads, newest first. */
 const MAX_NOTIFICATIONS = 10_000;
 const MAX_NAMES = 20;

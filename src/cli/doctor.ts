@@ -19,7 +19,14 @@ import { compareSchema } from '../infrastructure/database/data-source.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/operations/metrics/vacuum-horizon.js';
 import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from '../infrastructure/queue/lane-hold.js';
 import { QueueConnection } from '../infrastructure/queue/queue-connection.js';
-import { checkGraphVersion, checkNotifications, checkNumbers, checkPayment, checkPlatform } from './doctor-platform.js';
+import {
+  checkGraphVersion,
+  checkMarketing,
+  checkNotifications,
+  checkNumbers,
+  checkPayment,
+  checkPlatform,
+} from './doctor-platform.js';
 import { fail, type Finding, hasTable, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
 import { openDatabase } from './session.js';
 
@@ -218,6 +225,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['stored tokens', checkTokens],
   ['numbers', checkNumbers],
   ['payment', checkPayment],
+  ['marketing', checkMarketing],
   ['notifications', checkNotifications],
   ['workers', checkWorkers],
   ['lanes', checkLanes],

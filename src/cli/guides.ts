@@ -100,6 +100,11 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     failure: 'token, number and account do not fit together; the message says which',
   },
   'connection list': { examples: ['herald connection list --workspace <id>'] },
+  'connection set': {
+    examples: ['herald connection set <connection-id> --workspace <id> --marketing-route messages'],
+    notes:
+      'With "auto" a marketing template goes by WhatsApp\'s endpoint of marketing messages, where the account may use it; with "messages" never.',
+  },
   'connection disconnect': {
     examples: ['herald connection disconnect <connection-id> --workspace <id>'],
     notes: 'Its queued messages wait until "herald connection add" connects it again, or they expire.',
@@ -138,6 +143,22 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     notes:
       'What was queued before the lanes were held becomes outcome_unknown: POST /messages/{id}/retry sends one by one. Workers may run while lanes are held; else stop them first.',
   },
+  usage: {
+    examples: [
+      ['herald usage', 'the present month of all workspaces'],
+      ['herald usage --month 2026-10 --csv > 2026-10.csv', 'for a spreadsheet'],
+      'herald usage --workspace <id> --month 2026-10',
+    ],
+    notes:
+      'Months are those of UTC, by the submission of the messages. Figures are kept for 25 months. Costs are estimated from the\nprices of `herald rates set`; where a price is missing there is none.',
+  },
+  'rates set': {
+    examples: ['herald rates set --file rates.csv'],
+    notes:
+      'Replaces all prices. The file has a header and one price a line: countries,category,tier_from,price,currency,valid_from.\ndocs/usage.md says where the prices are found.',
+    failure: 'the file is not right, and nothing was changed; the message names the line',
+  },
+  'rates show': { examples: ['herald rates show'] },
   audit: {
     examples: [
       ['herald audit --since 2026-11-01 --json', 'to hand it to another system'],

@@ -10,6 +10,7 @@ import { addOtpCommands } from './commands/otp.command.js';
 import { addSimulateCommands } from './commands/simulate.command.js';
 import { addTailCommand } from './commands/tail.command.js';
 import { addEventsCommands, addWebhookCommands } from './commands/webhook.command.js';
+import { addUsageCommands } from './commands/usage.command.js';
 import { addDataCommands, addWorkspaceCommands } from './commands/workspace.command.js';
 import { addGuides } from './guides.js';
 import { EXIT } from './runner.js';
@@ -47,6 +48,7 @@ export function buildProgram(): Command {
   addEventsCommands(program);
   addSimulateCommands(program);
   addDemoCommand(program);
+  addUsageCommands(program);
   addDataCommands(program);
   addOperationsCommands(program);
   addCompletionCommand(program);

@@ -47,6 +47,7 @@ const OPERATIONS = [
   'optOuts_put',
   'optOuts_list',
   'optOuts_remove',
+  'usage_messages',
   'templates_list',
   'templates_create',
   'templates_get',
@@ -128,8 +129,7 @@ describe('a browser for these tests', () => {
     context = await browser.newContext({ viewport: { width: 1_400, height: 900 } });
     context.setDefaultTimeout(PATIENCE_MS);
     page = await newPage();
-    // The bare address leads here.
-    await page.goto(demo.base_url);
+    await page.goto(`${demo.base_url}/docs`);
     await page.locator('#herald-demo').waitFor();
   }, 5 * PATIENCE_MS);
 

@@ -61,6 +61,8 @@ describe('GET /connections', () => {
       messaging_limit: null,
       throughput_per_second: 1_000,
       service_charged_since: null,
+      marketing_route: 'auto',
+      marketing_status: null,
       timezone: null,
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/),
     });

@@ -118,6 +118,7 @@ const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/^\/conversations/, 'Conversations'],
   [/^\/opt-outs/, 'Opt-outs'],
   [/^\/tags/, 'Tags'],
+  [/^\/usage/, 'Usage'],
   [/\/templates/, 'Templates'],
   [/\/profile$/, 'Profile'],
   [/^\/media/, 'Media'],

@@ -17,6 +17,7 @@ const DOCUMENTS = [
   'docs/scheduling.md',
   'docs/campaigns.md',
   'docs/opt-outs.md',
+  'docs/usage.md',
   'docs/statuses-and-retries.md',
   'docs/unknown-outcomes.md',
   'docs/templates.md',

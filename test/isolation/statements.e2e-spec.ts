@@ -19,6 +19,9 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   rate_bucket: 'token buckets by key, project or address',
   message_content: 'parts of messages, by their ids; they go with the message',
   schema_migration: 'which migrations have run',
+  usage_hour: 'when each hour was counted',
+  usage_lock: 'one row: whoever counts',
+  usage_rate: "the operator's prices, for all",
 };
 
 /** Statements of requests that reach rows by another id than the workspace's: a part of their text, and the reason. */

@@ -269,7 +269,7 @@ describe('POST /messages/batch', () => {
     const { status, body } = await post(messages, 'permissive', world.api);
     expect([status, errorsOf(body)]).toEqual([
       202,
-      [expect.objectContaining({ index: 2, details: [expect.objectContaining({ field: 'send_at', rule: 'range' })] })],
+      [expect.objectContaining({ index: 2, code: 'SEND_AT_PASSED', earliest_send_at: expect.any(String) as string })],
     ]);
     const [now, later] = body.data as unknown as { id: string }[];
     await world.reaches(now?.id ?? '', 'sent', 'delivered', 'read');

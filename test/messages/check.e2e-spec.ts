@@ -59,6 +59,7 @@ describe('POST /messages/check', () => {
       sendable: true,
       problems: [],
       warnings: [],
+      endpoint: 'messages',
       rendered: { header: null, body: 'hello', footer: null, buttons: [] },
       conversation_id: id,
       window: { open: true, closes_at: expect.any(String) as string },
@@ -87,7 +88,7 @@ describe('POST /messages/check', () => {
       ['SEND_AT_PASSED', 'SERVICE_WINDOW_CLOSED', 'REPLY_TARGET_NOT_FOUND', 'MEDIA_NOT_FOUND'],
     ]);
     expect(checked.window).toEqual({ open: false, closes_at: expect.any(String) as string });
-    expect(checked.problems[0]).toMatchObject({ details: [{ field: 'send_at', rule: 'range' }] });
+    expect(checked.problems[0]).toMatchObject({ earliest_send_at: expect.any(String) as string });
     const refused = await workspace.send(closed.phone);
     const { request_id: _id, ...error } = refused.body.error as Json;
     expect(checked.problems[1]).toEqual(error);

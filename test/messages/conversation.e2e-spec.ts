@@ -135,6 +135,10 @@ it('a template, a customer’s picture and a document in return: sent, received,
         message_id: id,
         client_message_id: clientMessageId,
         connection_id: connection.id,
+        conversation_id: shown.conversation_id,
+        type: shown.type,
+        tag: null,
+        metadata: null,
         to: customer,
         recipient: null,
         status: data.status,
@@ -150,8 +154,8 @@ it('a template, a customer’s picture and a document in return: sent, received,
   }
   const [arrival, ...others] = reported.filter(({ type }) => type === 'message.received');
   expect(others).toEqual([]);
-  // A list item also names the user id that was written to, the contact and the price, and not when the customer wrote.
-  const { recipient: _, contact: __, pricing: ___, ...listed } = inbound;
+  // A list item also names the user id that was written to, the contact, the price and the content, and not when the customer wrote.
+  const { recipient: _, contact: __, pricing: ___, content: ____, ...listed } = inbound;
   expect(arrival?.data).toEqual({
     message: {
       ...listed,

@@ -115,6 +115,47 @@ describe('the journal', () => {
     expect(ofSecond).toHaveLength(11);
   });
 
+  it('filters by failure category and by time, with other filters and over many pages', async () => {
+    const world = await sendingWorkspace(test);
+    const { connection } = world;
+    const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
+    const rows: { id: string; to: string; category: string | null; minute: number }[] = [];
+    for (let minute = 0; minute < 12; minute++) {
+      const category = [null, 'rate_limited', 'recipient_unreachable'][minute % 3] ?? null;
+      const to = minute % 2 === 0 ? '15550100111' : '15550100222';
+      const { id } = await test.factories.message({
+        connection,
+        recipient: to,
+        createdAt: at(minute),
+        status: category === null ? 'sent' : 'failed',
+        ...(category !== null && { failureCategory: category }),
+      });
+      rows.push({ id, to, category, minute });
+    }
+    const expectIds = async (query: string, match: (row: (typeof rows)[number]) => boolean): Promise<void> => {
+      const found = await walk(world.api, `limit=2&${query}`);
+      expect(found.map((item) => item.id)).toEqual(
+        rows
+          .filter(match)
+          .map(({ id }) => id)
+          .toReversed(),
+      );
+    };
+    const limited = (row: (typeof rows)[number]) => row.category === 'rate_limited';
+    await expectIds('failure_category=rate_limited', limited);
+    await expectIds('failure_category=rate_limited&status=failed', limited);
+    await expectIds('failure_category=rate_limited&status=sent', () => false);
+    await expectIds('failure_category=rate_limited&direction=inbound', () => false);
+    await expectIds('failure_category=rate_limited&to=15550100111', (row) => limited(row) && row.to === '15550100111');
+    await expectIds(`failure_category=rate_limited&connection_id=${connection.id}`, limited);
+    const times = `since=${at(3).toISOString()}&until=${at(8).toISOString()}`;
+    await expectIds(times, ({ minute }) => minute >= 3 && minute < 8);
+    await expectIds(
+      `failure_category=rate_limited&${times}`,
+      (row) => limited(row) && row.minute >= 3 && row.minute < 8,
+    );
+  });
+
   it('filters exactly by every combination', async () => {
     const world = await sendingWorkspace(test);
     const second = await connectionAtSimulator(test, world.organizationId);
@@ -247,7 +288,7 @@ describe('the journal', () => {
         field: 'colour',
         rule: 'unknown_field',
         message:
-          'colour is not known here; allowed: connection_id, conversation_id, direction, status, client_message_id, ' +
+          'colour is not known here; allowed: connection_id, conversation_id, direction, status, failure_category, since, until, client_message_id, tag, ' +
           'to, from, recipient, limit, before, before_id.',
       },
     ]);

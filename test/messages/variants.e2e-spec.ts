@@ -210,6 +210,7 @@ describe('a template', () => {
 const REFUSED_FOR_MORE_THAN_FORM: Record<string, string> = {
   'template: name of 512 characters': 'TEMPLATE_NOT_FOUND',
   'template: 20 components': 'TEMPLATE_PARAMETERS_MISMATCH',
+  'template: values alone': 'TEMPLATE_PARAMETERS_MISMATCH',
 };
 
 describe('202 at every limit', () => {

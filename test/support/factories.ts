@@ -89,6 +89,8 @@ export class Factories {
     phoneNumberId?: string;
     wabaId?: string;
     phoneNumber?: string;
+    marketingStatus?: string;
+    marketingRoute?: 'auto' | 'messages';
   }): Promise<ConnectionRow> {
     const id = newId();
     const { organizationId } = values;
@@ -99,8 +101,8 @@ export class Factories {
     const place = { table: 'connection', column: 'token', organizationId, rowId: id };
     await this.rows.execute(
       `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, verified_name, status,
-         throughput_per_second, token_ciphertext, facts_due_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + interval '1 hour')`,
+         throughput_per_second, token_ciphertext, marketing_status, marketing_route, facts_due_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp() + interval '1 hour')`,
       [
         id,
         organizationId,
@@ -111,6 +113,8 @@ export class Factories {
         values.status ?? 'connected',
         values.throughputPerSecond ?? 80,
         this.secrets?.seal(token, place) ?? Buffer.from(token),
+        values.marketingStatus ?? null,
+        values.marketingRoute ?? 'auto',
       ],
     );
     return { id, organizationId, phoneNumberId, wabaId, phoneNumber };

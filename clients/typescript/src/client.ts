@@ -161,6 +161,13 @@ export function createHeraldClient(options: HeraldClientOptions) {
       /** Only one of your own; throws OPT_OUT_NOT_YOURS for what the person chose in WhatsApp. */
       remove: async (id: string) => check(await api.DELETE('/api/v1/opt-outs/{id}', { params: { path: { id } } })),
     },
+    usage: {
+      /** What was sent and received by time, and what it cost. */
+      messages: async (query: R.UsageQuestion = {}) => answerOf(await api.GET('/api/v1/usage', { params: { query } })),
+      /** The same of one-time codes, with a key of an OTP project. */
+      codes: async (query: R.CodeUsageQuestion = {}) =>
+        answerOf(await api.GET('/api/v1/usage/codes', { params: { query } })),
+    },
     templates: {
       list: async (id: string, query: R.TemplateFilter = {}) =>
         dataOf(await api.GET('/api/v1/connections/{id}/templates', { params: { path: { id }, query } })),

@@ -67,6 +67,8 @@ export type ControlConversation = Body<'conversations_control'>;
 /** What a list may be narrowed to; the iterator turns the pages. */
 export type MessageFilter = Omit<Query<'messages_list'>, 'before_id'>;
 export type ConversationFilter = Omit<Query<'conversations_list'>, 'before_id'>;
+export type UsageQuestion = Query<'usage_messages'>;
+export type CodeUsageQuestion = Query<'usage_codes'>;
 export type OptOutFilter = Omit<Query<'optOuts_list'>, 'before_id'>;
 export type MediaLinkOptions = Query<'media_link'>;
 export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;

@@ -876,6 +876,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count messages by time
+         * @description How many messages were sent and received, how far they came, how long they took, and what they cost. A message
+         *     counts in the interval of its submission, whatever happens later. States are cumulative: a read message is also
+         *     accepted, sent and delivered.
+         *
+         *     Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago. They are kept for 25
+         *     months. `cost` is estimated from the operator's prices, and null where there are none.
+         *
+         *     The whole answer has at most 10,000 rows.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["usage_messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage/codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count one-time codes by time and country
+         * @description Of the key's OTP project: how many codes were requested, sent, delivered and verified, and how many expired or
+         *     failed. A code counts in the interval of its request.
+         *
+         *     Needs a key with the scope `otp:read`.
+         */
+        get: operations["usage_codes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhook": {
         parameters: {
             query?: never;
@@ -1484,6 +1536,63 @@ export interface components {
             /** @example WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them. */
             message: string;
         };
+        CodeFiguresResponse: {
+            /** @example 411 */
+            delivered: number;
+            /** @example 41 */
+            expired: number;
+            /** @example 2 */
+            failed: number;
+            /**
+             * @description What POST /otp/send took.
+             * @example 420
+             */
+            requested: number;
+            /** @example 418 */
+            sent: number;
+            /** @example 377 */
+            verified: number;
+        };
+        CodeRowResponse: {
+            /**
+             * @description ISO 3166 alpha-2; null: the number was erased before it was counted.
+             * @example DE
+             */
+            country: string | null;
+            /** @example 411 */
+            delivered: number;
+            /** @example 41 */
+            expired: number;
+            /** @example 2 */
+            failed: number;
+            /**
+             * @description What POST /otp/send took.
+             * @example 420
+             */
+            requested: number;
+            /** @example 418 */
+            sent: number;
+            /**
+             * Format: date-time
+             * @description Where the interval begins, with the offset of the time zone.
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            start: string;
+            /** @example 377 */
+            verified: number;
+        };
+        CodeUsageResponse: {
+            /**
+             * Format: date-time
+             * @description Up to when everything is counted; null: nothing is yet.
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            as_of: string | null;
+            /** @description The oldest interval first; those without codes are left out. */
+            data: components["schemas"]["CodeRowResponse"][];
+            /** @description All rows together. */
+            totals: components["schemas"]["CodeFiguresResponse"];
+        };
         ConfigureWebhookRequest: {
             /**
              * @description With `false` events wait, three days at the most, and go out once it is `true` again. Default: true.
@@ -1557,6 +1666,17 @@ export interface components {
              */
             id: string;
             /**
+             * @description Which endpoint of WhatsApp marketing templates go by: the one that it asks for, or always `messages`.
+             * @example auto
+             * @enum {string}
+             */
+            marketing_route: "auto" | "messages";
+            /**
+             * @description WhatsApp's word on whether the account may use its endpoint of marketing messages; only `ONBOARDED` may.
+             * @example ONBOARDED
+             */
+            marketing_status: string | null;
+            /**
              * @description How many people the business may write to first in 24 hours.
              * @example TIER_2K
              */
@@ -1615,6 +1735,9 @@ export interface components {
                     created_at: string;
                     /** Format: uuid */
                     id: string;
+                    /** @enum {string} */
+                    marketing_route: "auto" | "messages";
+                    marketing_status: string | null;
                     messaging_limit: string | null;
                     phone_number: string;
                     quality_rating: string | null;
@@ -1633,6 +1756,9 @@ export interface components {
                 };
                 /** @description What changed, with the values from before. */
                 previous_attributes: {
+                    /** @enum {string} */
+                    marketing_route?: "auto" | "messages";
+                    marketing_status?: string | null;
                     messaging_limit?: string | null;
                     phone_number?: string;
                     quality_rating?: string | null;
@@ -1903,6 +2029,12 @@ export interface components {
             data: components["schemas"]["ConversationResponse"][];
             pagination: components["schemas"]["JournalPagination"];
         };
+        CostResponse: {
+            /** @example 12.4410 */
+            amount: string;
+            /** @example EUR */
+            currency: string;
+        };
         /** CreateTemplate */
         CreateTemplate: components["schemas"]["CreateTemplateFromBody"] | components["schemas"]["CreateTemplateFromComponents"];
         /**
@@ -2066,6 +2198,15 @@ export interface components {
              * @enum {string}
              */
             status: "succeeded" | "failed";
+        };
+        DeliveryTimesResponse: {
+            /**
+             * @description Half of the delivered messages took no longer, about.
+             * @example 1240
+             */
+            p50: number;
+            /** @example 4800 */
+            p95: number;
         };
         /** EditTemplate */
         EditTemplate: {
@@ -2493,6 +2634,11 @@ export interface components {
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
              */
             conversation_id?: string | null;
+            /**
+             * @example messages
+             * @enum {string}
+             */
+            endpoint?: "messages" | "marketing_messages";
             /** @example [] */
             limits: components["schemas"]["CheckedLimit"][];
             /**
@@ -6100,6 +6246,189 @@ export interface components {
              */
             voice?: "false" | "true";
         };
+        UsageFiguresResponse: {
+            /**
+             * @description Accepted by WhatsApp, or further.
+             * @example 1190
+             */
+            accepted: number;
+            /**
+             * @description Messages that WhatsApp reported as billable, by category.
+             * @example {
+             *       "marketing": 110
+             *     }
+             */
+            billable: {
+                [key: string]: number;
+            };
+            /** @description Estimated; null: the operator has set no price for some of the messages. */
+            cost: components["schemas"]["CostResponse"] | null;
+            /**
+             * @description Delivered or read.
+             * @example 1151
+             */
+            delivered: number;
+            /** @description Milliseconds from accepted to delivered; null: nothing was delivered. */
+            delivery_ms: components["schemas"]["DeliveryTimesResponse"] | null;
+            /**
+             * @description Failed; some of them after they were accepted or sent.
+             * @example 9
+             */
+            failed: number;
+            /**
+             * @description Failed messages by `failure_category`.
+             * @example {
+             *       "recipient_unreachable": 9
+             *     }
+             */
+            failures: {
+                [key: string]: number;
+            };
+            /**
+             * @description Messages that WhatsApp reported as free, by type.
+             * @example {
+             *       "free_customer_service": 1041
+             *     }
+             */
+            free: {
+                [key: string]: number;
+            };
+            /** @example 0 */
+            outcome_unknown: number;
+            /** @example 804 */
+            read: number;
+            /**
+             * @description Written by customers.
+             * @example 310
+             */
+            received: number;
+            /**
+             * @description Sent, delivered or read.
+             * @example 1188
+             */
+            sent: number;
+            /**
+             * @description What POST /messages took.
+             * @example 1200
+             */
+            submitted: number;
+        };
+        UsageResponse: {
+            /**
+             * Format: date-time
+             * @description Up to when everything is counted; null: nothing is yet. Later statuses of older messages follow within a day.
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            as_of: string | null;
+            /** @description The oldest interval first; those without messages are left out. */
+            data: components["schemas"]["UsageRowResponse"][];
+            /** @description All rows together. */
+            totals: components["schemas"]["UsageFiguresResponse"];
+        };
+        UsageRowResponse: {
+            /**
+             * @description Accepted by WhatsApp, or further.
+             * @example 1190
+             */
+            accepted: number;
+            /**
+             * @description Messages that WhatsApp reported as billable, by category.
+             * @example {
+             *       "marketing": 110
+             *     }
+             */
+            billable: {
+                [key: string]: number;
+            };
+            /**
+             * @description With `group_by=category`; null: WhatsApp has reported none.
+             * @example marketing
+             */
+            category?: string | null;
+            /**
+             * Format: uuid
+             * @description With `group_by=connection`.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection?: string | null;
+            /** @description Estimated; null: the operator has set no price for some of the messages. */
+            cost: components["schemas"]["CostResponse"] | null;
+            /**
+             * @description With `group_by=country`; null: unknown.
+             * @example DE
+             */
+            country?: string | null;
+            /**
+             * @description Delivered or read.
+             * @example 1151
+             */
+            delivered: number;
+            /** @description Milliseconds from accepted to delivered; null: nothing was delivered. */
+            delivery_ms: components["schemas"]["DeliveryTimesResponse"] | null;
+            /**
+             * @description Failed; some of them after they were accepted or sent.
+             * @example 9
+             */
+            failed: number;
+            /**
+             * @description Failed messages by `failure_category`.
+             * @example {
+             *       "recipient_unreachable": 9
+             *     }
+             */
+            failures: {
+                [key: string]: number;
+            };
+            /**
+             * @description Messages that WhatsApp reported as free, by type.
+             * @example {
+             *       "free_customer_service": 1041
+             *     }
+             */
+            free: {
+                [key: string]: number;
+            };
+            /** @example 0 */
+            outcome_unknown: number;
+            /** @example 804 */
+            read: number;
+            /**
+             * @description Written by customers.
+             * @example 310
+             */
+            received: number;
+            /**
+             * @description Sent, delivered or read.
+             * @example 1188
+             */
+            sent: number;
+            /**
+             * @description With `group_by=source`: `api` or `customer`.
+             * @example api
+             */
+            source?: string | null;
+            /**
+             * Format: date-time
+             * @description Where the interval begins, with the offset of the time zone.
+             * @example 2026-11-21T00:00:00.000+01:00
+             */
+            start: string;
+            /**
+             * @description What POST /messages took.
+             * @example 1200
+             */
+            submitted: number;
+            /**
+             * @description With `group_by=template`; null: no template, or its message's content is gone.
+             * @example order_shipped
+             */
+            template?: string | null;
+            /**
+             * @description With `group_by=type`.
+             * @example template
+             */
+            type?: string | null;
+        };
         VerifyOtpRequest: {
             /**
              * @description What the user typed: six digits.
@@ -6995,6 +7324,19 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description - [`USAGE_TOO_LARGE`](/docs/errors#USAGE_TOO_LARGE): GET /usage or GET /usage/codes would answer more than 10,000 rows. */
+        Refused422_USAGE_TOO_LARGE: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`. */
         Refused422_VALIDATION_FAILED: {
             headers: {
@@ -7264,6 +7606,8 @@ export interface operations {
                      *           "messaging_limit": "TIER_2K",
                      *           "throughput_per_second": 80,
                      *           "service_charged_since": null,
+                     *           "marketing_route": "auto",
+                     *           "marketing_status": "ONBOARDED",
                      *           "timezone": "Europe/Berlin",
                      *           "created_at": "2026-11-21T08:00:00.000Z"
                      *         }
@@ -8680,18 +9024,24 @@ export interface operations {
                 conversation_id?: string;
                 /** @description `outbound`: sent here; `inbound`: written by customers. */
                 direction?: "outbound" | "inbound";
+                /** @description Messages that failed for this reason, or whose outcome is unknown for it. */
+                failure_category?: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown";
                 /** @description Messages from this number: a customer's, or one of yours. */
                 from?: string;
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
+                /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
+                since?: string;
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
                 /** @description Messages of this group, as sent. */
                 tag?: string;
                 /** @description Outbound messages to this number. */
                 to?: string;
+                /** @description Messages that were made before this time. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -9446,6 +9796,7 @@ export interface operations {
                      *         },
                      *         "owner": "you",
                      *         "owner_role": null,
+                     *         "endpoint": "messages",
                      *         "queue": {
                      *           "ahead": 0,
                      *           "estimated_send_at": "2026-11-21T08:00:00.125Z"
@@ -10013,6 +10364,195 @@ export interface operations {
             404: components["responses"]["Refused404_TAG_NOT_FOUND"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    usage_messages: {
+        parameters: {
+            query?: {
+                /** @description Only what WhatsApp charged, or left free, under this category, such as `marketing`. */
+                category?: string;
+                /** @description Only of this number: an id from GET /connections. */
+                connection?: string;
+                /** @description Only to and from numbers of this country: ISO 3166 alpha-2. */
+                country?: string;
+                /** @description Separated by commas: connection, type, template, category, country, source. */
+                group_by?: string;
+                /** @description One row for each of these; `hour` takes 31 days at the most, `day` 400, `month` 800. */
+                interval?: "hour" | "day" | "month";
+                /** @description The first moment that counts, down to the quarter of an hour. Default: 30 days before `until`. */
+                since?: string;
+                /** @description Only from here: `api` is sent with the API, `customer` was received. */
+                source?: string;
+                /** @description Only of the template with this name. */
+                template?: string;
+                /** @description Where days and months begin: an IANA name such as `Europe/Berlin`. */
+                timezone?: string;
+                /** @description Only of this type, such as `text` or `template`. */
+                type?: string;
+                /** @description The moment before which the time ends, up to the quarter of an hour. Default: now. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "submitted": 1200,
+                     *           "accepted": 1190,
+                     *           "sent": 1188,
+                     *           "delivered": 1151,
+                     *           "read": 804,
+                     *           "failed": 9,
+                     *           "outcome_unknown": 0,
+                     *           "received": 310,
+                     *           "failures": {
+                     *             "recipient_unreachable": 9
+                     *           },
+                     *           "billable": {
+                     *             "marketing": 110
+                     *           },
+                     *           "free": {
+                     *             "free_customer_service": 1041
+                     *           },
+                     *           "delivery_ms": {
+                     *             "p50": 1240,
+                     *             "p95": 4800
+                     *           },
+                     *           "cost": {
+                     *             "currency": "EUR",
+                     *             "amount": "12.4410"
+                     *           },
+                     *           "start": "2026-11-21T00:00:00.000+01:00",
+                     *           "connection": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "type": "template",
+                     *           "template": "order_shipped",
+                     *           "category": "marketing",
+                     *           "country": "DE",
+                     *           "source": "api"
+                     *         }
+                     *       ],
+                     *       "totals": {
+                     *         "submitted": 1200,
+                     *         "accepted": 1190,
+                     *         "sent": 1188,
+                     *         "delivered": 1151,
+                     *         "read": 804,
+                     *         "failed": 9,
+                     *         "outcome_unknown": 0,
+                     *         "received": 310,
+                     *         "failures": {
+                     *           "recipient_unreachable": 9
+                     *         },
+                     *         "billable": {
+                     *           "marketing": 110
+                     *         },
+                     *         "free": {
+                     *           "free_customer_service": 1041
+                     *         },
+                     *         "delivery_ms": {
+                     *           "p50": 1240,
+                     *           "p95": 4800
+                     *         },
+                     *         "cost": {
+                     *           "currency": "EUR",
+                     *           "amount": "12.4410"
+                     *         }
+                     *       },
+                     *       "as_of": "2026-11-21T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UsageResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            422: components["responses"]["Refused422_USAGE_TOO_LARGE"];
+            429: components["responses"]["Refused429_RATE_LIMITED"];
+            431: components["responses"]["Refused431_INVALID_REQUEST"];
+            500: components["responses"]["Refused500_INTERNAL_ERROR"];
+            503: components["responses"]["Refused503_SERVICE_UNAVAILABLE"];
+        };
+    };
+    usage_codes: {
+        parameters: {
+            query?: {
+                /** @description One row for each of these; `hour` takes 31 days at the most, `day` 400, `month` 800. */
+                interval?: "hour" | "day" | "month";
+                /** @description The first moment that counts, down to the quarter of an hour. Default: 30 days before `until`. */
+                since?: string;
+                /** @description Where days and months begin: an IANA name such as `Europe/Berlin`. */
+                timezone?: string;
+                /** @description The moment before which the time ends, up to the quarter of an hour. Default: now. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "requested": 420,
+                     *           "sent": 418,
+                     *           "delivered": 411,
+                     *           "verified": 377,
+                     *           "expired": 41,
+                     *           "failed": 2,
+                     *           "start": "2026-11-21T00:00:00.000Z",
+                     *           "country": "DE"
+                     *         }
+                     *       ],
+                     *       "totals": {
+                     *         "requested": 420,
+                     *         "sent": 418,
+                     *         "delivered": 411,
+                     *         "verified": 377,
+                     *         "expired": 41,
+                     *         "failed": 2
+                     *       },
+                     *       "as_of": "2026-11-21T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CodeUsageResponse"];
+                };
+            };
+            400: components["responses"]["Refused400_INVALID_REQUEST"];
+            401: components["responses"]["Refused401"];
+            403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            422: components["responses"]["Refused422_USAGE_TOO_LARGE"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
             500: components["responses"]["Refused500_INTERNAL_ERROR"];
@@ -11335,6 +11875,7 @@ export type ErrorCode =
   | 'TEMPLATE_PARAMETERS_MISMATCH'
   | 'UNSUPPORTED_CONTENT_TYPE'
   | 'UPLOAD_LIMIT_REACHED'
+  | 'USAGE_TOO_LARGE'
   | 'VALIDATION_FAILED'
   | 'WEBHOOK_CONNECTION_NOT_FOUND'
   | 'WEBHOOK_DELIVERY_NOT_FOUND'

@@ -43,7 +43,10 @@ export function allSteps(plan: PlanName): number {
 }
 
 /** What a message is charged as; it also distinguishes a template's category from free-form (`service`). */
-export type PricingCategory = 'service' | 'utility' | 'marketing' | 'authentication';
+export type PricingCategory = 'service' | 'utility' | 'marketing' | 'marketing_lite' | 'authentication';
+
+/** The call that a message came by. */
+export type Endpoint = 'messages' | 'marketing_messages';
 
 /** A message that the platform took, as the store keeps it. */
 export interface TakenMessage {
@@ -58,6 +61,8 @@ export interface TakenMessage {
   /** `biz_opaque_callback_data`. */
   readonly callback: string | null;
   readonly type: string;
+  /** Missing: `messages`. */
+  readonly endpoint?: Endpoint;
   readonly pricing: PricingCategory;
   /** One of the number's free service messages of the month. */
   readonly isFree?: true;
@@ -171,6 +176,7 @@ function head(message: TakenMessage) {
     wa_id: message.waId,
     callback: message.callback,
     type: message.type,
+    endpoint: message.endpoint ?? 'messages',
     taken_at: new Date(message.takenAt).toISOString(),
     phone_number_id: message.phoneNumberId,
   };
@@ -216,9 +222,9 @@ export class Scenarios {
   /**
    * Decides a message that passed all checks.
    * @param recipient digits or user id
-   * @throws GraphError 131009, 130429, 131056 or 134101, or PlainError: not taken
+   * @throws GraphError 131009, 130429, 131056, 131061 or 134101, or PlainError: not taken
    */
-  decide(phoneNumberId: string, recipient: string, nowMs: number): Scenario {
+  decide(phoneNumberId: string, recipient: string, nowMs: number, endpoint: Endpoint = 'messages'): Scenario {
     const digits = recipient.slice(-4);
     if (!digits.startsWith('00')) return NORMAL;
     const key = `${phoneNumberId} ${recipient}`;
@@ -231,6 +237,9 @@ export class Scenarios {
     if (digits === '0006') throw new PlainError(500);
     if (digits === '0010') this.limitPair(key, nowMs);
     if (digits === '0017') this.throttle(key, new GraphError(134101, 'Recipient 0017: the template is being synced'));
+    if (digits === '0018' && endpoint === 'messages') {
+      throw new GraphError(131061, 'Recipient 0018: the template has a maximum price');
+    }
     return BY_LAST_DIGITS[digits] ?? NORMAL;
   }
 

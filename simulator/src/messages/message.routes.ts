@@ -7,7 +7,7 @@ import type { Platform } from '../platform.js';
 import type { BareNumbers, SimulatorNumber } from '../simulator.types.js';
 import type { TemplateStore } from '../templates/template-store.js';
 import { CONTENT_CHECKS, mediaIsUsable } from './content-checks.js';
-import { type PricingCategory, type Scenario, stepsOf, type TakenMessage } from './message-log.js';
+import { type Endpoint, type PricingCategory, type Scenario, stepsOf, type TakenMessage } from './message-log.js';
 import { checkTemplateMessage } from './template-checks.js';
 
 /** How long recipient 0008's answer waits for its notifications at the most. */
@@ -18,11 +18,21 @@ export function messageRoutes(platform: Platform): Route[] {
   return [
     number.on('post', '/messages', (sender, call) =>
       call.parameters.values.status === undefined
-        ? take(platform, sender, call, checkSend(platform, sender, call))
+        ? sendOrdinary(platform, sender, call)
         : markAsRead(platform, sender, call),
     ),
     number.on('post', '/marketing_messages', (sender, call) => sendMarketing(platform, sender, call)),
   ];
+}
+
+/** @throws GraphError 131063 for a marketing template where the account sends none by this call, and as `take` */
+function sendOrdinary(platform: Platform, sender: SimulatorNumber, call: Call): object {
+  const checked = checkSend(platform, sender, call);
+  const { marketingOnMessages } = platform.numbers.factsOf(sender.phoneNumberId);
+  if (checked.pricing === 'marketing' && marketingOnMessages === 'DISABLED') {
+    throw new GraphError(131063, 'The account sends marketing templates with marketing_messages only');
+  }
+  return take(platform, sender, call, checked);
 }
 
 /** The Marketing Messages API: a send as any other, of marketing templates alone. */
@@ -34,7 +44,10 @@ function sendMarketing(platform: Platform, sender: SimulatorNumber, call: Call):
   if (checked.pricing !== 'marketing') {
     throw new GraphError(131055, 'Only marketing templates can be sent with marketing_messages');
   }
-  return take(platform, sender, call, checked);
+  if (platform.numbers.factsOf(sender.phoneNumberId).marketingStatus !== 'ONBOARDED') {
+    throw new GraphError(134102, 'The account is not onboarded to marketing messages');
+  }
+  return take(platform, sender, call, checked, 'marketing_messages');
 }
 
 interface CheckedMessage {
@@ -74,7 +87,13 @@ function checkSend({ numbers, templates, options }: Platform, sender: SimulatorN
   return checkMessage(call.parameters.values, sender, templates, options.bareNumbers);
 }
 
-function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call, checked: CheckedMessage): object {
+function take(
+  platform: Platform,
+  { phoneNumberId }: SimulatorNumber,
+  call: Call,
+  checked: CheckedMessage,
+  endpoint: Endpoint = 'messages',
+): object {
   const { values: body, sent } = call.parameters;
   const { ids, options, people, scenarios } = platform;
   const { recipient, type, callback, pricing } = checked;
@@ -92,7 +111,7 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
   if (refusal === 'answer') throw new GraphError(131050, 'The recipient has opted out of marketing messages');
   const usable = mediaIsUsable(body, type, platform.media, phoneNumberId);
   const takenAt = Date.now();
-  const scenario = scenarios.decide(phoneNumberId, party, takenAt);
+  const scenario = scenarios.decide(phoneNumberId, party, takenAt, endpoint);
   const sequence = ids.nextSequence();
   const plan = usable ? planOf(platform, checked, scenario, phoneNumberId, takenAt) : 'media_failed';
   const isDelivered = stepsOf(plan).some(({ status }) => status === 'delivered' || status === 'read');
@@ -108,7 +127,8 @@ function take(platform: Platform, { phoneNumberId }: SimulatorNumber, call: Call
     waId: recipient.waId,
     callback,
     type,
-    pricing,
+    ...(endpoint === 'marketing_messages' && { endpoint }),
+    pricing: endpoint === 'marketing_messages' ? 'marketing_lite' : pricing,
     ...(isFree && { isFree }),
     takenAt,
     plan: refusal === 'status' ? 'opted_out' : isUnpaid ? 'payment_missing' : plan,

@@ -74,6 +74,7 @@ export function numberRoutes(platform: Platform): Route[] {
   const appsOf = (wabaId: string) => ({
     data: numbers.isSubscribed(wabaId) ? [{ whatsapp_business_api_data: SIMULATED_APP }] : [],
   });
+  const marketingOf = (wabaId: string) => allOf(wabaId)[0]?.facts.marketingStatus ?? 'ONBOARDED';
   const account = new Shape<string>(
     'WhatsAppBusinessAccount',
     {
@@ -94,8 +95,8 @@ export function numberRoutes(platform: Platform): Route[] {
       is_enabled_for_insights: () => true,
       is_shared_with_partners: () => false,
       is_template_analytics_enabled: () => true,
-      marketing_messages_lite_api_status: () => 'ONBOARDED',
-      marketing_messages_onboarding_status: () => 'ONBOARDED',
+      marketing_messages_lite_api_status: marketingOf,
+      marketing_messages_onboarding_status: marketingOf,
       ...absent('auth_international_rate_eligibility', 'purchase_order_number'),
       status: () => 'ACTIVE',
       whatsapp_business_manager_messaging_limit: (wabaId) => allOf(wabaId)[0]?.facts.messagingLimit,

@@ -18,6 +18,19 @@ const VALUES = {
   secondResponder: ['OFF', 'ON', 'ESCALATION'],
   payment: ['VALID', 'MISSING'],
   onBizApp: ['NO', 'YES'],
+  // Of the account's first number: the account's.
+  marketingStatus: [
+    'ONBOARDED',
+    'ELIGIBLE',
+    'PENDING_VALID_PAYMENT_METHOD',
+    'PENDING_INTERNAL_SETUP',
+    'INELIGIBLE_ON_BEHALF_OF_WABA',
+    'INELIGIBLE_INACTIVE_OR_RESTRICTED',
+    'INELIGIBLE_COUNTRY_NOT_SUPPORTED',
+    'INELIGIBLE_USING_WHATSAPP_BUSINESS_APP',
+  ],
+  // DISABLED: disable_marketing_messages_on_cloud_api of the account.
+  marketingOnMessages: ['ENABLED', 'DISABLED'],
 } as const;
 
 export type NumberFacts = { [Name in keyof typeof VALUES]: (typeof VALUES)[Name][number] } & {
@@ -35,6 +48,8 @@ export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFa
   ['second_responder', 'secondResponder', VALUES.secondResponder],
   ['payment', 'payment', VALUES.payment],
   ['on_biz_app', 'onBizApp', VALUES.onBizApp],
+  ['marketing_status', 'marketingStatus', VALUES.marketingStatus],
+  ['marketing_on_messages', 'marketingOnMessages', VALUES.marketingOnMessages],
 ];
 
 /** What calls of the platform's own API have set for a number. */
@@ -65,6 +80,8 @@ const FIRST_FACTS: Readonly<NumberFacts> = {
   secondResponder: 'OFF',
   payment: 'VALID',
   onBizApp: 'NO',
+  marketingStatus: 'ONBOARDED',
+  marketingOnMessages: 'ENABLED',
 };
 
 /** Service messages that a number delivers without a charge in a calendar month. */

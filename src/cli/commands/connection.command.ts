@@ -1,6 +1,12 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ConnectionCheckService, Credentials } from '../../modules/connections/connection-check.service.js';
-import type { Connection, ConnectionStatus, NewConnection } from '../../modules/connections/connections.types.js';
+import {
+  MARKETING_ROUTES,
+  type Connection,
+  type ConnectionStatus,
+  type MarketingRoute,
+  type NewConnection,
+} from '../../modules/connections/connections.types.js';
 import { facts, listed } from '../output.js';
 import { decimalId, phoneDigits, secretArgument, wholeNumber } from '../arguments.js';
 import { serviceAction, UsageError } from '../runner.js';
@@ -12,10 +18,11 @@ interface AddOptions {
   token: string;
   phoneNumber?: string;
   throughput?: number;
+  marketingRoute?: MarketingRoute;
   verify: boolean;
 }
 
-/** `connection add|list|disconnect`. */
+/** `connection add|list|set|disconnect`. */
 export function addConnectionCommands(program: Command): void {
   const connection = program.command('connection').description('WhatsApp numbers of a workspace');
   serviceAction<AddOptions>(
@@ -30,6 +37,7 @@ export function addConnectionCommands(program: Command): void {
       .requiredOption('--token <token>', 'access token, or - to read it from standard input')
       .option('--phone-number <number>', 'the number itself, where the platform does not report it', phoneDigits)
       .option('--throughput <n>', 'messages a second; without it as the platform says', wholeNumber(1, 10_000))
+      .addOption(marketingRouteOption())
       .option('--no-verify', 'add it unseen; needs --phone-number'),
     async (services, options) => {
       const workspace = await services.workspaces.getById(options.workspace);
@@ -42,12 +50,14 @@ export function addConnectionCommands(program: Command): void {
         organizationId: workspace.id,
         ...credentials,
         ...number,
+        ...(options.marketingRoute !== undefined && { marketingRoute: options.marketingRoute }),
         ...(options.throughput !== undefined && { throughputPerSecond: options.throughput, throughputFixed: true }),
       });
       const hint = added.status === 'connected' ? '' : `\n${HINTS[added.status]}`;
       return {
         data: bodyOf(added),
-        text: facts({ Connection: added.id, Number: added.phoneNumber, Status: added.status }) + hint,
+        text:
+          facts({ Connection: added.id, Number: added.phoneNumber, Status: added.status, ...MARKETING(added) }) + hint,
       };
     },
   );
@@ -64,6 +74,20 @@ export function addConnectionCommands(program: Command): void {
       );
     },
   );
+  serviceAction<{ workspace: string; marketingRoute: MarketingRoute }>(
+    connection
+      .command('set')
+      .description('change a setting of a number')
+      .argument('<connection-id>', 'its id, as in the list')
+      .requiredOption('--workspace <id>', 'the workspace')
+      .addOption(marketingRouteOption().makeOptionMandatory()),
+    async (services, { workspace, marketingRoute }, id) => {
+      const connections = services.connections;
+      await connections.setMarketingRoute(workspace, id, marketingRoute);
+      const changed = await connections.getById(workspace, id);
+      return { data: bodyOf(changed), text: facts(MARKETING(changed)) };
+    },
+  );
   serviceAction<{ workspace: string }>(
     connection
       .command('disconnect')
@@ -78,6 +102,16 @@ export function addConnectionCommands(program: Command): void {
     },
   );
 }
+
+function marketingRouteOption(): Option {
+  const what = 'endpoint for marketing templates: what WhatsApp asks for (auto), or always messages';
+  return new Option('--marketing-route <route>', what).choices(MARKETING_ROUTES);
+}
+
+const MARKETING = ({ marketingRoute, marketingStatus }: Connection) => ({
+  'Marketing route': marketingRoute,
+  'Marketing status': marketingStatus ?? 'not known yet',
+});
 
 const HINTS: Readonly<Record<ConnectionStatus, string>> = {
   connected: '',
@@ -103,6 +137,7 @@ async function verified(
     verifiedName: number.verifiedName,
     qualityRating: number.qualityRating,
     messagingLimit: number.messagingLimit,
+    marketingStatus: number.marketingStatus,
     ...(number.throughputPerSecond !== null && { throughputPerSecond: number.throughputPerSecond }),
     ...(number.status !== null && { status: number.status }),
   };
@@ -125,6 +160,8 @@ function bodyOf(connection: Connection): object {
     status: connection.status,
     status_reason: connection.statusReason,
     throughput_per_second: connection.throughputPerSecond,
+    marketing_route: connection.marketingRoute,
+    marketing_status: connection.marketingStatus,
     created_at: connection.createdAt,
   };
 }

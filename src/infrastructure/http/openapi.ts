@@ -51,6 +51,7 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ],
   ['Conversations', 'Contacts with what was said last, and until when they may be answered. Scope: `messages:read`.'],
   ['Opt-outs', 'Who wants no marketing, or no messages at all. Scopes: `messages:read`, `messages:write`.'],
+  ['Usage', 'What was sent and received by time, and what it cost. Scopes: `messages:read`, `otp:read`.'],
   ['Templates', 'Message templates and their moderation. Scopes: `templates:read`, `templates:write`.'],
   ['Profile', 'What customers see of a number. Scopes: `profile:read`, `profile:write`.'],
   ['Media', 'Files to send, and files that customers sent. Scopes: `media:read`, `media:write`.'],

@@ -18,6 +18,17 @@ export const isUuidText = (name: string): PropertyDecorator =>
 export const OptionalUuid = (name: string): PropertyDecorator =>
   applyDecorators(ApiPropertyOptional({ format: 'uuid' }), IsOptional(), isUuidText(name));
 
+/** A time that may be left out. */
+export const OptionalTime = (name: string): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ type: String, format: 'date-time' }),
+    IsOptional(),
+    ValidateBy({
+      name: 'format',
+      validator: { validate: isDateTime, defaultMessage: (broken) => timeMessage(name, String(broken?.value)) },
+    }),
+  );
+
 /** The query of every list that goes from new to old. */
 export class PageQuery {
   /** How many at the most. */
@@ -29,12 +40,7 @@ export class PageQuery {
   limit = 50;
 
   /** Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
-  @ApiPropertyOptional({ format: 'date-time' })
-  @IsOptional()
-  @ValidateBy({
-    name: 'format',
-    validator: { validate: isDateTime, defaultMessage: (broken) => timeMessage(String(broken?.value)) },
-  })
+  @OptionalTime('before')
   before?: string;
 
   /** Together with `before`: the last entry of the previous page. */
@@ -54,8 +60,8 @@ export function cursorOf({ before, before_id: beforeId }: PageQuery): ListCursor
   return { before: before === undefined ? null : new Date(before), beforeId: beforeId?.toLowerCase() ?? null };
 }
 
-function timeMessage(given: string): string {
+function timeMessage(name: string, given: string): string {
   // In a query an unescaped + means a space.
   const plus = isDateTime(given.replace(' ', '+')) ? ' Escape the + of the zone as %2B.' : '';
-  return `before must be an ISO 8601 date-time with its zone, such as 2026-11-21T08:00:00.000Z.${plus}`;
+  return `${name} must be an ISO 8601 date-time with its zone, such as 2026-11-21T08:00:00.000Z.${plus}`;
 }

@@ -103,6 +103,7 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   send_deferred: 'Sends that the platform refused for now, or that were not written to the wire.',
   send_lane_paused: 'Sends refused because of the number or the account; its lane pauses.',
   send_later: 'Claimed messages that were put back without an attempt.',
+  sends_rerouted: 'Templates that WhatsApp refused for their endpoint, and that went by the other one at once.',
   send_outcomes: 'Outcomes of sends by category; none: accepted.',
   send_recipient_deferred: 'Sends refused for now because of their recipient.',
   send_rejected: 'Messages that the platform refused for good.',

@@ -11,6 +11,8 @@ export interface Kept {
   readonly days: number;
   /** Its batches wait for more than the database, such as a store of files: it is cleared beside the others. */
   readonly besides?: boolean;
+  /** Figures are made of it, which must be complete first: see `holdWith`. */
+  readonly isCounted?: boolean;
   /**
    * Clears what is older than `before`, at most `limit` rows, by a range of an index; returns how many. `before` is by
    * the database's clock, and only times by the same clock say how old a row is: the hosts that make ids may be wrong.
@@ -32,6 +34,7 @@ const DAY_MS = 86_400_000;
 @Injectable()
 export class Retention implements OnModuleInit {
   private readonly kept: Kept[] = [];
+  private hold = (before: Date): Promise<Date> => Promise.resolve(before);
 
   constructor(
     private readonly sweeps: Sweeps,
@@ -45,7 +48,14 @@ export class Retention implements OnModuleInit {
 
   /** Adds something that is kept for a time only; call it while the application starts. */
   add(kept: Kept): void {
-    if (kept.days > 0) this.kept.push(kept);
+    if (kept.days === 0) return;
+    const clear = async (before: Date, limit: number): Promise<number> => kept.clear(await this.hold(before), limit);
+    this.kept.push(kept.isCounted === true ? { ...kept, clear } : kept);
+  }
+
+  /** Asked before anything that is counted is cleared: nothing newer than its answer is. */
+  holdWith(hold: (before: Date) => Promise<Date>): void {
+    this.hold = hold;
   }
 
   /**

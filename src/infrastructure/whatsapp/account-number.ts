@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 /** Argentina and Mexico, and Brazil: a mobile number with the digit that does not distinguish WhatsApp accounts. */
 const WITH_EXTRA_DIGIT = /^(?:(54)9(\d{10})|(52)1(\d{10})|(55\d\d)9(\d{8}))$/;
@@ -24,6 +24,35 @@ export function isPossibleNumber(digits: string): boolean {
 /** ISO 3166 alpha-2; null where several countries share the code and the number does not distinguish them. */
 export function countryOf(digits: string): string | null {
   return parsePhoneNumberFromString(`+${digits}`)?.country ?? null;
+}
+
+/** Codes of several countries, and the one with by far the most numbers. Of +1 and +7 further digits say which it is. */
+const SHARED_CODES: Readonly<Record<string, string>> = {
+  '1': 'US',
+  '7': 'RU',
+  '39': 'IT',
+  '44': 'GB',
+  '47': 'NO',
+  '61': 'AU',
+  '76': 'KZ',
+  '77': 'KZ',
+  '212': 'MA',
+  '262': 'RE',
+  '290': 'SH',
+  '358': 'FI',
+  '590': 'GP',
+  '599': 'CW',
+};
+
+/** Digits with which the numbers of a country begin; of two that fit, the longer one holds. */
+export function countryPrefixes(): { prefix: string; country: string }[] {
+  const prefixes = new Map<string, string>(getCountries().map((country) => [getCountryCallingCode(country), country]));
+  for (let area = 200; area < 1_000; area++) {
+    const country = countryOf(`1${area}2345678`);
+    if (country !== null && country !== 'US') prefixes.set(`1${area}`, country);
+  }
+  for (const [prefix, country] of Object.entries(SHARED_CODES)) prefixes.set(prefix, country);
+  return [...prefixes].map(([prefix, country]) => ({ prefix, country }));
 }
 
 /** Every way to write the number of the same account, that number first. */

@@ -3,7 +3,7 @@ import { KeyedSlots } from '../../common/keyed-slots.js';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { own, ownObject, ownText } from './json-access.js';
 import { apiRootOf } from './connect-options.js';
-import { presentable } from './graph-error.js';
+import { presentable, type Endpoint } from './graph-error.js';
 import { HttpExchanger, type Exchange, type HttpExchangerOptions } from './http-exchanger.js';
 import { classifyExchange, isSendableToken, TOKEN_MESSAGE, UNSENDABLE_TOKEN, type SendOutcome } from './outcome.js';
 import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
@@ -21,6 +21,8 @@ const DEFAULTS = { connectTimeoutMs: 3_000, headersTimeoutMs: 15_000, bodyTimeou
 
 export interface SendMessageInput {
   readonly phoneNumberId: string;
+  /** `messages` by default. */
+  readonly endpoint?: Endpoint;
   readonly token: string;
   /** What `buildMessageBody` made. */
   readonly body: Record<string, unknown>;
@@ -86,11 +88,11 @@ export class CloudApiClient implements OnApplicationShutdown {
    * Sends one message, once. The outcome says whether it was taken, definitely not taken, or may have been taken.
    * @throws TypeError when the body is not JSON (a BigInt, a circle); nothing is sent then
    */
-  sendMessage({ phoneNumberId, token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {
+  sendMessage({ phoneNumberId, endpoint = 'messages', token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {
     if (!isSendableToken(token)) return Promise.resolve(UNSENDABLE_TOKEN);
     const exchange = this.http.exchange({
       method: 'POST',
-      path: `${this.root}/${encodeURIComponent(phoneNumberId)}/messages`,
+      path: `${this.root}/${encodeURIComponent(phoneNumberId)}/${endpoint}`,
       headers: headersOf(token, true),
       body: Buffer.from(JSON.stringify(body)),
       notAfter,
@@ -170,6 +172,15 @@ export class CloudApiClient implements OnApplicationShutdown {
     return body === null
       ? failure('unavailable', { status: result.status, message: 'The platform answered something that is no number.' })
       : { ...result, body };
+  }
+
+  /** Whether an account may use the endpoint of marketing messages, in the platform's words; null where it did not say. */
+  async getMarketingStatus(wabaId: string, token: string): Promise<string | null> {
+    const field = 'marketing_messages_onboarding_status';
+    const path = `/${encodeURIComponent(wabaId)}`;
+    const result = await this.request({ method: 'GET', path, token, query: { fields: field } });
+    const status = result.ok ? ownText(result.body, field) : null;
+    return status !== null && /^[A-Z_]{1,100}$/.test(status) ? status : null;
   }
 
   /** Gives up what waits unwritten (`deferred`), lets what is on the wire come to its end, closes every socket. */

@@ -2,6 +2,10 @@ import { storableText } from '../../common/json.js';
 import { FAILURE_MEANINGS, type FailureCategory, type FailureMeaning } from '../../common/failure-category.js';
 import { own, ownId, ownInteger, ownObject, ownText } from './json-access.js';
 
+/** What takes a message: `marketing_messages` takes marketing templates only. */
+export const ENDPOINTS = ['messages', 'marketing_messages'] as const;
+export type Endpoint = (typeof ENDPOINTS)[number];
+
 /** The platform's error envelope, `{"error": {...}}`, as far as it could be read. */
 export interface GraphError {
   readonly code: number | null;
@@ -121,11 +125,14 @@ const SUMMARIES: Readonly<Record<number, string>> = {
   131048: "Too many of the number's messages were blocked or reported as spam, so WhatsApp limits what it sends.",
   131052: 'WhatsApp could not download the file.',
   131053: 'WhatsApp could not take the file: its kind, size or encoding is not what it allows.',
+  131055: "WhatsApp's endpoint of marketing messages takes marketing templates only, and this is none any more.",
   131056: 'Too many messages went from this number to this one recipient in a short time.',
   131057: 'WhatsApp is doing maintenance on the account.',
-  131061: 'The template has a maximum price, and cannot be sent as a plain message. Send another template.',
+  131061:
+    "The template has a maximum price, and goes by WhatsApp's endpoint of marketing messages only. Herald tries that once, unless the number's marketing_route is messages.",
   131062: 'This message needs a phone number; a user id is not enough.',
-  131063: 'The account sends no marketing templates as plain messages. WhatsApp Manager has the setting.',
+  131063:
+    "The account sends marketing templates by WhatsApp's endpoint of marketing messages only. Herald tries that once, unless the number's marketing_route is messages.",
   131065: "The template has a maximum price, which WhatsApp does not offer in the recipient's country.",
   132000: 'The number of values is not the number of variables in the template.',
   132005: 'The template with these values is too long.',
@@ -181,6 +188,20 @@ const RESTS_NUMBER: ReadonlySet<number> = new Set([131042, 131048]);
 export function restsNumber(code: number | null): boolean {
   return code !== null && RESTS_NUMBER.has(code);
 }
+
+/** Refusals that say that the other endpoint takes the message: nothing was sent. */
+const OTHER_ENDPOINT: Readonly<Record<Endpoint, ReadonlySet<number | null>>> = {
+  messages: new Set([131061, 131063]),
+  marketing_messages: new Set([131055, 134100]),
+};
+
+export function otherEndpoint(endpoint: Endpoint, code: number | null): Endpoint | null {
+  if (!OTHER_ENDPOINT[endpoint].has(code)) return null;
+  return endpoint === 'messages' ? 'marketing_messages' : 'messages';
+}
+
+/** The template cannot be used for marketing messages, as with an account that is not onboarded to them. */
+export const MARKETING_UNUSABLE = 134102;
 
 /** The account has no valid way to pay. */
 export const PAYMENT_MISSING = 131042;

@@ -19,6 +19,7 @@ export const AUDIT_ACTIONS = [
   'otp_project.created',
   'otp_sender.set',
   'otp_package.set',
+  'usage_rates.set',
   'contact.erasure_started',
   'contact.erased',
   'secrets.rotation_started',

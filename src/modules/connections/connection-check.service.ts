@@ -37,12 +37,13 @@ export class ConnectionCheckService {
    * @throws Error with one sentence that says what is wrong and what to do.
    */
   async check(credentials: Credentials): Promise<CheckedNumber> {
-    const { phoneNumberId, token } = credentials;
+    const { phoneNumberId, wabaId, token } = credentials;
     const answer = await this.client.getPhoneNumber(phoneNumberId, token);
     if (!answer.ok) throw this.refusal(answer, `the number ${phoneNumberId}`);
     await this.requireInAccount(credentials);
     const { displayPhoneNumber, status } = answer.body;
-    return { ...factsOf(answer.body), phoneNumber: digitsOf(displayPhoneNumber), platformStatus: status };
+    const marketing = await this.client.getMarketingStatus(wabaId, token);
+    return { ...factsOf(answer.body, marketing), phoneNumber: digitsOf(displayPhoneNumber), platformStatus: status };
   }
 
   /**

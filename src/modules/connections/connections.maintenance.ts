@@ -89,8 +89,12 @@ export class ConnectionsMaintenance implements OnModuleInit {
     const connection = await this.connections.forSending(id);
     if (connection === null) return null;
     const answer = await this.client.getPhoneNumber(connection.phoneNumberId, connection.token);
-    if (answer.ok) await this.connections.keepFacts(connection, factsOf(answer.body));
-    else if (isTokenRefused(answer)) await this.connections.tokenRefused(connection);
+    if (answer.ok) {
+      const marketing = await this.client.getMarketingStatus(connection.wabaId, connection.token);
+      await this.connections.keepFacts(connection, factsOf(answer.body, marketing));
+      return null;
+    }
+    if (isTokenRefused(answer)) await this.connections.tokenRefused(connection);
     else return `the platform did not describe the number (${answer.message})`;
     return null;
   }

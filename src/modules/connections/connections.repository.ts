@@ -3,7 +3,7 @@ import { In, IsNull, LessThan, Not, Or } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { ConnectionEntity, type StatusReason } from './entities/connection.entity.js';
-import type { ConnectionFacts, ConnectionStatus } from './connections.types.js';
+import type { ConnectionFacts, ConnectionStatus, MarketingRoute } from './connections.types.js';
 import type { AccountEvents } from './platform-facts.js';
 
 const FACTS_EVERY_SECONDS = 3_600;
@@ -22,7 +22,7 @@ const named = ({ wabaId, number }: Named) => ({ wabaId, ...(number !== null && {
 const SHOWN = `jsonb_build_object('phone_number', c.phone_number, 'verified_name', c.verified_name, 'status', c.status,
     'status_reason', c.status_reason, 'quality_rating', c.quality_rating, 'messaging_limit', c.messaging_limit,
     'throughput_per_second', c.throughput_per_second, 'service_charged_since', ${isoTime('c.service_charged_since')},
-    'timezone', c.timezone)`;
+    'marketing_route', c.marketing_route, 'marketing_status', c.marketing_status, 'timezone', c.timezone)`;
 
 const AS_BEFORE = `select c.id, ${SHOWN} as shown from connection c where c.id = any($1::uuid[]) order by c.id
   for no key update`;
@@ -127,6 +127,21 @@ export class ConnectionsRepository {
     return ((await this.table.update({ organizationId, id }, change)).affected ?? 0) > 0;
   }
 
+  /** Returns false where the workspace has no such row. */
+  async setMarketingRoute(organizationId: string, id: string, marketingRoute: MarketingRoute): Promise<boolean> {
+    const result = await this.table.update({ organizationId, id }, { marketingRoute, updatedAt: now });
+    return (result.affected ?? 0) > 0;
+  }
+
+  /** The platform is asked about the number soon; asked often, it is asked no more often than `FACTS_RETRY_SECONDS`. */
+  async askSoon(id: string): Promise<void> {
+    await this.database.execute(
+      `update connection set facts_due_at = clock_timestamp() where id = $1 and facts_due_at > clock_timestamp()
+         and (facts_at is null or facts_at < clock_timestamp() - make_interval(secs => $2))`,
+      [id, FACTS_RETRY_SECONDS],
+    );
+  }
+
   /** Disconnects a number whose token was refused, unless it has been given another token since. */
   async refuseToken(organizationId: string, id: string, tokenVersion: number): Promise<boolean> {
     const statusReason = Or(IsNull(), Not<StatusReason>('disconnected_by_operator'));
@@ -144,7 +159,7 @@ export class ConnectionsRepository {
    * @returns whether the row is (still) the one with that token.
    */
   keepFacts(organizationId: string, id: string, tokenVersion: number, facts: ConnectionFacts): Promise<boolean> {
-    const { verifiedName, qualityRating, messagingLimit, throughputPerSecond, status } = facts;
+    const { verifiedName, qualityRating, messagingLimit, throughputPerSecond, status, marketingStatus } = facts;
     return this.database.changes(
       `update connection set
          verified_name = coalesce($4, verified_name),
@@ -162,11 +177,22 @@ export class ConnectionsRepository {
            when $8 = 'connected' and (restricted_until is null or restricted_until <= clock_timestamp())
              then case when payment_missing_at is not null then 'payment_missing' end
            else 'platform' end,
+         marketing_status = coalesce($9, marketing_status),
          facts_at = date_trunc('milliseconds', clock_timestamp()),
          facts_due_at = ${inAnHour()},
          updated_at = clock_timestamp()
        where organization_id = $1 and id = $2 and token_version = $3`,
-      [organizationId, id, tokenVersion, verifiedName, qualityRating, messagingLimit, throughputPerSecond, status],
+      [
+        organizationId,
+        id,
+        tokenVersion,
+        verifiedName,
+        qualityRating,
+        messagingLimit,
+        throughputPerSecond,
+        status,
+        marketingStatus,
+      ],
     );
   }
 

@@ -17,6 +17,7 @@ import {
   type Connection,
   type ConnectionFacts,
   type ConnectionStatus,
+  type MarketingRoute,
   type NewConnection,
   type SendingConnection,
 } from './connections.types.js';
@@ -185,6 +186,8 @@ export class ConnectionsService {
       qualityRating: input.qualityRating ?? known?.qualityRating ?? null,
       messagingLimit: input.messagingLimit ?? known?.messagingLimit ?? null,
       timezone: input.timezone ?? known?.timezone ?? null,
+      marketingRoute: input.marketingRoute ?? known?.marketingRoute ?? 'auto',
+      marketingStatus: input.marketingStatus ?? known?.marketingStatus ?? null,
       tokenCiphertext: this.secrets.seal(token, tokenPlace({ id, organizationId })),
     };
     await this.database.transaction(async () => {
@@ -222,6 +225,22 @@ export class ConnectionsService {
       await this.audit.record({ action, organizationId, target: id, details: { status } });
     });
     await this.changed(id);
+  }
+
+  /** @throws CONNECTION_NOT_FOUND (404) where the workspace has no such connection. */
+  async setMarketingRoute(organizationId: string, id: string, route: MarketingRoute): Promise<void> {
+    await this.database.transaction(async () => {
+      const set = () => this.connections.setMarketingRoute(organizationId, id, route);
+      if (!(await this.connections.recordingChanges([id], set))) throw connectionsErrors.CONNECTION_NOT_FOUND();
+      const details = { marketing_route: route };
+      await this.audit.record({ action: 'connection.changed', organizationId, target: id, details });
+    });
+    await this.changed(id);
+  }
+
+  /** Something that was sent says that the number is not as it was described: the platform is asked again. */
+  askSoon(id: string): Promise<void> {
+    return this.connections.askSoon(id);
   }
 
   /**

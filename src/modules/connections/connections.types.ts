@@ -1,6 +1,7 @@
 import type { ConnectionEntity, ConnectionStatus } from './entities/connection.entity.js';
 
 export type { ConnectionStatus } from './entities/connection.entity.js';
+export { endpointOf, MARKETING_ROUTES, type MarketingRoute } from './marketing-route.js';
 
 /** A WhatsApp number of a workspace, without its token. */
 export type Connection = Omit<ConnectionEntity, 'tokenCiphertext' | 'factsDueAt'>;
@@ -16,7 +17,7 @@ export interface SendingConnection extends Connection {
   token: string;
 }
 
-type Fact = 'verifiedName' | 'qualityRating' | 'messagingLimit' | 'throughputPerSecond' | 'status';
+type Fact = 'verifiedName' | 'qualityRating' | 'messagingLimit' | 'throughputPerSecond' | 'status' | 'marketingStatus';
 
 /** What the platform says of a number; null for what it left out. */
 export type ConnectionFacts = { [Name in Fact]: Connection[Name] | null };
@@ -25,6 +26,8 @@ type Given = 'organizationId' | 'phoneNumberId' | 'wabaId' | 'phoneNumber';
 
 /** A number to connect; what is left out stays as it is, or as a new number has it. */
 export interface NewConnection
-  extends Pick<Connection, Given>, Partial<Pick<ConnectionEntity, Fact | 'throughputFixed' | 'timezone'>> {
+  extends
+    Pick<Connection, Given>,
+    Partial<Pick<ConnectionEntity, Fact | 'throughputFixed' | 'timezone' | 'marketingRoute'>> {
   token: string;
 }

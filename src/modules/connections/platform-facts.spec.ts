@@ -4,7 +4,7 @@ import { factsOf, readAccountEvents } from './platform-facts.js';
 const number = (fields: Record<string, unknown>) => {
   const read = readPhoneNumber({ id: '106540352242922', ...fields });
   if (read === null) throw new Error('no number');
-  return factsOf(read);
+  return factsOf(read, null);
 };
 
 describe('factsOf', () => {
@@ -30,6 +30,7 @@ describe('factsOf', () => {
       messagingLimit: null,
       throughputPerSecond: null,
       status: null,
+      marketingStatus: null,
     });
   });
 

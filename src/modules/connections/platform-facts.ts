@@ -32,7 +32,8 @@ const STATUS: ReadonlyMap<string | null, ConnectionStatus> = new Map([
 ]);
 
 /** What of the platform's answer a connection keeps. */
-export function factsOf(number: PlatformPhoneNumber): ConnectionFacts {
+/** @param marketingStatus of the account; null where it could not be read */
+export function factsOf(number: PlatformPhoneNumber, marketingStatus: string | null): ConnectionFacts {
   const { verifiedName, qualityRating, messagingLimit, throughputLevel, status, isOnBizApp, platformType } = number;
   const isShared = isOnBizApp && (platformType === null || platformType === 'CLOUD_API');
   return {
@@ -41,6 +42,7 @@ export function factsOf(number: PlatformPhoneNumber): ConnectionFacts {
     messagingLimit: limitOf(messagingLimit),
     throughputPerSecond: isShared ? COEXISTENCE_THROUGHPUT : (THROUGHPUT.get(throughputLevel) ?? null),
     status: STATUS.get(status) ?? null,
+    marketingStatus,
   };
 }
 

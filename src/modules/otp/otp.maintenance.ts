@@ -34,6 +34,7 @@ export class OtpMaintenance implements OnModuleInit {
     this.retention.add({
       name: 'one-time codes',
       days,
+      isCounted: true,
       clear: (before, limit) => repository.blankChallenges(before, limit),
     });
     this.retention.add({

@@ -49,6 +49,12 @@ export class TemplatesService {
   /** Approved ones only, so that no refusal rests on a cached answer. */
   private readonly sendable = new ExpiringCache<string, SendableTemplate | null>({ ttlMs: 2_000, maxEntries: 10_000 });
 
+  /** Where the next message of a template goes hangs on it; notifications clear it. */
+  private readonly categories = new ExpiringCache<string, TemplateCategory | null>({
+    ttlMs: 10_000,
+    maxEntries: 10_000,
+  });
+
   constructor(
     private readonly templates: TemplatesRepository,
     private readonly accounts: TemplateAccountsRepository,
@@ -57,7 +63,10 @@ export class TemplatesService {
     private readonly database: Database,
     private readonly invalidation: PgNotifier,
   ) {
-    invalidation.on(TEMPLATES_CHANGED, () => this.sendable.clear());
+    invalidation.on(TEMPLATES_CHANGED, () => {
+      this.sendable.clear();
+      this.categories.clear();
+    });
   }
 
   /**
@@ -151,6 +160,14 @@ export class TemplatesService {
     if (template !== null) throw templatesErrors.TEMPLATE_NOT_APPROVED({ status: template.status });
     requireMirror(state);
     throw (await this.notFound(key, name, language)).withKind('unprocessable');
+  }
+
+  /** The latest confirmed category; null for a template that the mirror does not have. At most ten seconds old. */
+  categoryOf({ organizationId, wabaId }: Connection, name: string, language: string): Promise<TemplateCategory | null> {
+    return this.categories.get(`${organizationId}/${wabaId}/${language}/${name}`, async () => {
+      const found = await this.findOne({ organizationId, wabaId }, name, language);
+      return found?.category ?? null;
+    });
   }
 
   /** The template as the mirror has it, whatever its status; null where it has none. */

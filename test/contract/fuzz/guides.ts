@@ -63,6 +63,15 @@ function listQuery(query: Json, own: Tenant): Json {
   };
 }
 
+/** The last 30 days, whatever was drawn: most pairs of times are no range. */
+function usageQuery({ since: _since, until: _until, ...rest }: Json, own: Tenant): Json {
+  return {
+    ...rest,
+    ...(rest.timezone !== undefined && { timezone: 'Asia/Kathmandu' }),
+    ...(rest.connection !== undefined && { connection: own.connection.id }),
+  };
+}
+
 /** The platform refuses texts that have many variables for their length. */
 function longer(type: string, text: unknown): { text?: string } {
   const isBody = type.toUpperCase() === 'BODY' && typeof text === 'string';
@@ -357,5 +366,7 @@ export const GUIDES: Record<string, Guide> = {
       return { body: { id, code } };
     },
   },
+  usage_messages: { place: ({ query }, { own }) => ({ query: usageQuery(query, own) }) },
+  usage_codes: { place: ({ query }, { own }) => ({ query: usageQuery(query, own) }) },
   otp_get: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.challenges, pick) } }) },
 };

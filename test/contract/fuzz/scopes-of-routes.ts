@@ -45,6 +45,8 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope | 'any_key'>> = {
   'POST /api/v1/tags/{tag}/pause': 'messages:write',
   'POST /api/v1/tags/{tag}/resume': 'messages:write',
   'POST /api/v1/tags/{tag}/retry': 'messages:write',
+  'GET /api/v1/usage': 'messages:read',
+  'GET /api/v1/usage/codes': 'otp:read',
   'GET /api/v1/webhook': 'webhooks:read',
   'PUT /api/v1/webhook': 'webhooks:write',
   'DELETE /api/v1/webhook': 'webhooks:write',

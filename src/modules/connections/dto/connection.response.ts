@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
-import type { Connection } from '../connections.types.js';
+import { MARKETING_ROUTES, type Connection, type MarketingRoute } from '../connections.types.js';
 import {
   CONNECTION_STATUSES,
   STATUS_REASONS,
@@ -47,6 +47,14 @@ export class ConnectionResponse {
   @ApiProperty({ format: 'date-time', example: null })
   service_charged_since!: string | null;
 
+  /** Which endpoint of WhatsApp marketing templates go by: the one that it asks for, or always `messages`. */
+  @ApiProperty({ enum: MARKETING_ROUTES, example: 'auto' })
+  marketing_route!: MarketingRoute;
+
+  /** WhatsApp's word on whether the account may use its endpoint of marketing messages; only `ONBOARDED` may. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'ONBOARDED' })
+  marketing_status!: string | null;
+
   @ApiProperty({ example: 'Europe/Berlin' })
   timezone!: string | null;
 
@@ -64,6 +72,8 @@ export class ConnectionResponse {
       messaging_limit: connection.messagingLimit,
       throughput_per_second: connection.throughputPerSecond,
       service_charged_since: connection.serviceChargedSince?.toISOString() ?? null,
+      marketing_route: connection.marketingRoute,
+      marketing_status: connection.marketingStatus,
       timezone: connection.timezone,
       created_at: connection.createdAt.toISOString(),
     };

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { MarketingRoute } from '../marketing-route.js';
 
 export const CONNECTION_STATUSES = ['connected', 'pending', 'disconnected', 'restricted'] as const;
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
@@ -53,6 +54,13 @@ export class ConnectionEntity {
   /** Messages a second that the platform takes from this number. */
   @Column('integer', { name: 'throughput_per_second', default: 80 })
   throughputPerSecond!: number;
+
+  @Column('text', { name: 'marketing_route', default: 'auto' })
+  marketingRoute!: MarketingRoute;
+
+  /** Whether the account may use the endpoint of marketing messages, in the platform's words: `ONBOARDED`, `ELIGIBLE` ... */
+  @Column('text', { name: 'marketing_status', nullable: true })
+  marketingStatus!: string | null;
 
   @Column('text', { nullable: true })
   timezone!: string | null;

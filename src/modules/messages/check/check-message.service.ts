@@ -7,7 +7,7 @@ import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { BillingService } from '../../billing/billing.service.js';
 import { LimitBook, limitReached, type LimitState } from '../../billing/limits.service.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
-import type { Connection } from '../../connections/connections.types.js';
+import { endpointOf, type Connection } from '../../connections/connections.types.js';
 import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
 import { BacklogGuard } from '../accept/backlog-guard.js';
 import { ContentPreparation } from '../accept/content-preparation.js';
@@ -141,6 +141,7 @@ export class CheckMessageService {
         owner,
         owner_role: role,
       }),
+      endpoint: endpointOf(connection, template?.category ?? null),
       queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
       limits: limits.map(({ kind, limit, used, renewsAt }) => ({
         kind,

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
 import { openWords } from '../../../infrastructure/http/open-words.js';
 import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
+import { ENDPOINTS, type Endpoint } from '../../../infrastructure/whatsapp/graph-error.js';
 import { LIMIT_KINDS, type LimitKind } from '../../billing/limits.service.js';
 import { OWNERS, type Owner } from '../../conversations/control/owner.js';
 import { MAX_AHEAD } from '../../sending/sending.types.js';
@@ -169,6 +170,13 @@ export class MessageCheck {
   /** Of another app that is the owner, where it is known; left out for a key without `messages:read`. */
   @ApiPropertyOptional({ type: 'string', nullable: true, example: null })
   owner_role?: string | null;
+
+  /**
+   * The endpoint of WhatsApp that the message goes by: `marketing_messages` for a marketing template, where the account may
+   * use it and the number's `marketing_route` is `auto`. Left out where the number is not known.
+   */
+  @ApiPropertyOptional({ enum: ENDPOINTS, example: 'messages' })
+  endpoint?: Endpoint;
 
   @ApiProperty({ type: CheckedQueue })
   queue!: CheckedQueue;

@@ -1,6 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
-import { cursorOf, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { FAILURE_CATEGORIES, type FailureCategory } from '../../../common/failure-category.js';
+import { cursorOf, OptionalTime, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.query.js';
 import type { JournalQuery } from '../journal/journal-page.js';
 import { TAG, TAG_MEANING } from '../message/tag.js';
@@ -31,6 +32,20 @@ export class ListMessagesQuery extends PageQuery {
   @IsOptional()
   @IsIn(FILTER_STATUSES)
   status?: MessageStatus;
+
+  /** Messages that failed for this reason, or whose outcome is unknown for it. */
+  @ApiPropertyOptional({ enum: FAILURE_CATEGORIES })
+  @IsOptional()
+  @IsIn(FAILURE_CATEGORIES)
+  failure_category?: FailureCategory;
+
+  /** Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
+  @OptionalTime('since')
+  since?: string;
+
+  /** Messages that were made before this time. */
+  @OptionalTime('until')
+  until?: string;
 
   /** Your own id, as sent. */
   @ApiPropertyOptional({ maxLength: 200 })
@@ -69,6 +84,9 @@ export function filterOf(query: ListMessagesQuery): JournalFilter {
     status: query.status,
     clientMessageId: query.client_message_id,
     tag: query.tag,
+    failureCategory: query.failure_category,
+    since: query.since === undefined ? undefined : new Date(query.since),
+    until: query.until === undefined ? undefined : new Date(query.until),
     from: query.from?.replace('+', ''),
     to: query.to?.replace('+', ''),
     recipient: query.recipient,

@@ -13,6 +13,12 @@ export interface JournalQuery extends Partial<ListCursor> {
   conversationId?: string | undefined;
   clientMessageId?: string | undefined;
   tag?: string | undefined;
+  /** Of what failed, or has an unknown outcome. */
+  failureCategory?: string | undefined;
+  /** Made then or later. */
+  since?: Date | undefined;
+  /** Made before. */
+  until?: Date | undefined;
   /** Digits: of the sender, one of our numbers or a contact's. */
   from?: string | undefined;
   /** Digits. */
@@ -54,9 +60,15 @@ type List = (relation: string, id: string, conditions: readonly string[], column
  */
 export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const { direction, status, clientMessageId, to, from, connectionId } = query;
-  const inbound = direction !== 'outbound' && to === undefined && (status === undefined || status === 'received');
+  const { failureCategory } = query;
+  const inbound =
+    direction !== 'outbound' &&
+    to === undefined &&
+    failureCategory === undefined &&
+    (status === undefined || status === 'received');
   const outbound = direction !== 'inbound' && status !== 'received';
   if (contacts?.length === 0 || (!inbound && !outbound)) return null;
+  if (failureCategory !== undefined && failingStates(query).length === 0) return null;
   const list = listWithin(query, bind);
   if (leadsToMessage(query, contacts)) {
     const found = ['m.organization_id = $1', ...ofMessage(query, bind)];
@@ -65,6 +77,10 @@ export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | 
     if (contacts !== null) found.push(`m.conversation_id = any(${bind(contacts.map(({ id }) => id))}::uuid[])`);
     if (!inbound || !outbound) found.push(`m.direction = '${inbound ? 'inbound' : 'outbound'}'`);
     if (status !== undefined && status !== 'received') found.push(inStatus(status, bind));
+    if (failureCategory !== undefined) {
+      const category = `s.failure_category = ${bind(failureCategory)}`;
+      found.push(`exists (select from message_state s where s.message_id = m.id and ${category})`);
+    }
     return `${list('message m', 'm.id', found, 'm.*')} as m`;
   }
   if (inbound && outbound && connectionId === undefined && contacts === null && from === undefined) {
@@ -88,6 +104,10 @@ function inboundList({ connectionId, from }: JournalQuery, contacts: Contacts, l
 
 function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind: Bind): string {
   const { connectionId, status, from, to } = query;
+  if (status === undefined && query.failureCategory !== undefined) {
+    const lists = failingStates(query).map((state) => outboundList({ ...query, status: state }, contacts, list, bind));
+    return lists.join(' union all ');
+  }
   const rest = ofMessage(query, bind);
   const ofItsMessage = (id: string): string[] =>
     rest.length === 0 ? [] : [`(select ${rest.join(' and ')} from message m where m.id = ${id})`];
@@ -97,6 +117,7 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
     return each(list('message m', 'm.id', [ofKey('m', contacts), `m.direction = 'outbound'`, ...rest]));
   if (!isInQueue(status)) {
     const conditions = [ofKey('s', contacts), `s.status = ${bind(status)}`, ...ofItsMessage('s.message_id')];
+    if (query.failureCategory !== undefined) conditions.push(`s.failure_category = ${bind(query.failureCategory)}`);
     return each(list('message_state s', 's.message_id', conditions));
   }
   const conditions = [ofKey('q', contacts), ...ofItsMessage('q.message_id')];
@@ -112,6 +133,11 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   // Few of very many are of one recipient.
   const scheduled = [...conditions, to === undefined && contacts === null ? BY_TIME : BY_RECIPIENT];
   return `${each(waiting)} union all ${each(list('message_schedule q', 'q.message_id', scheduled))}`;
+}
+
+/** States in which a message has a failure category, of those that the query asks for. */
+function failingStates({ status }: JournalQuery): ('failed' | 'outcome_unknown')[] {
+  return (['failed', 'outcome_unknown'] as const).filter((state) => status === undefined || status === state);
 }
 
 type Contacts = readonly NamedContact[] | null;
@@ -163,10 +189,16 @@ export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[]
       status,
       direction,
       connectionId,
+      query.failureCategory,
       contacts,
     ];
     if (others.every((filter) => filter === undefined || filter === null)) return null;
     lists.push(list('message m', 'm.id', indexed(query, bind)));
+  } else if (query.failureCategory !== undefined) {
+    for (const state of direction === 'inbound' ? [] : failingStates(query)) {
+      const wider = { organizationId, connectionId, status: state, before, beforeId, limit } as JournalQuery;
+      lists.push(outboundList(wider, contacts, list, bind));
+    }
   } else if (contacts !== null && (to !== undefined || from !== undefined)) {
     const wider = { organizationId, connectionId, direction, status, before, beforeId, limit } as JournalQuery;
     if (direction !== 'outbound' && to === undefined && (status === undefined || status === 'received'))
@@ -227,8 +259,13 @@ function inStatus(status: MessageStatus, bind: Bind): string {
 }
 
 /** Makes lists of the page's bounds and length, newest first. */
-function listWithin({ before = null, beforeId = null, downTo }: JournalQuery, bind: Bind, length = 'limit $2'): List {
+function listWithin(
+  { before = null, beforeId = null, downTo, since, until }: JournalQuery,
+  bind: Bind,
+  length = 'limit $2',
+): List {
   const end = downTo === undefined ? null : `(${bind(downTo.createdAt)}, ${bind(downTo.id)})`;
+  const times = { since: since === undefined ? null : bind(since), until: until === undefined ? null : bind(until) };
   const [time, id] = [before === null ? '' : bind(before), beforeId === null ? '' : bind(beforeId)];
   return (relation, idColumn, conditions, columns = `${idColumn} as id, ${idColumn.slice(0, 1)}.created_at`) => {
     const createdAt = `${idColumn.slice(0, 1)}.created_at`;
@@ -236,6 +273,8 @@ function listWithin({ before = null, beforeId = null, downTo }: JournalQuery, bi
       before === null
         ? []
         : [beforeId === null ? `${createdAt} < ${time}` : `(${createdAt}, ${idColumn}) < (${time}, ${id})`];
+    if (times.since !== null) bounds.push(`${createdAt} >= ${times.since}`);
+    if (times.until !== null) bounds.push(`${createdAt} < ${times.until}`);
     if (end !== null) bounds.push(`(${createdAt}, ${idColumn}) >= ${end}`);
     return `(select ${columns} from ${relation}
       where ${[...conditions, ...bounds].join(' and ')} order by ${createdAt} desc, ${idColumn} desc ${length})`;

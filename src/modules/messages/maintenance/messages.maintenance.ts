@@ -73,7 +73,7 @@ export class MessagesMaintenance implements OnModuleInit {
       ['attempts', 'attempts', attemptDays],
     ] as const) {
       const clear = (before: Date, limit: number) => this.repository.remove(what, before, limit);
-      this.retention.add({ name, days, clear });
+      this.retention.add({ name, days, isCounted: what === 'contents', clear });
     }
   }
 

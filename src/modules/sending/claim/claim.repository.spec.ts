@@ -366,6 +366,54 @@ describe('claiming behind recipients that are not to be served', () => {
   });
 });
 
+describe('the next attempt within a lease', () => {
+  const refusedOf = (claimed: ClaimedMessage) =>
+    outcome(claimed, {
+      status: 'queued',
+      attemptStatus: 'deferred',
+      metaMessageId: null,
+      httpStatus: 400,
+      platformCode: 131063,
+      category: 'account_restricted',
+    });
+
+  it('closes the attempt before it, keeps lease and tries, and may be asked for twice', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [claimed] = await claim(lane);
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    const { lease_until: lease } = await rowOf(id);
+    const next = newId();
+    for (let n = 0; n < 2; n++) expect(await outcomes.openNext(refusedOf(claimed), next)).toBe(true);
+    expect(await rowOf(id)).toMatchObject({
+      status: 'processing',
+      attempt_count: 2,
+      tries: 0,
+      current_attempt_id: next,
+      lease_until: lease,
+    });
+    expect(await attemptsOf(id)).toMatchObject([
+      { id: claimed.attemptId, number: 1, status: 'deferred', platform_code: 131063 },
+      { id: next, number: 2, status: 'started' },
+    ]);
+    expect(await claim(lane)).toEqual([]);
+    expect(await outcomes.record(outcome({ ...claimed, attemptId: next }))).toBe(true);
+    expect(await rowOf(id)).toMatchObject({ status: 'accepted', attempt_count: 2 });
+  });
+
+  it('is not opened once the lease has run out', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [claimed] = await claim(lane);
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    await runOut(id);
+    expect(await outcomes.openNext(refusedOf(claimed), newId())).toBe(false);
+    // Nothing was sent, so that it waits again.
+    await outcomes.record(refusedOf(claimed));
+    expect(await rowOf(id)).toMatchObject({ status: 'queued', attempt_count: 1 });
+  });
+});
+
 describe('outcomes', () => {
   it('are fenced by the attempt, and close it all the same', async () => {
     const lane = newId();

@@ -35,6 +35,11 @@ export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRec
   }
 }
 
+/** Of an attempt after which the message goes by the other endpoint at once: it does not count as a try. */
+export function refusedByEndpoint(task: ClaimedMessage, outcome: NotAcceptedOutcome): OutcomeRecord {
+  return recordOf(task, { ...outcome, kind: 'lane_paused' });
+}
+
 /** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
 export function putBack({ id: messageId, attemptId, tries = 0 }: AttemptOf, delayMs = 0): OutcomeRecord {
   return { attemptId, messageId, status: 'queued', attemptStatus: 'deferred', delayMs, tries };

@@ -40,7 +40,7 @@ export class OutcomeRepository {
   private readonly batches: GroupCommit<OutcomeRecord, boolean>;
 
   constructor(
-    database: Database,
+    private readonly database: Database,
     private readonly config: Config,
   ) {
     this.batches = new GroupCommit(database, {
@@ -62,6 +62,17 @@ export class OutcomeRepository {
    */
   record(record: OutcomeRecord): Promise<boolean> {
     return this.batches.submit(record, true);
+  }
+
+  /**
+   * Closes an attempt that the platform has refused for its endpoint, and opens the next one within the same lease. May be
+   * repeated. Resolves with false where the message is not on the wire with this attempt any more: it must not be sent.
+   */
+  async openNext(refused: OutcomeRecord, nextAttemptId: string): Promise<boolean> {
+    const rows = await this.database.byIndex(() =>
+      this.database.query(OPEN_NEXT, [JSON.stringify([refused]), nextAttemptId]),
+    );
+    return rows.length > 0;
   }
 
   idle(): Promise<void> {
@@ -145,6 +156,33 @@ with ${OUTCOME}, picked as materialized (
   ${CLOSE_KNOWN_ATTEMPT}
 ), ${insertStatusEvents('moved')}
 select attempt_id, true as decided from gone union all select "attemptId", true from back`,
+};
+
+/** Of a refused attempt (as `RECORD` has it) and $2 the next attempt's id: one that it finds already was opened before. */
+const OPEN_NEXT: Prepared = {
+  name: 'message_next_attempt',
+  text: `
+with ${OUTCOME}, picked as materialized (
+  select q.ctid as row_ctid, q.claimed_at, q.attempt_number, q.organization_id from message_queue q
+  where q.message_id = (select "messageId" from outcome) and q.attempt_id = (select "attemptId" from outcome)
+    and q.lease_until > clock_timestamp() and ${ON_THE_WIRE}
+  for no key update of q
+), opened as (
+  update message_queue q set attempt_id = $2::uuid, attempt_number = q.attempt_number + 1,
+    claimed_at = greatest(clock_timestamp(), q.claimed_at)
+  from picked where q.ctid = picked.row_ctid
+  returning q.message_id
+), history as (
+  insert into message_attempt (${ATTEMPT_COLUMNS})
+  select o."attemptId", picked.organization_id, o."messageId", picked.attempt_number, o."attemptStatus", picked.claimed_at,
+    greatest(clock_timestamp(), picked.claimed_at), o."httpStatus", o."platformCode", o."platformMessage", o.category,
+    null, o."traceId"
+  from picked cross join outcome o
+  ${CLOSE_KNOWN_ATTEMPT}
+)
+select message_id from opened
+union all
+select q.message_id from message_queue q where q.message_id = (select "messageId" from outcome) and q.attempt_id = $2::uuid`,
 };
 
 /** SQL: what a report has said of the attempt before its own answer was recorded stays. */

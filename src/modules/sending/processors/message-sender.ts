@@ -1,5 +1,6 @@
 import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
+import { newId } from '../../../common/ids.js';
 import { retry } from '../../../common/retry.js';
 import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
@@ -9,12 +10,17 @@ import { Config } from '../../../infrastructure/config/config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { CloudApiClient, type SendMessageInput } from '../../../infrastructure/whatsapp/cloud-api-client.js';
-import { PAYMENT_MISSING } from '../../../infrastructure/whatsapp/graph-error.js';
+import {
+  MARKETING_UNUSABLE,
+  otherEndpoint,
+  PAYMENT_MISSING,
+  type Endpoint,
+} from '../../../infrastructure/whatsapp/graph-error.js';
 import { buildMessageBody, isSendableType, type SendableType } from '../../../infrastructure/whatsapp/message-body.js';
 import type { AcceptedOutcome, NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
-import { canSend, type SendingConnection } from '../../connections/connections.types.js';
+import { canSend, endpointOf, type SendingConnection } from '../../connections/connections.types.js';
 import { OptOutsService } from '../../opt-outs/opt-outs.service.js';
 import { OPTED_OUT_CODE } from '../../opt-outs/opt-outs.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
@@ -22,7 +28,7 @@ import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../../messages/message/file-references.js';
-import { putBack, recordOf, refusal } from '../outcome/outcome-record.js';
+import { putBack, recordOf, refusal, refusedByEndpoint } from '../outcome/outcome-record.js';
 import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from '../outcome/outcome.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
@@ -168,7 +174,7 @@ export class MessageSender implements QueueKind<SendTask> {
     if (type === 'reaction' && contextMessageId === null) {
       return refusal('invalid_content', 'The message to react to has no id at the platform.');
     }
-    if (ownFilesIn(type, content).length === 0) return this.post(task, type, connection, content, span);
+    if (ownFilesIn(type, content).length === 0) return this.dispatch(task, type, connection, content, span);
     return this.sendWithFiles(task, type, connection, span);
   }
 
@@ -187,11 +193,76 @@ export class MessageSender implements QueueKind<SendTask> {
       if (exchanged.kind === 'later') return exchanged;
       if (exchanged.kind === 'refused') return exchanged.outcome;
       if (this.stopping) return { kind: 'later', delayMs: 0 };
-      const outcome = await this.post(task, type, connection, exchanged.content, span);
-      if (outcome.kind === 'accepted' || !this.files.isRefused(outcome, exchanged.ids)) return outcome;
+      const outcome = await this.dispatch(task, type, connection, exchanged.content, span);
+      if (outcome.kind === 'later' || outcome.kind === 'accepted' || !this.files.isRefused(outcome, exchanged.ids))
+        return outcome;
       await this.files.forget(connection, exchanged.ids);
       if (round === 2) return { ...outcome, category: 'media_error' };
     }
+  }
+
+  private dispatch(
+    task: SendTask,
+    type: SendableType,
+    connection: SendingConnection,
+    content: Record<string, unknown>,
+    span: Span | undefined,
+  ): Promise<SendOutcome | Later> {
+    return type === 'template'
+      ? this.postTemplate(task, connection, content, span)
+      : this.post(task, type, connection, content, span, 'messages');
+  }
+
+  /**
+   * A template goes by the endpoint that its latest category asks for. Where the platform knows better it says so, and has
+   * sent nothing: the message goes by the other endpoint within the same lease, once, as an attempt of its own.
+   */
+  private async postTemplate(
+    task: SendTask,
+    connection: SendingConnection,
+    content: Record<string, unknown>,
+    span: Span | undefined,
+  ): Promise<SendOutcome | Later> {
+    const endpoint = await this.endpointFor(connection, content);
+    if (endpoint === null || this.stopping) return { kind: 'later', delayMs: endpoint === null ? 1_000 : 0 };
+    const outcome = await this.post(task, 'template', connection, content, span, endpoint);
+    if (outcome.kind !== 'rejected') return outcome;
+    if (outcome.platformCode === MARKETING_UNUSABLE) await this.logErrors(this.connections.askSoon(connection.id));
+    const other = otherEndpoint(endpoint, outcome.platformCode);
+    if (other === null || connection.marketingRoute === 'messages') return outcome;
+    // The category, or what the account may do, is not as we know it.
+    await this.logErrors(Promise.all([this.templates.suspect(connection), this.connections.askSoon(connection.id)]));
+    if (this.stopping || !(await this.openNext(task, outcome))) return { kind: 'later', delayMs: 0 };
+    this.counters.increment('sends_rerouted');
+    return this.post(task, 'template', connection, content, span, other);
+  }
+
+  /** Null where the category could not be read. */
+  private async endpointFor(connection: SendingConnection, content: Record<string, unknown>): Promise<Endpoint | null> {
+    const { name, language } = content as { name: string; language: { code: string } };
+    try {
+      return endpointOf(connection, await this.templates.categoryOf(connection, name, language.code));
+    } catch (error) {
+      this.logger.warn(`connection ${connection.id}: a template's category could not be read: ${describeError(error)}`);
+      return null;
+    }
+  }
+
+  /** Gives the message its next attempt. False where that could not be stored in time: nothing may be sent then. */
+  private async openNext({ message, times }: SendTask, outcome: NotAcceptedOutcome): Promise<boolean> {
+    const attemptId = newId();
+    const refused = refusedByEndpoint(message, outcome);
+    const onFailure = () => this.counters.increment('outcome_record_failed');
+    const forMs = times.notAfter - performance.now();
+    try {
+      if (!(await retry(() => this.outcomes.openNext(refused, attemptId), { forMs, onFailure }))) return false;
+    } catch (error) {
+      this.logger.warn(`message ${message.id}: its next attempt could not be stored: ${describeError(error)}`);
+      return false;
+    }
+    message.attemptId = attemptId;
+    message.attemptNumber++;
+    return true;
   }
 
   /** @param span of the send, where it is recorded. */
@@ -201,6 +272,7 @@ export class MessageSender implements QueueKind<SendTask> {
     connection: SendingConnection,
     content: Record<string, unknown>,
     span: Span | undefined,
+    endpoint: Endpoint,
   ): Promise<SendOutcome> {
     const body = buildMessageBody({
       to: message.recipient,
@@ -211,14 +283,18 @@ export class MessageSender implements QueueKind<SendTask> {
       callbackData: `${message.id}.${message.attemptId}`,
     });
     const { phoneNumberId, token } = connection;
-    const input = { phoneNumberId, token, body, notAfter: times.notAfter };
+    const input = { phoneNumberId, endpoint, token, body, notAfter: times.notAfter };
     return span === undefined ? this.client.sendMessage(input) : this.traced(input, span);
   }
 
   private async traced(input: SendMessageInput, span: Span): Promise<SendOutcome> {
     const { hostname } = new URL(this.config.whatsapp.apiUrl ?? '');
     const attributes = { 'http.request.method': 'POST', 'server.address': hostname };
-    const call = this.tracing.start('POST /messages', { kind: 'client', parent: span, attributes });
+    const call = this.tracing.start(`POST /${input.endpoint ?? 'messages'}`, {
+      kind: 'client',
+      parent: span,
+      attributes,
+    });
     const outcome = await this.client.sendMessage(input);
     call?.setAttribute('herald.outcome', outcome.kind);
     const failure = outcome.kind === 'accepted' ? null : outcome.category;

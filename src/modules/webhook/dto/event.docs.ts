@@ -227,6 +227,8 @@ const ATTRIBUTES = {
   quality_rating: is(nullable(text), 'YELLOW'),
   messaging_limit: is(nullable(text), 'TIER_2K'),
   throughput_per_second: is({ type: 'integer' }, 80),
+  marketing_route: is(oneOf(['auto', 'messages']), 'auto'),
+  marketing_status: is(nullable(text), 'ONBOARDED'),
   service_charged_since: is(nullable(time), null, 'When the free service messages of a month were used up last.'),
   timezone: is(nullable(text), 'Europe/Berlin'),
 };

@@ -1,0 +1,97 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What was sent and received, counted by time, and the prices that the operator gave. */
+export class Usage1771300000000 implements MigrationInterface {
+  name = 'Usage1771300000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(UP);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(DOWN);
+  }
+}
+
+const UP = `
+-- Messages by the time of their submission. span: "slot" is a quarter of an hour, which every time zone is made of; "day"
+-- is a UTC day, the sum of its slots. Rows of an hour are replaced together: see usage_hour.
+-- billable, pricing_type, failure_category: as of the messages; what an answer shows of them is summed up from them.
+-- d0 to d15: delivered messages by the time from accepted to delivered; the bounds are in usage.types.ts.
+create table usage_count (
+  organization_id uuid not null references organization (id),
+  span text not null check (span in ('slot', 'day')),
+  start timestamptz not null,
+  connection_id uuid not null,
+  submitted integer not null,
+  accepted integer not null,
+  sent integer not null,
+  delivered integer not null,
+  read integer not null,
+  failed integer not null,
+  outcome_unknown integer not null,
+  received integer not null,
+  d0 integer not null, d1 integer not null, d2 integer not null, d3 integer not null,
+  d4 integer not null, d5 integer not null, d6 integer not null, d7 integer not null,
+  d8 integer not null, d9 integer not null, d10 integer not null, d11 integer not null,
+  d12 integer not null, d13 integer not null, d14 integer not null, d15 integer not null,
+  billable boolean,
+  type text not null,
+  source text not null,
+  country text,
+  category text,
+  template text,
+  pricing_type text,
+  failure_category text
+);
+create index usage_count_workspace on usage_count (organization_id, span, start);
+create index usage_count_start on usage_count (span, start);
+
+-- One-time codes by the quarter of an hour of their request.
+create table usage_codes (
+  organization_id uuid not null references organization (id),
+  project_id uuid not null,
+  start timestamptz not null,
+  country text,
+  requested integer not null,
+  sent integer not null,
+  delivered integer not null,
+  verified integer not null,
+  expired integer not null,
+  failed integer not null
+);
+create index usage_codes_project on usage_codes (project_id, start);
+create index usage_codes_start on usage_codes (start);
+
+-- One row an hour. Whoever counts an hour locks "usage_lock" first: two at once would make a day of what neither sees whole.
+-- next_at: when it is counted again; null: never.
+create table usage_hour (
+  hour timestamptz primary key,
+  counted_at timestamptz,
+  next_at timestamptz
+) with (fillfactor = 70);
+create index usage_hour_next on usage_hour (next_at) where next_at is not null;
+create table usage_lock (
+  single boolean primary key default true check (single)
+);
+insert into usage_lock default values;
+
+-- What a billable message costs, as the operator read it in the platform's list. countries: ISO 3166 alpha-2; "*": all
+-- others. tier_from: the price holds from this message of a month on. Replaced as a whole.
+create table usage_rate (
+  countries text[] not null check (cardinality(countries) > 0),
+  category text not null,
+  tier_from integer not null check (tier_from >= 1),
+  price numeric(14, 6) not null check (price >= 0),
+  currency text not null check (currency ~ '^[A-Z]{3}$'),
+  valid_from date not null
+);
+`;
+
+const DOWN = `
+drop table usage_rate;
+drop table usage_lock;
+drop table usage_hour;
+drop table usage_codes;
+drop table usage_count;
+`;

@@ -1,0 +1,132 @@
+import type { Interval } from './usage.types.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** A run of rows of one span that belong to one interval. */
+export interface Piece {
+  /** Which interval. */
+  bucket: number;
+  span: 'slot' | 'day';
+  from: Date;
+  to: Date;
+}
+
+export interface Bucket {
+  start: Date;
+  /** As the answer shows it, with the zone's offset. */
+  label: string;
+}
+
+interface Local {
+  year: number;
+  month: number;
+  day: number;
+  hour: number;
+  minute: number;
+}
+
+/** The calendar of a time zone, by the time zone data of Node. */
+export class TimeZone {
+  private readonly format: Intl.DateTimeFormat;
+
+  static exists(name: string): boolean {
+    try {
+      return new TimeZone(name).name !== '';
+    } catch {
+      return false;
+    }
+  }
+
+  /** @throws RangeError where there is no such time zone. */
+  constructor(readonly name: string) {
+    this.format = new Intl.DateTimeFormat('en-US', {
+      timeZone: name,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    });
+  }
+
+  offsetAt(time: number): number {
+    const { year, month, day, hour, minute } = this.local(time);
+    const minuteOf = Math.floor(time / 60_000) * 60_000;
+    return Date.UTC(year, month - 1, day, hour, minute) - minuteOf;
+  }
+
+  local(time: number): Local {
+    const parts = Object.fromEntries(this.format.formatToParts(time).map(({ type, value }) => [type, Number(value)]));
+    const { year = 0, month = 0, day = 0, hour = 0, minute = 0 } = parts as unknown as Partial<Local>;
+    return { year, month, day, hour, minute };
+  }
+
+  /** The moment at which the local day begins; where that midnight is skipped, the first moment after it. */
+  midnight(year: number, month: number, day: number): number {
+    const local = Date.UTC(year, month - 1, day);
+    const offsets = [this.offsetAt(local - DAY), this.offsetAt(local + DAY)];
+    const times = offsets.map((offset) => local - offset).filter((time) => this.offsetAt(time) === local - time);
+    return times.length > 0 ? Math.min(...times) : local - Math.min(...offsets);
+  }
+
+  label(time: number): string {
+    const offset = this.offsetAt(time);
+    if (offset === 0) return new Date(time).toISOString();
+    const minutes = Math.abs(offset) / 60_000;
+    const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+    const text = new Date(time + offset).toISOString().slice(0, -1);
+    return `${text}${offset < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
+  }
+}
+
+/** The start of the interval that a time is in. */
+function startOf(time: number, interval: Interval, calendar: TimeZone): number {
+  if (interval === 'hour') {
+    const offset = calendar.offsetAt(time);
+    return Math.floor((time + offset) / HOUR) * HOUR - offset;
+  }
+  const { year, month, day } = calendar.local(time);
+  return calendar.midnight(year, month, interval === 'day' ? day : 1);
+}
+
+function next(start: number, interval: Interval, calendar: TimeZone): number {
+  if (interval === 'hour') return start + HOUR;
+  const { year, month, day } = calendar.local(start);
+  return interval === 'day' ? calendar.midnight(year, month, day + 1) : calendar.midnight(year, month + 1, 1);
+}
+
+/**
+ * The intervals that a range touches, and the rows that make them: whole UTC days where an interval has them, quarters of
+ * an hour at its ends. The range is cut to quarters of an hour.
+ */
+export function divide(
+  { since, until, interval }: { since: Date; until: Date; interval: Interval },
+  calendar: TimeZone,
+): { buckets: Bucket[]; pieces: Piece[] } {
+  const buckets: Bucket[] = [];
+  const pieces: Piece[] = [];
+  let start = startOf(since.getTime(), interval, calendar);
+  while (start < until.getTime()) {
+    const end = next(start, interval, calendar);
+    const from = Math.max(start, since.getTime());
+    const to = Math.min(end, until.getTime());
+    const bucket = buckets.push({ start: new Date(start), label: calendar.label(start) }) - 1;
+    const add = (span: Piece['span'], a: number, b: number): void => {
+      if (a < b) pieces.push({ bucket, span, from: new Date(a), to: new Date(b) });
+    };
+    const firstDay = Math.ceil(from / DAY) * DAY;
+    const lastDay = Math.floor(to / DAY) * DAY;
+    if (firstDay < lastDay) {
+      add('slot', from, firstDay);
+      add('day', firstDay, lastDay);
+      add('slot', lastDay, to);
+    } else add('slot', from, to);
+    start = end;
+  }
+  return { buckets, pieces };
+}

@@ -1,0 +1,134 @@
+import type { BilledRow, Volume } from './usage.repository.js';
+import type { Cost, Rate } from './usage.types.js';
+
+/** Amounts are whole millionths, so that no sum is rounded. */
+const SCALE = 6;
+const HEADER = ['countries', 'category', 'tier_from', 'price', 'currency', 'valid_from'];
+const MAX_RATES = 20_000;
+
+/**
+ * Reads the operator's file: comma-separated, one price a line, with a header.
+ *
+ * @throws Error that names the line.
+ */
+export function readRates(text: string): Rate[] {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const rates: Rate[] = [];
+  const seen = new Set<string>();
+  if (lines[0]?.trim().toLowerCase().replaceAll(' ', '') !== HEADER.join(',')) {
+    throw new Error(`the first line must be ${HEADER.join(',')}`);
+  }
+  for (const [index, line] of lines.entries()) {
+    if (index === 0 || line.trim() === '' || line.startsWith('#')) continue;
+    const fail = (why: string): never => {
+      throw new Error(`line ${index + 1}: ${why}`);
+    };
+    const [countries = '', category = '', tier = '', price = '', currency = '', validFrom = '', ...rest] = line
+      .split(',')
+      .map((field) => field.trim());
+    if (rest.length > 0) fail(`six fields are expected: ${HEADER.join(',')}`);
+    const names = countries.toUpperCase().split(/\s+/);
+    if (!names.every((name) => /^(?:[A-Z]{2}|\*)$/.test(name))) fail('countries are codes such as DE or US CA, or *');
+    if (!/^[a-z_]{1,40}$/.test(category)) fail('category is a word such as marketing');
+    if (!/^[1-9]\d{0,8}$/.test(tier)) fail('tier_from is a whole number; 1 where there are no tiers');
+    if (!/^\d{1,8}(?:\.\d{1,6})?$/.test(price)) fail('price is a decimal such as 0.1131, with at most six places');
+    if (!/^[A-Z]{3}$/.test(currency)) fail('currency is a code such as EUR');
+    if (!/^\d{4}-(?:0[1-9]|1[0-2])-01$/.test(validFrom))
+      fail('valid_from is the first day of a month, such as 2026-10-01');
+    for (const name of names) {
+      const key = [name, category, tier, validFrom].join(' ');
+      if (seen.has(key))
+        fail(`a second price of ${category} for ${name} from message ${tier} on, from ${validFrom} on`);
+      seen.add(key);
+    }
+    rates.push({ countries: names, category, tierFrom: Number(tier), price, currency, validFrom });
+    if (rates.length > MAX_RATES) fail(`at most ${MAX_RATES} prices`);
+  }
+  if (rates.length === 0) throw new Error('the file has no prices');
+  if (new Set(rates.map(({ currency }) => currency)).size > 1) throw new Error('all prices must have one currency');
+  return rates;
+}
+
+interface Tier {
+  from: number;
+  price: bigint;
+}
+
+/** What a market paid in a month: the price of all tiers that the account's messages reach, by message. */
+export class Prices {
+  readonly currency: string | null;
+  private readonly byCategory = new Map<string, Rate[]>();
+  private readonly reached = new Map<string, number>();
+  private readonly known = new Map<string, Tier[] | null>();
+
+  /** @param volumes of the accounts and months that are asked for. */
+  constructor(rates: readonly Rate[], volumes: readonly Volume[]) {
+    this.currency = rates[0]?.currency ?? null;
+    for (const rate of rates) this.byCategory.set(rate.category, [...(this.byCategory.get(rate.category) ?? []), rate]);
+    for (const { account, month, country, category, messages } of volumes) {
+      const key = this.marketOf(account, month, country, category);
+      this.reached.set(key, (this.reached.get(key) ?? 0) + messages);
+    }
+  }
+
+  /** Millionths of the currency; null: there is no price. */
+  costOf({ account, month, country, billedCategory, messages }: BilledRow): bigint | null {
+    const tiers = this.tiersOf(month, country, billedCategory);
+    if (tiers === null) return null;
+    const count = BigInt(messages);
+    const [first] = tiers;
+    if (first === undefined) return null;
+    if (tiers.length === 1) return first.price * count;
+    const market = this.marketOf(account ?? '', month, country, billedCategory);
+    const all = BigInt(Math.max(this.reached.get(market) ?? 0, messages));
+    let total = 0n;
+    for (const [index, { from, price }] of tiers.entries()) {
+      const next = tiers[index + 1]?.from;
+      const until = next === undefined || BigInt(next - 1) > all ? all : BigInt(next - 1);
+      const within = until - BigInt(from - 1);
+      if (within > 0n) total += within * price;
+    }
+    return all === 0n ? 0n : (total * count + all / 2n) / all;
+  }
+
+  static costText(currency: string, millionths: bigint): Cost {
+    const digits = millionths.toString().padStart(SCALE + 1, '0');
+    const fraction = digits.slice(-SCALE).replace(/0{1,4}$/, '');
+    return { currency, amount: `${digits.slice(0, -SCALE)}.${fraction}` };
+  }
+
+  /** Countries of one price share its tiers. */
+  private marketOf(account: string, month: string, country: string | null, category: string | null): string {
+    return [account, month, category, this.rateOf(month, country, category)?.countries.join(' ') ?? country].join('/');
+  }
+
+  private rateOf(month: string, country: string | null, category: string | null): Rate | null {
+    const rates = (this.byCategory.get(category ?? '') ?? []).filter(({ validFrom }) => validFrom.slice(0, 7) <= month);
+    const newest = (name: string): Rate | undefined => rates.findLast(({ countries }) => countries.includes(name)); // sorted by valid_from
+    return (country === null ? undefined : newest(country)) ?? newest('*') ?? null;
+  }
+
+  private tiersOf(month: string, country: string | null, category: string | null): Tier[] | null {
+    const key = `${month}/${country}/${category}`;
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    const rate = this.rateOf(month, country, category);
+    const tiers =
+      rate === null
+        ? null
+        : (this.byCategory.get(rate.category) ?? [])
+            .filter(
+              ({ validFrom, countries }) =>
+                validFrom === rate.validFrom && countries.join(' ') === rate.countries.join(' '),
+            )
+            .map(({ tierFrom, price }) => ({ from: tierFrom, price: millionthsOf(price) }))
+            .sort((a, b) => a.from - b.from);
+    this.known.set(key, tiers);
+    return tiers;
+  }
+}
+
+function millionthsOf(decimal: string): bigint {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return BigInt(whole) * 10n ** BigInt(SCALE) + BigInt(fraction.padEnd(SCALE, '0').slice(0, SCALE));
+}

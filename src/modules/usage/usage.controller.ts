@@ -1,0 +1,51 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { FIRST_ID } from '../../common/ids.js';
+import { ApiErrors } from '../../infrastructure/http/api-description.js';
+import { RequireScope } from '../../infrastructure/http/route-policy.js';
+import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { CodeUsageResponse, PeriodQuery, periodOf, questionOf, UsageQuery, UsageResponse } from './dto/usage.dto.js';
+import { UsageService } from './usage.service.js';
+
+@ApiTags('Usage')
+@Controller('usage')
+export class UsageController {
+  constructor(private readonly usage: UsageService) {}
+
+  /**
+   * Count messages by time
+   *
+   * @remarks How many messages were sent and received, how far they came, how long they took, and what they cost. A message
+   * counts in the interval of its submission, whatever happens later. States are cumulative: a read message is also
+   * accepted, sent and delivered.
+   *
+   * Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago. They are kept for 25
+   * months. `cost` is estimated from the operator's prices, and null where there are none.
+   *
+   * The whole answer has at most 10,000 rows.
+   */
+  @Get()
+  @RequireScope('messages:read')
+  @ApiOkResponse({ type: UsageResponse, description: 'The figures.' })
+  @ApiErrors('USAGE_TOO_LARGE')
+  async messages(@CurrentCaller() caller: Caller, @Query() query: UsageQuery): Promise<UsageResponse> {
+    return UsageResponse.of(await this.usage.messages(questionOf(caller.organizationId, query)));
+  }
+
+  /**
+   * Count one-time codes by time and country
+   *
+   * @remarks Of the key's OTP project: how many codes were requested, sent, delivered and verified, and how many expired or
+   * failed. A code counts in the interval of its request.
+   */
+  @Get('codes')
+  @RequireScope('otp:read')
+  @ApiOkResponse({ type: CodeUsageResponse, description: 'The figures.' })
+  @ApiErrors('USAGE_TOO_LARGE')
+  async codes(@CurrentCaller() caller: Caller, @Query() query: PeriodQuery): Promise<CodeUsageResponse> {
+    // Every key with the scope has a project.
+    const project = caller.otpProject?.id ?? FIRST_ID;
+    const { rows, totals, asOf } = await this.usage.codes(project, periodOf(caller.organizationId, query));
+    return { data: rows, totals, as_of: asOf?.toISOString() ?? null };
+  }
+}

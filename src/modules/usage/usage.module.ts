@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { UsageController } from './usage.controller.js';
+import { UsageRepository } from './usage.repository.js';
+import { UsageService } from './usage.service.js';
+
+/** What was sent and received, how well, and what it cost. */
+@Module({
+  controllers: [UsageController],
+  providers: [UsageService, UsageRepository],
+  exports: [UsageService],
+})
+export class UsageModule {}

@@ -1,0 +1,175 @@
+import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
+import { insertMessage, type MessageSpec } from '../../../test/support/message-factory.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { divide, TimeZone } from './periods.js';
+import { type SummedRow, UsageRepository } from './usage.repository.js';
+import type { Group, Interval } from './usage.types.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const FOREVER = { contents: 0, codes: 0 };
+
+let opened: OpenTestDatabase;
+let repository: UsageRepository;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+});
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  for (const table of ['usage_count', 'usage_codes', 'usage_hour', 'message', 'message_state', 'message_content']) {
+    await opened.database.execute(`delete from ${table}`);
+  }
+  const factories = new Factories(opened.database);
+  const workspace = await factories.workspace();
+  connection = await factories.connection({ organizationId: workspace.id });
+  repository = new UsageRepository(opened.database);
+});
+
+const insert = (spec: Partial<MessageSpec>): Promise<{ id: string }> =>
+  insertMessage(opened.database, { connection, status: 'delivered', ...spec });
+
+async function countAll(kept = FOREVER, of = repository): Promise<void> {
+  await of.addHours();
+  while (await of.countDue(kept));
+}
+
+const again = (): Promise<number> =>
+  opened.database.execute('update usage_hour set next_at = clock_timestamp() where true');
+
+function rowsOf(
+  since: Date,
+  until: Date,
+  {
+    groupBy = [],
+    interval = 'day',
+    timezone = 'UTC',
+  }: { groupBy?: Group[]; interval?: Interval; timezone?: string } = {},
+): Promise<SummedRow[]> {
+  const { pieces } = divide({ since, until, interval }, new TimeZone(timezone));
+  return repository.summed({ organizationId: connection.organizationId, pieces, groupBy, filter: {} });
+}
+
+async function submitted(): Promise<number> {
+  const rows = await rowsOf(new Date(Date.now() - 90 * DAY), new Date(Date.now() + HOUR));
+  return rows.reduce((sum, row) => sum + row.submitted, 0);
+}
+
+describe('UsageRepository', () => {
+  it('counts what happened to messages, in the slot of their submission and in its day', async () => {
+    const at = new Date(Math.floor(Date.now() / DAY) * DAY - 3 * DAY + 5 * HOUR + 20 * 60_000);
+    await insert({ createdAt: at, status: 'read', recipient: '491701234567' });
+    await insert({ createdAt: at, status: 'failed', failureCategory: 'expired', recipient: '12042345678' });
+    await insert({ createdAt: at, status: 'queued', recipient: '77012345678' });
+    await insert({ createdAt: at, status: 'received', recipient: '491701234567' });
+    const content = { name: 'summer_sale', language: { code: 'en' } };
+    await insert({ createdAt: at, type: 'template', content, recipient: '77012345678' });
+    await countAll();
+
+    const day = Math.floor(at.getTime() / DAY) * DAY;
+    const whole = await rowsOf(new Date(day), new Date(day + DAY), { groupBy: ['country', 'template', 'source'] });
+    expect(whole.map(({ country, template, source }) => [country, template, source])).toEqual(
+      expect.arrayContaining([
+        ['DE', null, 'api'],
+        ['DE', null, 'customer'],
+        ['CA', null, 'api'],
+        ['KZ', null, 'api'],
+        ['KZ', 'summer_sale', 'api'],
+      ]),
+    );
+    for (const [since, until, found] of [
+      [day, day + DAY, true],
+      [day + 5 * HOUR + 15 * 60_000, day + 5 * HOUR + 30 * 60_000, true],
+      [day + 5 * HOUR, day + 5 * HOUR + 15 * 60_000, false],
+    ] as const) {
+      const rows = await rowsOf(new Date(since), new Date(until));
+      const sum = (key: 'submitted' | 'accepted' | 'delivered' | 'read' | 'failed' | 'received'): number =>
+        rows.reduce((all, row) => all + row[key], 0);
+      expect([
+        sum('submitted'),
+        sum('accepted'),
+        sum('delivered'),
+        sum('read'),
+        sum('failed'),
+        sum('received'),
+      ]).toEqual(found ? [4, 2, 2, 1, 1, 1] : [0, 0, 0, 0, 0, 0]);
+    }
+  });
+
+  it('counts nothing twice, however many count at once and however often', async () => {
+    for (let day = 0; day < 3; day++) await insert({ createdAt: new Date(Date.now() - day * DAY) });
+    const other = new UsageRepository(opened.database);
+    await Promise.all([countAll(), countAll(FOREVER, other)]);
+    await again();
+    await Promise.all([countAll(), countAll(FOREVER, other)]);
+    expect(await submitted()).toBe(3);
+  });
+
+  it('a count that is broken off leaves what was counted before', async () => {
+    await insert({});
+    await countAll();
+    await insert({});
+    await again();
+    await expect(
+      opened.database.transaction(async () => {
+        await repository.countDue(FOREVER);
+        throw new Error('the worker ends here');
+      }),
+    ).rejects.toThrow('the worker ends here');
+    expect(await submitted()).toBe(1);
+    await countAll();
+    expect(await submitted()).toBe(2);
+  });
+
+  it('an hour is counted at its times, and once more before retention, which waits for it', async () => {
+    const at = new Date(Date.now() - 29.95 * DAY);
+    const { id } = await insert({ createdAt: at, type: 'template', content: { name: 'news' } });
+    const kept = { contents: 30, codes: 0 };
+    await repository.addHours();
+    const before = new Date(at.getTime() + HOUR);
+    expect((await repository.countedBefore(before)).getTime()).toBeLessThanOrEqual(at.getTime());
+    await countAll(kept);
+    expect(await repository.countedBefore(before)).toEqual(before);
+
+    // Contents are gone now: the hour keeps what it says.
+    await opened.database.execute('delete from message_content where message_id = $1', [id]);
+    await opened.database.execute(`update message set created_at = created_at - interval '2 days' where id = $1`, [id]);
+    await again();
+    await opened.database.execute(`update usage_hour set next_at = null where hour > now() - interval '29 days'`);
+    await opened.database.execute(
+      `update usage_hour set hour = hour - interval '1 day' where hour < now() - interval '29 days'`,
+    );
+    await opened.database.execute(`update usage_count set start = start - interval '1 day'`);
+    while (await repository.countDue(kept));
+    const rows = await rowsOf(new Date(Date.now() - 40 * DAY), new Date(), { groupBy: ['template'] });
+    expect(rows.map(({ template, submitted: count }) => [template, count])).toEqual([['news', 1]]);
+  });
+
+  it('asks for the present hour again after half a minute, and says up to when all is counted', async () => {
+    await countAll();
+    const [row] = await opened.database.query<{ seconds: number }>(
+      'select extract(epoch from next_at - counted_at)::float8 as seconds from usage_hour order by hour desc limit 1',
+    );
+    expect(row?.seconds).toBeGreaterThanOrEqual(30);
+    const asOf = await repository.asOf();
+    expect(asOf).not.toBeNull();
+    await opened.database.execute(
+      `insert into usage_hour (hour, next_at) select hour - interval '3 hours', now() from usage_hour order by hour limit 1`,
+    );
+    expect((await repository.asOf())?.getTime()).toBeLessThan(asOf?.getTime() ?? 0);
+  });
+
+  it('removes what is older than 25 months, and no workspace sees another', async () => {
+    await insert({ createdAt: new Date(Date.now() - 2 * DAY) });
+    await countAll();
+    expect(await repository.remove(new Date(Date.now() - 3 * DAY), 1_000)).toBe(0);
+    const own = connection;
+    connection = { ...connection, organizationId: (await new Factories(opened.database).workspace()).id };
+    expect(await submitted()).toBe(0);
+    connection = own;
+    expect(await repository.remove(new Date(), 1_000)).toBeGreaterThan(0);
+    expect(await submitted()).toBe(0);
+  });
+});

@@ -1,0 +1,245 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Database } from '../../infrastructure/database/database.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
+import { Retention } from '../../infrastructure/queue/retention.js';
+import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
+import { Audit } from '../audit/audit.service.js';
+import { Erasure } from '../workspaces/erasure/erasure.service.js';
+import { divide, TimeZone } from './periods.js';
+import { Prices, readRates } from './rates.js';
+import { usageErrors } from './usage.errors.js';
+import { MAX_SUMMED, type BilledRow, type KeptDays, type SummedRow, UsageRepository } from './usage.repository.js';
+import {
+  CODE_MEASURES,
+  type CodeFigures,
+  type CodeRow,
+  DELIVERY_BOUNDS,
+  type Group,
+  type Measure,
+  MEASURES,
+  type Rate,
+  type UsageAnswer,
+  type UsageFigures,
+  type UsageQuestion,
+} from './usage.types.js';
+
+/** 25 months. */
+const KEPT_DAYS = 762;
+const LARGEST = 50;
+/** Rows of one answer. */
+export const MAX_ROWS = 10_000;
+
+/** What was sent and received, how well, and what it cost: counted in the background, by the hour. */
+@Injectable()
+export class UsageService implements OnModuleInit {
+  constructor(
+    private readonly repository: UsageRepository,
+    private readonly database: Database,
+    private readonly sweeps: Sweeps,
+    private readonly retention: Retention,
+    private readonly erasure: Erasure,
+    private readonly metrics: Metrics,
+    private readonly audit: Audit,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    const { repository } = this;
+    this.sweeps.add({
+      name: 'usage',
+      everyMs: 5_000,
+      waitsFor: [{ table: 'usage_hour', column: 'next_at', where: 'next_at is not null' }],
+      hasWork: `not exists (select from usage_hour where hour = date_trunc('hour', now(), 'UTC'))
+        or exists (select from usage_hour where next_at <= now())`,
+      run: (signal) => this.countAll(signal),
+    });
+    this.retention.add({ name: 'usage', days: KEPT_DAYS, clear: (before, limit) => repository.remove(before, limit) });
+    this.retention.holdWith((before) => repository.countedBefore(before));
+    this.erasure.add({
+      name: 'usage',
+      turn: 'first',
+      batch: async (subject, _cursor, erase) => {
+        if (erase) await repository.countBeforeErasure(subject, this.keptDays);
+        return { found: {}, cursor: null };
+      },
+    });
+    this.metrics.add({
+      name: 'usage_messages',
+      help: 'Messages of this UTC month, by state that they reached, of the 50 largest workspaces; workspace="other": of all others.',
+      labelNames: ['workspace', 'state'],
+      collect: async () =>
+        (await repository.largest(LARGEST)).flatMap(({ workspace, ...counts }) =>
+          MEASURES.map((state) => ({ labels: { workspace, state }, value: counts[state] })),
+        ),
+    });
+    this.metrics.add({
+      name: 'usage_age_seconds',
+      help: 'Age of the figures of GET /usage; 0: nothing was counted yet.',
+      collect: async () => {
+        const asOf = await repository.asOf();
+        return [{ value: asOf === null ? 0 : Math.max(0, (Date.now() - asOf.getTime()) / 1_000) }];
+      },
+    });
+  }
+
+  /** Rows by time, the oldest first, and their sum. @throws USAGE_TOO_LARGE (422). */
+  async messages(question: UsageQuestion): Promise<UsageAnswer> {
+    const { organizationId, groupBy, filter } = question;
+    const { buckets, pieces } = divide(question, new TimeZone(question.timezone));
+    const asked = { organizationId, pieces, groupBy, filter };
+    const [summed, asOf, rates] = await Promise.all([
+      this.repository.summed(asked),
+      this.repository.asOf(),
+      this.repository.rates(),
+    ]);
+    const { billed, prices } = await this.costs(asked, rates, question);
+    if (summed.length > MAX_SUMMED || billed.length > MAX_SUMMED) throw usageErrors.USAGE_TOO_LARGE();
+    const totals = new Sum();
+    const sums = new Map<string, { bucket: number; groups: Partial<Record<Group, string | null>>; sum: Sum }>();
+    const sumOf = (row: SummedRow | BilledRow): Sum => {
+      const groups = Object.fromEntries(groupBy.map((group) => [group, row[group] ?? null]));
+      const key = JSON.stringify([row.bucket, ...Object.values(groups)]);
+      const known = sums.get(key) ?? { bucket: row.bucket, groups, sum: new Sum() };
+      sums.set(key, known);
+      return known.sum;
+    };
+    for (const row of summed) {
+      totals.add(row);
+      sumOf(row).add(row);
+    }
+    for (const row of billed) {
+      const cost = prices.costOf(row);
+      totals.addCost(cost);
+      sumOf(row).addCost(cost);
+    }
+    if (sums.size > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
+    const rows = [...sums.entries()]
+      .sort(([keyA, a], [keyB, b]) => a.bucket - b.bucket || (keyA < keyB ? -1 : 1))
+      .map(([, { bucket, groups, sum }]) => ({
+        start: buckets[bucket]?.label ?? '',
+        groups,
+        ...sum.figures(prices.currency),
+      }));
+    return { rows, totals: totals.figures(prices.currency), asOf };
+  }
+
+  /** Figures of an OTP project's codes, by country. @throws USAGE_TOO_LARGE (422). */
+  async codes(
+    projectId: string,
+    question: Omit<UsageQuestion, 'groupBy' | 'filter'>,
+  ): Promise<{ rows: CodeRow[]; totals: CodeFigures; asOf: Date | null }> {
+    const { buckets, pieces } = divide(question, new TimeZone(question.timezone));
+    const slots = pieces.map((piece) => ({ ...piece, span: 'slot' as const }));
+    const [found, asOf] = await Promise.all([
+      this.repository.codes(projectId, question.organizationId, slots),
+      this.repository.asOf(),
+    ]);
+    // The pieces of an interval are added up here.
+    const rows = new Map<string, CodeRow>();
+    const totals = noCodes();
+    for (const { bucket, country, ...figures } of found) {
+      const key = `${bucket} ${country}`;
+      const row = rows.get(key) ?? { start: buckets[bucket]?.label ?? '', country, ...noCodes() };
+      rows.set(key, row);
+      for (const measure of CODE_MEASURES) {
+        row[measure] += figures[measure];
+        totals[measure] += figures[measure];
+      }
+    }
+    if (rows.size > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
+    return { rows: [...rows.values()], totals, asOf };
+  }
+
+  rates(): Promise<Rate[]> {
+    return this.repository.rates();
+  }
+
+  /** Replaces all prices by those of a file; returns how many. @throws Error that says what is wrong with it. */
+  async setRates(text: string): Promise<number> {
+    const rates = readRates(text);
+    await this.database.transaction(async () => {
+      await this.repository.replaceRates(rates);
+      await this.audit.record({ action: 'usage_rates.set', organizationId: null, details: { prices: rates.length } });
+    });
+    return rates.length;
+  }
+
+  private get keptDays(): KeptDays {
+    return { contents: this.config.retention.messageContentDays, codes: this.config.retention.otpDays };
+  }
+
+  private async countAll(signal: AbortSignal): Promise<number> {
+    await this.repository.addHours();
+    return inBatches(signal, 1, async () => ((await this.repository.countDue(this.keptDays)) ? 1 : 0));
+  }
+
+  private async costs(
+    asked: Parameters<UsageRepository['billed']>[0],
+    rates: readonly Rate[],
+    { organizationId, since, until }: UsageQuestion,
+  ): Promise<{ billed: BilledRow[]; prices: Prices }> {
+    if (rates.length === 0) return { billed: [], prices: new Prices([], []) };
+    const isTiered = rates.some(({ tierFrom }) => tierFrom > 1);
+    const [billed, volumes] = await Promise.all([
+      this.repository.billed(asked),
+      isTiered ? this.repository.volumes(organizationId, since, until) : [],
+    ]);
+    return { billed, prices: new Prices(rates, volumes) };
+  }
+}
+
+function noCodes(): CodeFigures {
+  return Object.fromEntries(CODE_MEASURES.map((measure) => [measure, 0])) as CodeFigures;
+}
+
+/** The figures of one row of an answer while they are added up. */
+class Sum {
+  private readonly counts = Object.fromEntries(MEASURES.map((measure) => [measure, 0])) as Record<Measure, number>;
+  private readonly failures: Record<string, number> = {};
+  private readonly billable: Record<string, number> = {};
+  private readonly free: Record<string, number> = {};
+  private readonly delivery: number[] = [];
+  private millionths: bigint | null = 0n;
+
+  add(row: SummedRow): void {
+    for (const measure of MEASURES) this.counts[measure] += row[measure];
+    if (row.failureCategory !== null) addTo(this.failures, row.failureCategory, row.failed);
+    if (row.billable === true) addTo(this.billable, row.billedCategory ?? 'unknown', row.submitted);
+    if (row.billable === false) addTo(this.free, row.pricingType ?? 'unknown', row.submitted);
+    for (const [index, count] of row.delivery.entries()) this.delivery[index] = (this.delivery[index] ?? 0) + count;
+  }
+
+  addCost(millionths: bigint | null): void {
+    this.millionths = millionths === null || this.millionths === null ? null : this.millionths + millionths;
+  }
+
+  figures(currency: string | null): UsageFigures {
+    const { counts, failures, billable, free, delivery, millionths } = this;
+    const cost = currency === null || millionths === null ? null : Prices.costText(currency, millionths);
+    const [p50, p95] = [percentile(delivery, 0.5), percentile(delivery, 0.95)];
+    const delivery_ms = p50 === null || p95 === null ? null : { p50, p95 };
+    return { ...counts, failures, billable, free, delivery_ms, cost };
+  }
+}
+
+function addTo(map: Record<string, number>, key: string, count: number): void {
+  if (count > 0) map[key] = (map[key] ?? 0) + count;
+}
+
+/** By the histogram, evenly within a class of it; null: nothing was delivered. */
+export function percentile(counts: readonly number[], share: number): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  let left = total * share;
+  for (const [index, count] of counts.entries()) {
+    if (left > count || count === 0) {
+      left -= count;
+      continue;
+    }
+    const from = index === 0 ? 0 : (DELIVERY_BOUNDS[index - 1] ?? 0);
+    const to = DELIVERY_BOUNDS[index] ?? from;
+    return Math.round(from + ((to - from) * left) / count);
+  }
+  return DELIVERY_BOUNDS.at(-1) ?? null;
+}

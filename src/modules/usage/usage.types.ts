@@ -1,0 +1,83 @@
+export const INTERVALS = ['hour', 'day', 'month'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
+/** What rows can be grouped and filtered by. */
+export const GROUPS = ['connection', 'type', 'template', 'category', 'country', 'source'] as const;
+export type Group = (typeof GROUPS)[number];
+
+export const MEASURES = [
+  'submitted',
+  'accepted',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'outcome_unknown',
+  'received',
+] as const;
+export type Measure = (typeof MEASURES)[number];
+
+/** Upper bounds of the columns d0 to d14, in milliseconds; d15 has what took longer. */
+export const DELIVERY_BOUNDS = [
+  250, 500, 1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 30_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000,
+  86_400_000,
+] as const;
+
+export interface UsageQuestion {
+  organizationId: string;
+  since: Date;
+  until: Date;
+  interval: Interval;
+  timezone: string;
+  groupBy: readonly Group[];
+  filter: Partial<Record<Group, string>>;
+}
+
+export interface Cost {
+  currency: string;
+  /** A decimal. */
+  amount: string;
+}
+
+export interface UsageFigures extends Record<Measure, number> {
+  failures: Record<string, number>;
+  billable: Record<string, number>;
+  free: Record<string, number>;
+  delivery_ms: { p50: number; p95: number } | null;
+  /** Null: there are no prices, or not of all billable messages. */
+  cost: Cost | null;
+}
+
+export interface UsageRow extends UsageFigures {
+  start: string;
+  groups: Partial<Record<Group, string | null>>;
+}
+
+export interface UsageAnswer {
+  rows: UsageRow[];
+  totals: UsageFigures;
+  /** Null: nothing was counted yet. */
+  asOf: Date | null;
+}
+
+export const CODE_MEASURES = ['requested', 'sent', 'delivered', 'verified', 'expired', 'failed'] as const;
+export type CodeFigures = Record<(typeof CODE_MEASURES)[number], number>;
+
+export interface CodeRow extends CodeFigures {
+  start: string;
+  country: string | null;
+}
+
+/** A price of a billable message. */
+export interface Rate {
+  /** ISO 3166 alpha-2; `*`: all that no other rate names. */
+  countries: string[];
+  category: string;
+  /** From this message of a month on, counted from 1. */
+  tierFrom: number;
+  /** A decimal. */
+  price: string;
+  currency: string;
+  /** The first day of a month. */
+  validFrom: string;
+}

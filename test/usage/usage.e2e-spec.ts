@@ -1,0 +1,312 @@
+import fc from 'fast-check';
+import { newId } from '../../src/common/ids.js';
+import { Database } from '../../src/infrastructure/database/database.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
+import { UsageService } from '../../src/modules/usage/usage.service.js';
+import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
+import { envelope, notify, secondsNow, statusOf } from '../inbound/fixture.js';
+import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
+import { otpApp } from '../otp/fixture.js';
+import type { ApiClient } from '../support/api-client.js';
+import { insertMessage } from '../support/message-factory.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+
+const MEASURES = [
+  'submitted',
+  'accepted',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'outcome_unknown',
+  'received',
+] as const;
+type Figures = Record<(typeof MEASURES)[number], number>;
+interface Row extends Figures {
+  start: string;
+  country?: string | null;
+  billable: Record<string, number>;
+  failures: Record<string, number>;
+  cost: { currency: string; amount: string } | null;
+}
+
+let test: TestApp;
+
+beforeAll(async () => {
+  test = await startTestApp({});
+}, 60_000);
+afterAll(async () => test?.stop());
+
+/** Everything is counted as it is now, or by the next round as the state asks for it. */
+async function countAll(): Promise<void> {
+  await test.database.query('update usage_hour set next_at = clock_timestamp()');
+  await test.app.get(Sweeps).runNow('usage');
+}
+
+async function usage(api: ApiClient, query = ''): Promise<{ data: Row[]; totals: Row; as_of: string | null }> {
+  const { status, body } = await api.get(`/usage?${query}`);
+  expect(status).toBe(200);
+  return body as unknown as { data: Row[]; totals: Row; as_of: string | null };
+}
+
+/** A count of every message in the journal, by what the API says of each. */
+async function journal(api: ApiClient): Promise<Figures> {
+  const figures = Object.fromEntries(MEASURES.map((measure) => [measure, 0])) as Figures;
+  let place = '';
+  do {
+    const { body } = await api.get(`/messages?limit=100${place}`);
+    for (const message of body.data as Record<string, string | null>[]) {
+      const { status, direction } = message;
+      if (direction === 'inbound') {
+        figures.received++;
+        continue;
+      }
+      figures.submitted++;
+      const passed = ['accepted', 'sent', 'delivered', 'read'] as const;
+      // The furthest that was reported, or that the status says.
+      const reached = Math.max(
+        passed.indexOf(status as 'sent'),
+        ...passed.map((each, index) => ((message[`${each}_at`] ?? null) === null ? -1 : index)),
+      );
+      for (const [index, each] of passed.entries()) if (index <= reached) figures[each]++;
+      if (status === 'failed' || status === 'outcome_unknown') figures[status]++;
+    }
+    const { next_before: before, next_before_id: id } = body.pagination as Record<string, string | null>;
+    place = (before ?? null) === null ? '' : `&before=${encodeURIComponent(before ?? '')}&before_id=${id}`;
+  } while (place !== '');
+  return figures;
+}
+
+const sumOf = (rows: readonly Figures[]): Figures =>
+  Object.fromEntries(MEASURES.map((measure) => [measure, rows.reduce((sum, row) => sum + row[measure], 0)])) as Figures;
+const only = (figures: Figures): Figures => sumOf([figures]);
+
+interface Step {
+  act: 'send' | 'status' | 'repeat' | 'receive' | 'retry' | 'cancel' | 'erase' | 'count' | 'broken';
+  pick: number;
+  status: string;
+}
+const step = fc.record<Step>({
+  act: fc.constantFrom(
+    'send',
+    'send',
+    'send',
+    'status',
+    'status',
+    'repeat',
+    'receive',
+    'retry',
+    'cancel',
+    'erase',
+    'count',
+    'broken',
+  ),
+  pick: fc.nat(1_000),
+  status: fc.constantFrom('sent', 'delivered', 'read', 'failed'),
+});
+
+class Traffic {
+  private readonly messages: { id: string; phone: string; at: number }[] = [];
+  private readonly phones: string[] = [];
+  private readonly reports: object[] = [];
+
+  constructor(private readonly workspace: SendingWorkspace) {}
+
+  async start(): Promise<void> {
+    for (let index = 0; index < 4; index++) this.phones.push(await this.workspace.contact());
+    // Hours are counted from the oldest message on.
+    const createdAt = new Date(Date.now() - 90_000_000);
+    const { connection } = this.workspace;
+    await insertMessage(test.app.get(Database), { connection, createdAt, status: 'accepted' });
+  }
+
+  async take({ act, pick, status }: Step): Promise<void> {
+    const { workspace } = this;
+    const { connection, api } = workspace;
+    const phone = this.phones[pick % this.phones.length] ?? '';
+    const message = this.messages[pick % Math.max(this.messages.length, 1)];
+    if (act === 'send' && pick % 3 === 0) {
+      const body = { send_at: new Date(Date.now() + 3_600_000).toISOString() };
+      const { body: answer } = await workspace.send(phone, { body });
+      if (answer.data !== undefined) this.messages.push({ id: answer.data.id as string, phone, at: 0 });
+    } else if (act === 'send') {
+      // Of any time of the last day, in any state.
+      const at = new Date(Date.now() - (pick % 40) * 2_000_000);
+      const state = (['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'] as const)[pick % 6];
+      const spec = { connection, recipient: phone, createdAt: at, status: state, failureCategory: 'unknown' };
+      const { id } = await insertMessage(test.app.get(Database), spec);
+      this.messages.push({ id, phone, at: at.getTime() });
+    } else if (act === 'status' && message !== undefined) {
+      const [row] = await test.database.query<{ attempt: string | null; meta: string | null }>(
+        'select attempt_id as attempt, meta_message_id as meta from message_state where message_id = $1',
+        [message.id],
+      );
+      if (row === undefined || row.attempt === null) return;
+      const pricing = { billable: pick % 2 === 0, category: 'utility', type: 'regular', pricing_model: 'PMP' };
+      const ids = { id: message.id, attemptId: row.attempt, metaMessageId: row.meta };
+      const change = { timestamp: String(secondsNow() - (pick % 100)), pricing };
+      const errors = status === 'failed' ? { errors: [{ code: 131026, title: 'undeliverable' }] } : {};
+      this.reports.push(envelope(connection, { statuses: [statusOf(ids, status, { ...change, ...errors })] }));
+      await notify(test, this.reports.at(-1));
+    } else if (act === 'repeat' && this.reports.length > 0) {
+      await notify(test, this.reports[pick % this.reports.length]);
+    } else if (act === 'receive') {
+      await insertMessage(test.app.get(Database), { connection, recipient: phone, status: 'received' });
+    } else if (act === 'retry' && message !== undefined) {
+      await api.post(`/messages/${message.id}/retry`, { confirm_outcome_unknown: true });
+    } else if (act === 'cancel' && message !== undefined) {
+      await api.post(`/messages/${message.id}/cancel`);
+    } else if (act === 'erase' && pick % 4 === 0) {
+      await test.app.get(Erasure).erase(workspace.organizationId, phone);
+    } else if (act === 'count') {
+      await Promise.all([test.app.get(Sweeps).runNow('usage'), test.app.get(Sweeps).runNow('usage')]);
+    } else if (act === 'broken') await this.breakOff();
+  }
+
+  /** As where a worker is killed while it counts: its transaction is gone. */
+  private async breakOff(): Promise<void> {
+    await test.database.query('update usage_hour set next_at = clock_timestamp()');
+    const run = test.app
+      .get(Sweeps)
+      .runNow('usage')
+      .catch(() => undefined);
+    await test.database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and query ilike '%usage_count%'`,
+    );
+    await run;
+  }
+}
+
+describe('GET /usage', () => {
+  it('sums equal a count of the journal, whatever happened to the messages', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
+        await test.database.query('delete from usage_hour');
+        await test.database.query('delete from usage_count');
+        const workspace = await sendingWorkspace(test);
+        const traffic = new Traffic(workspace);
+        await traffic.start();
+        for (const each of steps) await traffic.take(each);
+        // Whatever was taken back into the queue ends.
+        await waitFor(
+          async () => {
+            const rows = await test.database.query('select from message_queue where organization_id = $1', [
+              workspace.organizationId,
+            ]);
+            return rows.length === 0;
+          },
+          { what: 'an empty queue' },
+        );
+        const { api } = workspace;
+        const range = (interval: string, days: number): string =>
+          `interval=${interval}&since=${new Date(Date.now() - days * 86_400_000).toISOString()}`;
+        // A report may follow at any time: both counts are of one moment when they agree twice.
+        await waitFor(
+          async () => {
+            await countAll();
+            const counted = await journal(api);
+            const whole = only((await usage(api, range('day', 60))).totals);
+            return JSON.stringify(whole) === JSON.stringify(counted);
+          },
+          { what: 'the same count' },
+        );
+        const counted = await journal(api);
+        for (const query of [
+          `${range('day', 60)}&timezone=Asia/Kathmandu&group_by=country,type,category`,
+          `${range('month', 60)}&timezone=America/New_York&group_by=source`,
+          `${range('hour', 30)}&timezone=Asia/Kolkata&group_by=connection,template`,
+        ]) {
+          const { data, totals } = await usage(api, query);
+          expect(sumOf(data)).toEqual(only(totals));
+          expect(only(totals)).toEqual(counted);
+        }
+      }),
+      { numRuns: 3 * Number(process.env.FUZZ_SCALE ?? 1), endOnFailure: true },
+    );
+  }, 300_000);
+
+  it('rows have the start of their interval in the zone, and groups and filters', async () => {
+    const workspace = await sendingWorkspace(test);
+    const { connection, api } = workspace;
+    const database = test.app.get(Database);
+    const at = new Date('2026-10-24T22:30:00Z');
+    await insertMessage(database, { connection, recipient: '491701234567', createdAt: at, status: 'delivered' });
+    await insertMessage(database, {
+      connection,
+      recipient: '919812345678',
+      createdAt: at,
+      status: 'failed',
+      failureCategory: 'expired',
+    });
+    await test.database.query('delete from usage_hour');
+    await countAll();
+    const range = 'since=2026-10-20T00:00:00Z&until=2026-10-30T00:00:00Z';
+    const { data, as_of: asOf } = await usage(api, `${range}&timezone=Europe/Berlin&group_by=country`);
+    expect(data.map(({ start, country, submitted, failures }) => [start, country, submitted, failures])).toEqual([
+      ['2026-10-25T00:00:00.000+02:00', 'DE', 1, {}],
+      ['2026-10-25T00:00:00.000+02:00', 'IN', 1, { expired: 1 }],
+    ]);
+    expect(asOf).not.toBeNull();
+    expect((await usage(api, `${range}&country=IN`)).totals).toMatchObject({ submitted: 1, failed: 1, delivered: 0 });
+    expect((await usage(api, `${range}&connection=${newId()}`)).data).toEqual([]);
+    expect((await usage((await sendingWorkspace(test)).api, range)).data).toEqual([]);
+  });
+
+  it.each([
+    ['since=2026-10-20', 'since'],
+    ['since=2026-10-20T00:00:00Z&until=2026-10-19T00:00:00Z', 'since'],
+    ['interval=hour&since=2026-01-01T00:00:00Z&until=2026-03-01T00:00:00Z', 'since'],
+    ['timezone=Mars/Olympus', 'timezone'],
+    ['group_by=phone', 'group_by'],
+    ['country=de', 'country'],
+  ])('refuses %s', async (query, field) => {
+    const { api } = await sendingWorkspace(test);
+    const { status, body } = await api.get(`/usage?${query}`);
+    expect([status, body.error?.code, body.error?.details?.[0]?.field]).toEqual([400, 'INVALID_REQUEST', field]);
+  });
+
+  it('estimates the cost from the prices that the operator set', async () => {
+    const { connection, api } = await sendingWorkspace(test);
+    const database = test.app.get(Database);
+    const at = new Date('2026-10-10T12:00:00Z');
+    for (let index = 0; index < 3; index++) {
+      const { id } = await insertMessage(database, {
+        connection,
+        recipient: '491701234567',
+        createdAt: at,
+        status: 'read',
+      });
+      const billed = `update message_state set billable = true, pricing_category = 'utility', pricing_type = 'regular' where message_id = $1`;
+      await test.database.query(billed, [id]);
+    }
+    await test.database.query('delete from usage_hour');
+    await countAll();
+    const range = 'since=2026-10-01T00:00:00Z&until=2026-11-01T00:00:00Z';
+    expect((await usage(api, range)).totals).toMatchObject({ billable: { utility: 3 }, cost: null });
+    const header = 'countries,category,tier_from,price,currency,valid_from';
+    await test.app
+      .get(UsageService)
+      .setRates(`${header}\nDE,utility,1,0.055,EUR,2026-01-01\nDE,utility,3,0.04,EUR,2026-01-01\n`);
+    expect((await usage(api, range)).totals.cost).toEqual({ currency: 'EUR', amount: '0.15' });
+    await test.app.get(UsageService).setRates(`${header}\nFR,utility,1,0.055,EUR,2026-01-01\n`);
+    expect((await usage(api, range)).totals.cost).toBeNull();
+  });
+});
+
+describe('GET /usage/codes', () => {
+  it("counts the project's codes by country", async () => {
+    const app = await otpApp(test, 'sandbox');
+    const { body } = await app.send('+4917012345678');
+    await app.verify(body.data.id as string, body.data.test_code as string);
+    await app.send('+919812345678');
+    await test.database.query('delete from usage_hour');
+    await countAll();
+    const answer = (await app.api.get('/usage/codes')).body as unknown as Record<'totals' | 'data', unknown>;
+    expect(answer.totals).toMatchObject({ requested: 2, verified: 1 });
+    expect((answer.data as { country: string }[]).map(({ country }) => country)).toEqual(['DE', 'IN']);
+    const other = await otpApp(test, 'sandbox');
+    expect((await other.api.get('/usage/codes')).body.data).toEqual([]);
+  });
+});
