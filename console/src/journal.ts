@@ -5,7 +5,7 @@ import { type Cursor, journalPage } from './search.ts';
 
 const PAGE = 50;
 /** Pages of new rows that are fetched to close the gap to those shown; beyond it the list begins again. */
-const MOST_CATCH_UP = 4;
+const MAX_CATCH_UP = 4;
 const REFRESH_MS = 400;
 
 export interface Journal {
@@ -91,12 +91,12 @@ export function useJournal(filters: Record<string, string>, atTop: () => boolean
     const known = new Set([...fresh, ...rows].map(({ id }) => id));
     const found: MessageRow[] = [];
     let cursor: Cursor | null = null;
-    for (let page = 0; page < MOST_CATCH_UP; page++) {
+    for (let page = 0; page < MAX_CATCH_UP; page++) {
       const answer = await journalPage(JSON.parse(name) as Record<string, string>, cursor, PAGE, mine.signal);
       found.push(...answer.rows);
       cursor = answer.next;
       if (cursor === null || answer.rows.some(({ id }) => known.has(id))) break;
-      if (page === MOST_CATCH_UP - 1) {
+      if (page === MAX_CATCH_UP - 1) {
         begin();
         return;
       }

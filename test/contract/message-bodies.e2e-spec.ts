@@ -157,7 +157,7 @@ describe('the examples', () => {
       const forms = interactive === undefined ? [] : ((interactive.oneOf ?? [interactive]) as Schema[]);
       return forms.map(({ properties }) => (properties as Record<string, { const?: string }>).type?.const);
     });
-    expect(kinds).toHaveLength(10);
+    expect(kinds).toHaveLength(11);
     const shownKinds = Object.values(content.examples).map(
       ({ value }) => (value.interactive as { type?: string } | undefined)?.type,
     );

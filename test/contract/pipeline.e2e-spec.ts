@@ -132,7 +132,7 @@ afterAll(async () => {
 });
 
 function call({ method, path }: { method: string; path: string }, headers: Record<string, string> = {}) {
-  const api = path.includes('/otp/') ? otp : workspace;
+  const api = /\/otp\/|\/usage\/codes$/.test(path) ? otp : workspace;
   const body = method === 'GET' || method === 'DELETE' ? undefined : {};
   return api.request({ method, path: path.replaceAll(/:\w+/g, newId()), body, headers });
 }

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Drain } from '../../src/infrastructure/http/drain.js';
 import { ApiKeysService } from '../../src/modules/keys/keys.service.js';
 import { EventsRepository, type EventPlace } from '../../src/modules/webhook/events/events.repository.js';
-import { MOST_OF_WORKSPACE } from '../../src/modules/webhook/events/event-waits.service.js';
+import { MAX_OF_WORKSPACE } from '../../src/modules/webhook/events/event-waits.service.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -110,9 +110,9 @@ describe('two hundred waiting readers', () => {
         }),
       );
       const answers = places.flatMap(({ api, next }) =>
-        Array.from({ length: MOST_OF_WORKSPACE }, () => read(api, { after: next, wait: LONG })),
+        Array.from({ length: MAX_OF_WORKSPACE }, () => read(api, { after: next, wait: LONG })),
       );
-      const all = workspaces.length * MOST_OF_WORKSPACE;
+      const all = workspaces.length * MAX_OF_WORKSPACE;
       await waitFor(() => looks.mock.calls.some(([at]) => at.length === all), { what: 'all to wait' });
       looks.mockClear();
       pages.mockClear();

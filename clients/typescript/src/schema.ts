@@ -10129,6 +10129,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The `tag` with which the messages were sent. */
                 tag: string;
             };
             cookie?: never;
@@ -10186,6 +10187,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The `tag` with which the messages were sent. */
                 tag: string;
             };
             cookie?: never;
@@ -10231,6 +10233,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The `tag` with which the messages were sent. */
                 tag: string;
             };
             cookie?: never;
@@ -10276,6 +10279,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The `tag` with which the messages were sent. */
                 tag: string;
             };
             cookie?: never;
@@ -10321,6 +10325,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The `tag` with which the messages were sent. */
                 tag: string;
             };
             cookie?: never;

@@ -42,7 +42,7 @@ describe('broken answers', () => {
     await rig.client.control('POST', 'faults', { broken_answers: 1 });
     const seen: string[] = [];
     const once = BROKEN_KINDS.map((kind) => SEEN[kind]);
-    for (const [n, expected] of [...once, ...once].entries()) seen.push(await send(`49151000000${n + 10}`, expected));
+    for (const [n, expected] of [...once, ...once].entries()) seen.push(await send(`4915100000${n + 110}`, expected));
     expect(seen).toEqual([...once, ...once]);
     const { json } = await rig.client.control('GET', 'count');
     expect(json).toMatchObject({ count: 8, broken: { taken: 8, not_taken: 8 } });

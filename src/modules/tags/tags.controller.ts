@@ -19,7 +19,11 @@ const pipe: PipeTransform<string, string> = {
 const TagParam = (): ParameterDecorator => Param('tag', pipe);
 const TagDocs = (): MethodDecorator =>
   applyDecorators(
-    ApiParam({ name: 'tag', schema: { type: 'string', example: EXAMPLE_TAG } }),
+    ApiParam({
+      name: 'tag',
+      description: 'The `tag` with which the messages were sent.',
+      schema: { type: 'string', example: EXAMPLE_TAG },
+    }),
     ApiErrors('TAG_NOT_FOUND'),
   );
 const ActionDocs = (): MethodDecorator =>

@@ -1,3 +1,4 @@
+import { TAG } from '../../../src/modules/messages/message/tag.js';
 import type { Operation, Parameter } from './description.js';
 import { chosen, FAULTY, only, type Mutation, type Refusal } from './mutation.js';
 import { encode, type Request } from './request.js';
@@ -101,10 +102,11 @@ export const ADDRESS_MUTATIONS: readonly Mutation[] = [
   {
     kind: 'path_value',
     applies: hasPath,
-    bend: (request, { place, variant }) => ({
-      call: withSegment(request, place, chosen(NO_IDS, variant)).call,
-      refusal: NOT_THERE,
-    }),
+    bend: (request, { place, variant }) => {
+      // Many of them may be tags, which messages may have.
+      const values = request.operation.id.startsWith('tags_') ? NO_IDS.filter((value) => !TAG.test(value)) : NO_IDS;
+      return { call: withSegment(request, place, chosen(values, variant)).call, refusal: NOT_THERE };
+    },
   },
   {
     kind: 'path_percent',

@@ -75,7 +75,7 @@ export class Fuzzer {
     const given = Object.entries(placed.headers ?? {});
     const headers = Object.fromEntries(given.filter((pair): pair is [string, string] => pair[1] !== undefined));
     const { params = {}, body, key } = placed;
-    const ownKey = operation.id.startsWith('otp_') ? this.stage.own.otp.key : this.stage.own.key;
+    const ownKey = operation.scope.startsWith('otp:') ? this.stage.own.otp.key : this.stage.own.key;
     return { operation, params, query, headers, body, key: key ?? ownKey };
   }
 

@@ -29,7 +29,7 @@ async function everyKey(fuzzer: Fuzzer, operation: Operation): Promise<void> {
   const { stage } = fuzzer;
   const request = await plainRequest(fuzzer, operation);
   const { key } = request;
-  const isOtp = operation.id.startsWith('otp_');
+  const isOtp = operation.scope.startsWith('otp:');
   const other = isOtp ? stage.own.key : stage.own.otp.key;
   const last = key.at(-1) === 'a' ? 'b' : 'a';
   const bearer = (text: string): Headers => ({ authorization: `Bearer ${text}` });

@@ -311,6 +311,8 @@ describe('an event', () => {
         status: 'received',
         failure_category: null,
         client_message_id: null,
+        tag: null,
+        metadata: null,
         meta_message_id: given.metaMessageId,
         reply_to_message_id: ours.id,
         media_object_id: row.media_object_id,

@@ -9,8 +9,8 @@ import { EventsRepository, type EventPlace } from './events.repository.js';
 /** Between two looks: an event is seen this long after its commit at the latest. */
 const LOOK_EVERY_MS = 250;
 /** Requests of one process that wait, and those of one workspace. */
-export const MOST_WAITING = 1_000;
-export const MOST_OF_WORKSPACE = 100;
+export const MAX_WAITING = 1_000;
+export const MAX_OF_WORKSPACE = 100;
 const RETRY_AFTER_SECONDS = 1;
 
 export interface Waited {
@@ -40,7 +40,7 @@ export class EventWaits implements OnModuleDestroy {
     drain.closed.addEventListener('abort', () => this.endAll());
     metrics.add({
       name: 'event_readers_waiting',
-      help: `Requests GET /events of this process that wait for an event; beyond ${MOST_WAITING} the answer is 429.`,
+      help: `Requests GET /events of this process that wait for an event; beyond ${MAX_WAITING} the answer is 429.`,
       collect: () => Promise.resolve([{ value: this.waiting.size }]),
     });
   }
@@ -60,7 +60,7 @@ export class EventWaits implements OnModuleDestroy {
     const { organizationId } = place;
     if (this.drain.closed.aborted || gone.aborted) return { found: false, after: place.after };
     const ofWorkspace = this.ofWorkspace.get(organizationId) ?? 0;
-    if (this.waiting.size >= MOST_WAITING || ofWorkspace >= MOST_OF_WORKSPACE) {
+    if (this.waiting.size >= MAX_WAITING || ofWorkspace >= MAX_OF_WORKSPACE) {
       throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: RETRY_AFTER_SECONDS, scope: 'waiting_readers' });
     }
     this.ofWorkspace.set(organizationId, ofWorkspace + 1);
