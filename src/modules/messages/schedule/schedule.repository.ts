@@ -81,7 +81,9 @@ export class ScheduleRepository {
       `update message_schedule set release_at = clock_timestamp() + make_interval(secs => $2)
        where message_id = any(array(
          select t.message_id from (select unnest($1::uuid[]) as id order by id) as given
-         cross join lateral (select message_id from message_schedule where message_id = given.id and release_at < 'infinity' for update) as t))`,
+         cross join lateral (
+           select message_id, release_at from message_schedule where message_id = given.id offset 0 for update) as t
+         where t.release_at < 'infinity'))`,
       [messageIds, seconds],
     );
   }
