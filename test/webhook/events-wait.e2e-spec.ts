@@ -72,7 +72,8 @@ it('is empty after the time, with the place to go on from', async () => {
   const { status, body } = await read(api, { after: next, wait: '1' });
   expect({ status, ...body }).toMatchObject({ status: 200, data: [], done: true });
   const ids = await emit();
-  expect(idsOf(await read(api, { after: (body as unknown as { next: string }).next }))).toEqual(ids);
+  // A transaction of any database that is still open keeps it back for a moment.
+  expect(idsOf(await read(api, { after: (body as unknown as { next: string }).next, wait: LONG }))).toEqual(ids);
 });
 
 it('passes over other types, and remembers where it was', async () => {
