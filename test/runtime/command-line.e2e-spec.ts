@@ -10,6 +10,7 @@ import { runInProcess } from '../support/run-in-process.js';
 import { entries, notify } from '../inbound/fixture.js';
 import { approvedTemplate } from '../otp/fixture.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
 
 describe('herald', () => {
   let app: TestApp;
@@ -67,10 +68,12 @@ describe('herald', () => {
   it('rotates and revokes keys, and a running service follows', async () => {
     const { workspace, key } = await app.sender();
     const fresh = await json<{ id: string; key: string }>(`key rotate ${key.id} --overlap 0s`);
-    expect((await app.api.as(key.text).get('/connections')).status).toBe(401);
+    // The service hears of it from the database, a moment later.
+    const codeWith = async (text: string) => (await app.api.as(text).get('/connections')).body.error?.code;
+    await waitFor(async () => (await codeWith(key.text)) === 'API_KEY_REVOKED', { what: 'the old key to end' });
     expect((await app.api.as(fresh.key).get('/connections')).status).toBe(200);
     await json(`key revoke ${fresh.id}`);
-    expect((await app.api.as(fresh.key).get('/connections')).body.error.code).toBe('API_KEY_REVOKED');
+    await waitFor(async () => (await codeWith(fresh.key)) === 'API_KEY_REVOKED', { what: 'the new key to end' });
     const keys = await json<{ revoked_at: string | null }[]>(`key list --workspace ${workspace.id}`);
     expect(keys.map((each) => each.revoked_at !== null)).toEqual([true, true]);
   });

@@ -13,12 +13,19 @@ import { QueueConnection } from '../../src/infrastructure/queue/queue-connection
 import { waitFor } from '../support/wait-for.js';
 
 const SLOTS = 16_384;
+interface ClusterNode {
+  server: ChildProcess;
+  port: number;
+  busPort: number;
+  client: Redis;
+}
+
 // Needs programs of Redis on the machine.
 const withRedis = (await hasRedis()) ? describe : describe.skip;
 
 withRedis('a Redis Cluster of three nodes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'herald-cluster-'));
-  const nodes: { server: ChildProcess; port: number; client: Redis }[] = [];
+  const nodes: ClusterNode[] = [];
   let connection: QueueConnection | null = null;
 
   beforeAll(async () => {
@@ -29,7 +36,9 @@ withRedis('a Redis Cluster of three nodes', () => {
       await client.call('cluster', 'set-config-epoch', index + 1);
     }
     const [first] = nodes;
-    for (const { port } of nodes.slice(1)) await first?.client.call('cluster', 'meet', '127.0.0.1', port);
+    for (const { port, busPort } of nodes.slice(1)) {
+      await first?.client.call('cluster', 'meet', '127.0.0.1', port, busPort);
+    }
     await waitFor(
       async () => {
         const states = await Promise.all(nodes.map(({ client }) => client.call('cluster', 'info') as Promise<string>));
@@ -89,14 +98,15 @@ withRedis('a Redis Cluster of three nodes', () => {
   }, 120_000);
 });
 
-async function startNode(folder: string): Promise<{ server: ChildProcess; port: number; client: Redis }> {
-  // Its second port for the others is this one and 10,000, which no outgoing connection takes either.
-  const port = await freePort();
+async function startNode(folder: string): Promise<ClusterNode> {
+  // The port for the other nodes: by default it is 10,000 higher, where outgoing connections may have it.
+  const [port, busPort] = [await freePort(), await freePort()];
   const { mkdirSync } = await import('node:fs');
   mkdirSync(folder);
   const settings = {
     bind: '127.0.0.1',
     port,
+    'cluster-port': busPort,
     dir: folder,
     save: '',
     appendonly: 'no',
@@ -112,5 +122,5 @@ async function startNode(folder: string): Promise<{ server: ChildProcess; port: 
     if (output.includes('Ready to accept connections')) break;
   }
   if (!output.includes('Ready to accept connections')) throw new Error(`redis-server ended:\n${output}`);
-  return { server, port, client: new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 3 }) };
+  return { server, port, busPort, client: new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 3 }) };
 }
