@@ -26,6 +26,7 @@ import { AppError } from '../common/app-error.js';
 import { newId } from '../common/ids.js';
 import { DemoReceivers } from '../modules/webhook/address/demo-receivers.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
+import { EXAMPLE_TAG } from '../modules/tags/dto/tags.dto.js';
 import type { Message } from '../modules/messages/messages.types.js';
 import { DocsDemo } from '../infrastructure/http/docs/docs.js';
 
@@ -248,7 +249,7 @@ async function quietly(app: INestApplicationContext, work: () => Promise<void>):
 }
 
 /** One key makes one message and never expires: every start after the first gets the same one. */
-const FAILED_MESSAGE_KEY = 'd3a0fa11-ed00-4000-8000-000000000002';
+const FAILED_MESSAGE_KEY = 'd3a0fa11-ed00-4000-8000-000000000003';
 /** At the simulator a message to a number that ends so is accepted and then fails. */
 const FAILING = /0002$/;
 const CALL_WITHIN_MS = 5_000;
@@ -258,7 +259,7 @@ const LOCAL_RECEIVER = 'http://127.0.0.1:8080/';
 
 /**
  * Fills the served API description with ids of the demo, so that "Try it out" works unchanged: its
- * number, a message of its customer that can be answered, one that failed and can be retried, one that is scheduled and
+ * number, a message of its customer that can be answered, one that failed, has a tag and can be retried, one that is scheduled and
  * can be canceled, and a file; and offers its keys to Swagger UI. What can not be made is a warning only.
  */
 export async function showDemoInDocs(app: INestApplicationContext, config: Config, demo: DemoFile): Promise<void> {
@@ -299,7 +300,7 @@ async function answerableMessage(app: INestApplicationContext, demo: DemoFile): 
 async function failedMessage(demo: DemoFile): Promise<string | null> {
   const to = demo.recipients.find((recipient) => FAILING.test(recipient.to))?.to;
   if (to === undefined || demo.simulator_url === null) return null;
-  return send(demo, FAILED_MESSAGE_KEY, { to, type: 'text', text: { body: 'This one fails.' } });
+  return send(demo, FAILED_MESSAGE_KEY, { to, type: 'text', text: { body: 'This one fails.' }, tag: EXAMPLE_TAG });
 }
 
 async function scheduledMessage(demo: DemoFile): Promise<string> {

@@ -48,6 +48,7 @@ const OPERATIONS = [
   'optOuts_list',
   'optOuts_remove',
   'usage_messages',
+  'usage_codes',
   'templates_list',
   'templates_create',
   'templates_get',
