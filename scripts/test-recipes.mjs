@@ -92,7 +92,7 @@ const STEPS = [
       ),
   ],
   ['conventions', () => node('scripts/conventions.mjs')],
-  ['start and call', () => node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/contact-request')],
+  ['start and call', () => node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/call-permission')],
 ];
 
 await runSteps(scratch, async () => {

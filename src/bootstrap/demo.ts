@@ -20,13 +20,13 @@ import {
   EXAMPLE_CONVERSATION_ID,
   EXAMPLE_RECEIVED_MESSAGE_ID,
   EXAMPLE_SCHEDULED_MESSAGE_ID,
+  EXAMPLE_TAG,
   EXAMPLE_WEBHOOK_URL,
 } from '../common/example-ids.js';
 import { AppError } from '../common/app-error.js';
 import { newId } from '../common/ids.js';
 import { DemoReceivers } from '../modules/webhook/address/demo-receivers.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
-import { EXAMPLE_TAG } from '../modules/tags/dto/tags.dto.js';
 import type { Message } from '../modules/messages/messages.types.js';
 import { DocsDemo } from '../infrastructure/http/docs/docs.js';
 

@@ -17,3 +17,5 @@ export const EXAMPLE_OTP_ID = '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e';
 export const EXAMPLE_OTP_CODE = '042317';
 export const EXAMPLE_IDEMPOTENCY_KEY = '0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f';
 export const EXAMPLE_WEBHOOK_URL = 'https://shop.example.com/whatsapp/events';
+/** Of the demo's message that failed. */
+export const EXAMPLE_TAG = 'spring-sale';

@@ -1,10 +1,11 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, type PipeTransform, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import { EXAMPLE_TAG } from '../../common/example-ids.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
 import { TAG } from '../messages/message/tag.js';
-import { EXAMPLE_TAG, RetryTagRequest, SingleTagResponse, TagActionResponse, TagResponse } from './dto/tags.dto.js';
+import { RetryTagRequest, SingleTagResponse, TagActionResponse, TagResponse } from './dto/tags.dto.js';
 import { tagsErrors } from './tags.errors.js';
 import { TagsService } from './tags.service.js';
 import type { TagAction } from './tags.types.js';

@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
+import { EXAMPLE_TAG } from '../../../common/example-ids.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { TAG_ACTIONS, TAG_STATUSES, type TagAction, type TagStatus, type TagSummary } from '../tags.types.js';
 
-export const EXAMPLE_TAG = 'spring-sale';
 const CATEGORY = /^[a-z_]{1,64}$/;
 const TIME = '2026-11-21T08:00:00.125Z';
 const COUNTS = { queued: 1_800, delivered: 2_400, read: 725, failed: 75 };
