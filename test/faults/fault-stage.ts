@@ -130,15 +130,19 @@ export class FaultStage {
     return Math.max(0, performance.now() - faultAt);
   }
 
-  private async ended(): Promise<void> {
+  private ended(): Promise<void> {
+    return this.empty('message_queue', GIVE_UP_MS, 'every message to have a final state');
+  }
+
+  private async empty(table: 'message_queue' | 'notification_queue', timeoutMs: number, what: string): Promise<void> {
     await waitFor(
-      'every message to have a final state',
+      what,
       // The database may be away: then nothing is known, and it is asked again.
       async () => {
-        const result = await this.stage.database.pool.query('select 1 from message_queue limit 1').catch(() => null);
+        const result = await this.stage.database.pool.query(`select 1 from ${table} limit 1`).catch(() => null);
         return result?.rowCount === 0 ? true : null;
       },
-      { timeoutMs: GIVE_UP_MS },
+      { timeoutMs },
     ).catch(() => null);
   }
 
@@ -150,6 +154,8 @@ export class FaultStage {
       async () => ((await simulator.pendingNotifications()) === 0 ? true : null),
       { timeoutMs: NOTIFICATIONS_MS },
     ).catch(() => null);
+    // What could not be applied at once is stored, and a worker applies it.
+    await this.empty('notification_queue', NOTIFICATIONS_MS, 'every stored notification to be applied');
     // A worker that goes on late puts back what it definitely did not send: that waits once more.
     await this.ended();
     const { rows } = await database.pool.query<JudgedMessage>(
