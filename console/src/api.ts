@@ -29,16 +29,6 @@ async function refusalOf(response: Response): Promise<ApiError> {
   }
 }
 
-/** The refusal that an answer is; a key that is no longer valid is signed out. */
-async function refused(key: string, response: Response): Promise<ApiError> {
-  const refusal = await refusalOf(response);
-  if (refusal.status === 401) session.remove(key, 'The key is no longer valid: it was revoked or has expired.');
-  return refusal;
-}
-
-const notReached = (): ApiError =>
-  new ApiError(0, 'NOT_REACHED', 'Herald does not answer. This page tries again by itself.', null, null);
-
 /** Every call of the console: with `key`, and an ApiError for whatever is no success. */
 async function fetchWith(key: string, request: Request): Promise<Response> {
   request.headers.set('Authorization', `Bearer ${key}`);
@@ -47,34 +37,12 @@ async function fetchWith(key: string, request: Request): Promise<Response> {
     response = await fetch(request);
   } catch (error) {
     if (request.signal.aborted) throw error;
-    throw notReached();
+    throw new ApiError(0, 'NOT_REACHED', 'Herald does not answer. This page tries again by itself.', null, null);
   }
   if (response.ok) return response;
-  throw await refused(key, response);
-}
-
-/** POST /media; `onProgress` gets the part that is sent, from 0 to 1, which fetch() does not report. */
-export function uploadMedia(
-  form: FormData,
-  onProgress: (part: number) => void,
-  signal: AbortSignal,
-): Promise<Schemas['MediaResponse']> {
-  const key = session.activeKey() ?? '';
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('POST', '/api/v1/media');
-    request.setRequestHeader('Authorization', `Bearer ${key}`);
-    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
-    request.addEventListener('error', () => reject(notReached()));
-    request.addEventListener('abort', () => reject(new DOMException('canceled', 'AbortError')));
-    request.addEventListener('load', () => {
-      const { status, responseText } = request;
-      if (status === 201) resolve((JSON.parse(responseText) as Schemas['SingleMediaResponse']).data);
-      else void refused(key, new Response(responseText, { status })).then(reject);
-    });
-    signal.addEventListener('abort', () => request.abort());
-    request.send(form);
-  });
+  const refusal = await refusalOf(response);
+  if (refusal.status === 401) session.remove(key, 'The key is no longer valid: it was revoked or has expired.');
+  throw refusal;
 }
 
 export const api = createClient<paths>({

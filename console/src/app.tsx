@@ -45,7 +45,11 @@ function start(): Promise<{ demo: DemoKeys | null }> {
     const demo = await demoKeys().catch(() => null);
     for (const key of stored) await signIn(key, true);
     if (fragmentKey !== null) await signIn(fragmentKey, false);
-    if (session.get().keys.length === 0 && demo !== null) await signIn(demo.api_key, false);
+    if (session.get().keys.length === 0 && demo !== null) {
+      // The workspace's last, so that it is the one in use.
+      await signIn(demo.otp_sandbox_key, false);
+      await signIn(demo.api_key, false);
+    }
     return { demo };
   })();
   return starting;
@@ -232,12 +236,19 @@ function Connection() {
 function KeySwitch() {
   const { keys, active } = useSession();
   const [adding, setAdding] = useState(false);
+  const [location, navigate] = useLocation();
   const current = keys[active];
   if (current === undefined) return null;
   const choose = (value: string): void => {
     if (value === 'add') setAdding(true);
     else if (value === 'out') session.remove(current.key, null);
-    else session.choose(Number(value));
+    else {
+      const scopes = keys[Number(value)]?.facts.scopes ?? [];
+      const page = PAGES.find(({ path }) => isAt(path, location));
+      // Another key may see other pages.
+      if (page !== undefined && !page.scopes.some((scope) => scopes.includes(scope))) navigate('/', { replace: true });
+      session.choose(Number(value));
+    }
   };
   return (
     <>

@@ -62,7 +62,7 @@ export function viewOf(parts: readonly Part[], withExamples: boolean): View {
         (typeof minutes === 'number' ? `This code expires in ${minutes} minutes.` : null),
       buttons: partsIn(partOf(parts, 'BUTTONS')?.buttons).map((button) => ({
         id: null,
-        title: textOf(button.text) || BUTTON_WORDS[wordOf(button.type)] || textOf(button.type),
+        title: textOf(button.text) || BUTTON_WORDS[wordOf(button.type)] || '…',
       })),
     },
     cards: partsIn(partOf(parts, 'CAROUSEL')?.cards).map(

@@ -493,7 +493,9 @@ function TemplateFacts({ template }: { template: Template }) {
                   <td>
                     <code>{`{{${name}}}`}</code>
                   </td>
-                  <td dir="auto">{example}</td>
+                  <td>
+                    <bdi>{example}</bdi>
+                  </td>
                 </tr>
               ))}
             </tbody>
