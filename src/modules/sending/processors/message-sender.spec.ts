@@ -3,6 +3,7 @@ import { claimLane, claimRequest } from '../../../../test/support/claim-request.
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { Factories, testPhone } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { Deadline } from '../../../common/deadline.js';
 import { newId } from '../../../common/ids.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
@@ -83,7 +84,10 @@ async function claimedTemplate() {
 }
 
 // Over at once: what fails is not tried again.
-const task = (message: ClaimedMessage) => ({ message: { ...message }, times: { claimedAt: 0, notAfter: 0 } });
+const task = (message: ClaimedMessage) => ({
+  message: { ...message },
+  times: { claimedAt: 0, notAfter: Deadline.in(0) },
+});
 
 const statusOf = async (id: string): Promise<unknown> =>
   (await opened.database.row<{ status: string }>('select status from message_view where id = $1', [id])).status;

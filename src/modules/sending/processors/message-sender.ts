@@ -1,5 +1,6 @@
 import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
+import { Deadline } from '../../../common/deadline.js';
 import { newId } from '../../../common/ids.js';
 import { retry } from '../../../common/retry.js';
 import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
@@ -32,10 +33,10 @@ import { putBack, recordOf, refusal, refusedByEndpoint } from '../outcome/outcom
 import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from '../outcome/outcome.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
-/** Of a claim: when it was made, and until when requests may still be written (monotonic ms); its span, where it is recorded. */
+/** Of a claim: when it was made (monotonic ms), and until when requests may still be written; its span, where it is recorded. */
 interface ClaimTimes {
   claimedAt: number;
-  notAfter: number;
+  notAfter: Deadline;
   claim?: Span | undefined;
 }
 
@@ -98,7 +99,7 @@ export class MessageSender implements QueueKind<SendTask> {
     const { sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
-    const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
+    const notAfter = Deadline.in(leaseMs - LEASE_MARGIN_MS);
     const startedAt = Date.now();
     const claims = await this.claims.claim(requests, { leaseMs }).catch((error: unknown) => {
       if (error instanceof LostClaimError) {
@@ -267,7 +268,7 @@ export class MessageSender implements QueueKind<SendTask> {
   private async openNext({ message, times }: SendTask, outcome: NotAcceptedOutcome, attemptId: string) {
     const refused = refusedByEndpoint(message, outcome);
     const onFailure = () => this.counters.increment('outcome_record_failed');
-    const forMs = times.notAfter - performance.now();
+    const forMs = times.notAfter.msLeft;
     try {
       if (!(await retry(() => this.outcomes.openNext(refused, attemptId), { forMs, onFailure }))) return false;
     } catch (error) {
