@@ -66,15 +66,17 @@ export function App() {
   if (signedIn === undefined) return <SignIn demoKey={started.demo?.api_key ?? null} />;
   return (
     <Router base="/console">
-      <Shell key={signedIn.key} signedIn={signedIn} hasPhone={started.demo?.simulator === true} />
+      <Shell key={signedIn.key} signedIn={signedIn} hasSimulator={started.demo?.simulator === true} />
     </Router>
   );
 }
 
 const PHONE_FROM_PX = 1_180;
 
-function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }) {
+function Shell({ signedIn, hasSimulator }: { signedIn: SignedIn; hasSimulator: boolean }) {
   const can = useCan();
+  // It shows what the API says of the customer's messages.
+  const hasPhone = hasSimulator && can('messages:read') && can('connections:read');
   useLiveConnection(signedIn.key, can('webhooks:read'));
   const queries = useQueryClient();
   // What another key has read is not shown.
@@ -244,9 +246,9 @@ function KeySwitch() {
     else if (value === 'out') session.remove(current.key, null);
     else {
       const scopes = keys[Number(value)]?.facts.scopes ?? [];
-      const page = PAGES.find(({ path }) => isAt(path, location));
+      const allowed = PAGES.filter((page) => page.scopes.some((scope) => scopes.includes(scope)));
       // Another key may see other pages.
-      if (page !== undefined && !page.scopes.some((scope) => scopes.includes(scope))) navigate('/', { replace: true });
+      if (!allowed.some(({ path }) => isAt(path, location))) navigate(allowed[0]?.path ?? '/');
       session.choose(Number(value));
     }
   };

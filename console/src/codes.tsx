@@ -244,7 +244,11 @@ function CodeDetail({ id, first }: { id: string; first: Code | null }) {
               <p>
                 <State tone={TONES[data.status]}>{data.status.replaceAll('_', ' ')}</State>
               </p>
-              <p>{data.mode === 'sandbox' && isOpen ? 'A sandbox sends nothing. The code can be typed.' : SAYS[data.status]}</p>
+              <p>
+                {data.mode === 'sandbox' && isOpen
+                  ? 'A sandbox sends nothing. The code can be typed.'
+                  : SAYS[data.status]}
+              </p>
               {data.error !== null && (
                 <p className="code">
                   <code>{data.error}</code>
