@@ -261,15 +261,27 @@ const OPT_OUT = object({
   occurred_at: is(time, SECOND, 'By the platform, in whole seconds, or when Herald recorded it.'),
 });
 
-const LIMIT = object({
-  kind: is(oneOf(['messages_per_day']), 'messages_per_day', 'Which limit, by its name at the command line.'),
-  percent: is({ type: 'integer', enum: [80, 100] }, 80, 'The share of the limit that was reached.'),
-  limit: is({ type: 'integer', minimum: 0 }, 1_000),
-  used: is({ type: 'integer', minimum: 0 }, 800, 'Accepted in the period, less what failed unsent.'),
-  remaining: is({ type: 'integer', minimum: 0 }, 200),
-  renews_at: is(time, '2026-11-22T00:00:00.000Z', "When the next period begins, in the workspace's time zone."),
-  occurred_at: is(time, '2026-11-21T16:20:00.125Z'),
-});
+const AMOUNT = { anyOf: [{ type: 'integer', minimum: 0 }, text] };
+const LIMIT = object(
+  {
+    kind: is(
+      oneOf(['messages_per_day', 'spend_per_month']),
+      'messages_per_day',
+      'Which limit, by its name at the command line.',
+    ),
+    percent: is(
+      { type: 'integer', enum: [80, 100] },
+      80,
+      'The share of the limit that was reached; 100: there is no room for another message like the last one.',
+    ),
+    limit: is(AMOUNT, 1_000, 'Messages, or of `spend_per_month` an amount as a decimal.'),
+    used: is(AMOUNT, 800, 'Accepted in the period, less what failed unsent.'),
+    remaining: is(AMOUNT, 200),
+    renews_at: is(time, '2026-11-22T00:00:00.000Z', "When the next period begins, in the workspace's time zone."),
+    occurred_at: is(time, '2026-11-21T16:20:00.125Z'),
+  },
+  { currency: { ...text, description: 'Of `spend_per_month`, which is estimated.' } },
+);
 
 interface EventDocs {
   summary: string;
@@ -392,7 +404,8 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
   },
   'workspace.limit.reached': {
     summary: 'A limit of the workspace is nearly, or wholly, reached',
-    description: 'Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429.',
+    description:
+      'Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429, or 402 where it is about money.',
     data: LIMIT,
     as: 'eighty_percent',
     further: { reached: { ...LIMIT.example, percent: 100, used: 1_000, remaining: 0 } },
