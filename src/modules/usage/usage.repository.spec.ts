@@ -194,7 +194,7 @@ describe('highestPrice', () => {
     }
   });
 
-  it.each([
+  it.each<[string | null, string | null, number, string]>([
     ['marketing', 'DE', 0.1, 'the newest that holds, of all tiers'],
     ['marketing', 'FR', 0.12, 'of the country'],
     ['marketing', 'BR', 0.02, 'of * where no price names the country'],
@@ -203,7 +203,7 @@ describe('highestPrice', () => {
     ['utility', 'DE', 0.002, 'of other countries where there is no *'],
     ['service', 'DE', 0.1, 'of any category where its own has none'],
     [null, 'IN', 0.03, 'of the country where the category is not known'],
-  ])('of %s in %s is %s: %4$s', async (category, country, price) => {
+  ])('of %s in %s is %s: %4$s', async (category, country, price, _why) => {
     const { found } = await opened.database.row<{ found: number }>(
       `select ${highestPrice('$1::text', '$2::text', true)}::float8 as found`,
       [category, country],

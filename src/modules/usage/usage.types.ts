@@ -99,8 +99,9 @@ export function highestPrice(category: string, country: string, variants: boolea
       select distinct on (r.category) r.price, a.is_later, a.is_asked, a.place
       from usage_rate r cross join lateral (
         select r.valid_from > (now() at time zone 'UTC')::date as is_later, (${ofCategory}) as is_asked,
-          case when ${country} is null or ${country} = any(r.countries) then 0 when '*' = any(r.countries) then 1 else 2 end
+          case when ${country} = any(r.countries) then 0 when ${country} is not null and '*' = any(r.countries) then 1
+            else 2 end
             as place) as a
-      order by r.category, a.is_later, a.place, r.valid_from desc, r.price desc) as prices
+      order by r.category, a.is_later, a.place, case when a.place < 2 then r.valid_from end desc, r.price desc) as prices
     order by is_later, not is_asked, place = 2, price desc limit 1)`;
 }
