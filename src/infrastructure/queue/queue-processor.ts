@@ -110,7 +110,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     else this.jobs.announce(laneKey);
   }
 
-  /** A lane that nobody holds has due rows: another worker may have capacity for them. */
+  /** A lane that no worker holds has due rows: another worker may have capacity for them. */
   wakeAny(laneKey: string): void {
     if (!this.loop.isFull || !this.jobs.add(laneKey)) this.wake(laneKey);
   }
