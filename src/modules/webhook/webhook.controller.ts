@@ -19,6 +19,13 @@ import {
 import { webhookErrors } from './webhook.errors.js';
 import { WebhookService } from './webhook.service.js';
 
+const DeliveryId = (): ParameterDecorator =>
+  UuidParam('id', {
+    malformed: webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND,
+    description: 'Id of a delivery attempt, from GET /webhook/deliveries.',
+    example: EXAMPLE_DELIVERY_ID,
+  });
+
 @ApiTags('Webhook')
 @Controller('webhook')
 export class WebhookController {
@@ -146,15 +153,7 @@ export class WebhookController {
   @RequireScope('webhooks:read')
   @ApiOkResponse({ type: SingleDeliveryResponse, description: 'The attempt.' })
   @ApiErrors('WEBHOOK_DELIVERY_NOT_FOUND')
-  async delivery(
-    @CurrentCaller() caller: Caller,
-    @UuidParam('id', {
-      malformed: webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND,
-      description: 'Id of a delivery attempt, from GET /webhook/deliveries.',
-      example: EXAMPLE_DELIVERY_ID,
-    })
-    id: string,
-  ): Promise<SingleDeliveryResponse> {
+  async delivery(@CurrentCaller() caller: Caller, @DeliveryId() id: string): Promise<SingleDeliveryResponse> {
     return { data: await this.webhook.getDelivery(caller.organizationId, id) };
   }
 
@@ -169,15 +168,7 @@ export class WebhookController {
   @RequireScope('webhooks:write')
   @ApiAcceptedResponse({ type: QueuedEventResponse, description: 'Queued.' })
   @ApiErrors('WEBHOOK_DELIVERY_NOT_FOUND')
-  async replay(
-    @CurrentCaller() caller: Caller,
-    @UuidParam('id', {
-      malformed: webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND,
-      description: 'Id of a delivery attempt, from GET /webhook/deliveries.',
-      example: EXAMPLE_DELIVERY_ID,
-    })
-    id: string,
-  ): Promise<QueuedEventResponse> {
+  async replay(@CurrentCaller() caller: Caller, @DeliveryId() id: string): Promise<QueuedEventResponse> {
     return this.webhook.replay(caller.organizationId, id);
   }
 }

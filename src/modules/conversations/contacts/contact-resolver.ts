@@ -118,9 +118,7 @@ export class ContactResolver {
     if (observation.replacement) return this.replace(observation, observation.replacement);
     const named = { phone, waId, userId };
     const former = this.takeFormer(observation, named);
-    let entry: Entry | null = null;
-    for (const match of new Set([...former, ...this.matches(observation, named)]))
-      entry = entry === null ? match : this.merge(entry, match, waId);
+    let entry = this.join(new Set([...former, ...this.matches(observation, named)]), waId);
     if (entry === null) {
       if (phone === null && waId === null && userId === null) return null;
       entry = this.create(observation);
@@ -229,51 +227,54 @@ export class ContactResolver {
    * whichever is seen first.
    */
   private replace(observation: ContactObservation, replacement: Replacement): { id: () => string } | null {
-    const { connectionId, userId = null, waId = null } = observation;
+    const { userId = null, waId = null } = observation;
     const at = observation.at ?? new Date();
     const atTime = { ...observation, at, conversationId: null, inboundAt: null };
-    const rowsOf = (given: Partial<Record<Identity, string | null>>): Entry[] => {
-      const named = { phone: null, waId: null, userId: null, ...given };
-      const former = this.takeFormer(atTime, named);
-      const found = new Set([...former, ...this.matches({ ...atTime, userId: null, waId: null }, named)]);
-      return [...found];
-    };
-    const isNumber = replacement.of === 'number';
-    const before = rowsOf({ waId, userId });
-    const after = rowsOf({ waId: replacement.waId, userId: replacement.userId });
+    const before = this.knownAs(atTime, { phone: null, waId, userId });
+    const after = this.knownAs(atTime, { phone: null, waId: replacement.waId, userId: replacement.userId });
     const all = [...new Set([...before, ...after])];
     const latestAt = Math.max(...all.flatMap(({ former }) => [...former.values()]));
     const isLatest = at.getTime() >= latestAt;
     const newer = after.find((entry) => !before.includes(entry))?.row ?? null;
-    const older =
-      before.find((entry) => !after.includes(entry))?.row ?? (newer === null ? (before[0]?.row ?? null) : null);
-    const goes = isNumber
-      ? [waId, userId, ...before.filter(({ row }) => row !== newer).flatMap(({ row }) => namesOf(row))]
-      : [userId, ...before.flatMap(({ row }) => (row === newer || newer === null ? [] : [row.userId]))];
-    const names = nameAfter(replacement, isLatest, older, newer);
+    const older = before.find((entry) => !after.includes(entry)) ?? (newer === null ? before[0] : undefined);
+    const names = nameAfter(replacement, isLatest, older?.row ?? null, newer);
     if (all.length === 0 && names.waId === null && names.userId === null && (waId ?? userId) === null) return null;
-    let entry: Entry | null = null;
-    for (const match of all)
-      entry = entry === null ? match : this.merge(survivorOf(entry), survivorOf(match), names.waId);
-    entry ??= this.create({ ...observation, waId: null, userId: null });
-    this.unfile(entry);
-    const taken = (identity: Identity, name: string | null): boolean => {
-      const other = name === null ? undefined : this.index.get(keyOf(connectionId, identity, name));
-      return other !== undefined && other !== entry;
-    };
-    entry.row.phone = taken('phone', names.phone) ? null : names.phone;
-    entry.row.waId = names.waId;
-    entry.row.userId = names.userId;
-    this.file(entry);
+    const isNumber = replacement.of === 'number';
+    const others = before.flatMap(({ row }) => (row === newer ? [] : [row]));
+    const replaced = isNumber
+      ? [waId, userId, ...others.flatMap(namesOf)]
+      : [userId, ...(newer === null ? [] : others.map((row) => row.userId))];
+    const entry = this.join(all, names.waId) ?? this.create({ ...observation, waId: null, userId: null });
+    this.rename(entry, names);
+    addFormer(entry, replaced, at.getTime());
     // A change that is older than the latest one names what was replaced by that at the latest.
-    const replaced: [string | null, number][] = goes.map((name) => [name, at.getTime()]);
-    if (!isLatest) for (const name of [replacement.waId, replacement.userId]) replaced.push([name, latestAt]);
-    for (const [name, time] of replaced) {
-      if (name !== null) entry.former.set(name, Math.max(time, entry.former.get(name) ?? time));
-    }
+    if (!isLatest) addFormer(entry, [replacement.waId, replacement.userId], latestAt);
     for (const name of namesOf(entry.row)) entry.former.delete(name);
-    const found = entry;
-    return { id: () => survivorOf(found).row.id };
+    return { id: () => survivorOf(entry).row.id };
+  }
+
+  /** The contacts who have one of these names, or had it at that time. */
+  private knownAs(atTime: ContactObservation, named: Record<Identity, string | null>): Entry[] {
+    const former = this.takeFormer(atTime, named);
+    return [...new Set([...former, ...this.matches(atTime, named)])];
+  }
+
+  /** Makes one contact of several; null of none. */
+  private join(entries: Iterable<Entry>, waId: string | null): Entry | null {
+    let joined: Entry | null = null;
+    for (const entry of entries) joined = joined === null ? entry : this.merge(joined, entry, waId);
+    return joined;
+  }
+
+  /** Gives the row these names in place of its own; a number that another contact was given stays there. */
+  private rename(entry: Entry, { phone, waId, userId }: Names): void {
+    const { row } = entry;
+    this.unfile(entry);
+    const isTaken = phone !== null && this.index.has(keyOf(row.connectionId, 'phone', phone));
+    row.phone = isTaken ? null : phone;
+    row.waId = waId;
+    row.userId = userId;
+    this.file(entry);
   }
 
   private matches(observation: ContactObservation, named: Record<Identity, string | null>): Set<Entry> {
@@ -352,7 +353,7 @@ export class ContactResolver {
     goes.waId = null;
     goes.userId = null;
     older.said ??= younger.said;
-    for (const [name, at] of younger.former) older.former.set(name, Math.max(at, older.former.get(name) ?? at));
+    for (const [name, at] of younger.former) addFormer(older, [name], at);
     younger.into = older;
     this.file(older);
     return older;
@@ -403,6 +404,10 @@ function namesAlone(row: Names | null): Names {
 
 function namesOf({ phone, waId, userId }: Names): string[] {
   return [...new Set([phone, waId, userId].filter((name) => name !== null))];
+}
+
+function addFormer({ former }: Entry, names: readonly (string | null)[], at: number): void {
+  for (const name of names) if (name !== null) former.set(name, Math.max(at, former.get(name) ?? at));
 }
 
 function survivorOf(entry: Entry): Entry {
