@@ -283,6 +283,7 @@ CREATE UNIQUE INDEX message_inbound ON message (connection_id, meta_message_id) 
 CREATE INDEX message_journal ON message (organization_id, created_at DESC, id DESC);
 CREATE INDEX message_journal_client ON message (organization_id, client_message_id, created_at DESC, id DESC) WHERE (client_message_id IS NOT NULL);
 CREATE INDEX message_journal_in ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
+CREATE INDEX message_journal_media ON message (organization_id, media_object_id, created_at DESC, id DESC) WHERE (media_object_id IS NOT NULL);
 CREATE INDEX message_journal_out ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'outbound');
 CREATE INDEX message_journal_recipient ON message (organization_id, recipient, created_at DESC, id DESC) WHERE (direction = 'outbound');
 CREATE INDEX message_journal_sender ON message (organization_id, sender, connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');

@@ -8216,6 +8216,8 @@ export interface operations {
                 from?: string;
                 /** @description How many at the most. */
                 limit?: number;
+                /** @description Messages that send this file, refer to it, or came with it: an id from GET /media. */
+                media_object_id?: string;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
                 /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
