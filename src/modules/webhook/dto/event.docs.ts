@@ -5,7 +5,7 @@ import {
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_OPT_OUT_ID,
 } from '../../../common/example-ids.js';
-import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { documentedWebhooks, namedParameter, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { FAILURE_CATEGORY, nullable as orNull } from '../../../infrastructure/http/open-words.js';
 import { RECEIVED_CONTENT } from '../../../infrastructure/http/received-content.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
@@ -410,14 +410,9 @@ const HEADERS = [
     '`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.',
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   ],
-].map(([name, description, example]) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: text,
-  example,
-}));
+].map(([name = '', description, example]) =>
+  namedParameter({ name, in: 'header', required: true, description, schema: text, example }),
+);
 
 const VERIFY =
   'Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.';
