@@ -202,6 +202,7 @@ function templateControlRoutes({ templates, templateReviewer }: Platform): Route
     return changed;
   };
   return [
+    control('get', '/templates', () => ({ data: templates.all().map((template) => TEMPLATES.only(template, SHOWN)) })),
     changing('review', (template, body) => {
       const event = given(body, 'event', REVIEW_EVENTS);
       return templateReviewer.decide(template, event, {
