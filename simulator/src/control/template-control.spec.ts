@@ -32,7 +32,7 @@ describe('a control call about a template', () => {
 
   it('lists the templates of all accounts, with their ids', async () => {
     const { json } = await rig.client.control('GET', 'templates');
-    expect(json.data).toContainEqual(expect.objectContaining({ id, name: 'hello_world', status: 'APPROVED' }));
+    expect(json.data).toContainEqual(expect.objectContaining({ id, waba_id: WABA_ID, status: 'APPROVED' }));
   });
 
   it.each<[string, string, number | undefined]>([
