@@ -416,6 +416,7 @@ create table message_state (
   platform_message text,
   attempt_category text,
   trace_id text,
+  tries integer,
   billable boolean,
   pricing_category text,
   pricing_type text,

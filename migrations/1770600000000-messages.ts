@@ -231,6 +231,7 @@ create trigger message_queue_release after update of attempt_id on message_queue
 -- Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones are in
 -- message_attempt. attempt_count: all attempts, where later ones than attempt_number are in message_attempt too, because
 -- an earlier one proved a retry needless; else null.
+-- tries: deferrals so far of a message whose lease ran out, for where it goes back to the queue; else null.
 -- billable, pricing_*: of the first report that said what the platform charges.
 -- event_count becomes data.sequence of the message's next event; counted with and without an endpoint.
 create table message_state (
@@ -262,6 +263,7 @@ create table message_state (
   platform_message text,
   attempt_category text,
   trace_id text,
+  tries integer,
   billable boolean,
   pricing_category text,
   pricing_type text,

@@ -1,15 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { Component, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { factsOf } from './api.ts';
-import { ConversationsPage } from './conversations.tsx';
 import { useLiveConnection, useLiveState } from './live.ts';
-import { MessagesPage } from './messages.tsx';
-import { PhoneDock } from './phone.tsx';
-import { SendPage } from './send.tsx';
+import { type PageEntry, PAGES } from './pages.tsx';
 import { session, type SignedIn, useCan, useSession } from './session.ts';
 import { SignIn } from './sign-in.tsx';
-import { Empty, Icon } from './ui.tsx';
+import { Empty, Icon, Skeleton } from './ui.tsx';
+
+const PhoneDock = lazy(async () => ({ default: (await import('./phone.tsx')).PhoneDock }));
 
 interface DemoKeys {
   api_key: string;
@@ -77,7 +76,8 @@ function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }
   // What another key has read is not shown.
   useEffect(() => () => queries.clear(), [queries]);
   const [phone, setPhone] = useState(() => hasPhone && window.innerWidth >= PHONE_FROM_PX);
-  const home = can('messages:read') ? '/messages' : '/send';
+  const allowed = PAGES.filter(({ scopes }) => scopes.some(can));
+  const home = allowed[0]?.path ?? '/';
   return (
     <div className={phone ? 'shell with-phone' : 'shell'}>
       <header className="bar">
@@ -85,11 +85,6 @@ function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }
           <img src={LOGO} alt="" width="24" height="24" />
           <span>Herald</span>
         </Link>
-        <nav aria-label="Pages">
-          {can('messages:read') && <Page href="/messages" icon="messages" label="Messages" />}
-          {can('messages:read') && <Page href="/conversations" icon="chat" label="Chats" />}
-          {can('messages:write') && <Page href="/send" icon="send" label="Send" />}
-        </nav>
         <span className="grow" />
         <Connection />
         {hasPhone && (
@@ -110,61 +105,111 @@ function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }
         </a>
         <KeySwitch />
       </header>
+      <Navigation pages={allowed} />
       <main>
-        <Switch>
-          <Route path="/messages/:id?">
-            {({ id }) => <Need scope="messages:read">{<MessagesPage selected={id ?? null} />}</Need>}
-          </Route>
-          <Route path="/conversations/:id?">
-            {({ id }) => (
-              <Need scope="messages:read">
-                <ConversationsPage selected={id ?? null} />
-              </Need>
-            )}
-          </Route>
-          <Route path="/send">
-            <Need scope="messages:write">
-              <SendPage />
-            </Need>
-          </Route>
-          <Route path="/">
-            <Redirect to={home} replace />
-          </Route>
-          <Route>
-            <Empty title="There is no such page">
-              <Link href={home}>Go to the first page</Link>
-            </Empty>
-          </Route>
-        </Switch>
+        <Boundary>
+          <Suspense fallback={<Skeleton lines={8} />}>
+            <Switch>
+              {PAGES.map((entry) => (
+                <Route key={entry.path} path={`${entry.path}/:id?`}>
+                  {({ id }) => <Opened entry={entry} selected={id ?? null} />}
+                </Route>
+              ))}
+              {home !== '/' && (
+                <Route path="/">
+                  <Redirect to={home} replace />
+                </Route>
+              )}
+              <Route>
+                <Empty title="There is no such page">
+                  <Link href={home}>Go to the first page</Link>
+                </Empty>
+              </Route>
+            </Switch>
+          </Suspense>
+        </Boundary>
       </main>
-      {phone && <PhoneDock onClose={() => setPhone(false)} />}
+      {phone && (
+        <Suspense fallback={<aside className="phone" />}>
+          <PhoneDock onClose={() => setPhone(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }
 
 const LOGO = new URL('./icon.svg', import.meta.url).href;
 
-function Page({ href, icon, label }: { href: string; icon: 'messages' | 'chat' | 'send'; label: string }) {
+const isAt = (path: string, location: string): boolean => location === path || location.startsWith(`${path}/`);
+
+/** The pages that the key may see: at the left; on a narrow screen behind a button. */
+function Navigation({ pages }: { pages: readonly PageEntry[] }) {
   const [location] = useLocation();
-  const isCurrent = location === href || location.startsWith(`${href}/`);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [location]);
+  const current = pages.find(({ path }) => isAt(path, location));
   return (
-    <Link href={href} aria-current={isCurrent ? 'page' : undefined}>
-      <Icon name={icon} />
-      {label}
-    </Link>
+    <nav className={isOpen ? 'pages is-open' : 'pages'} aria-label="Pages">
+      <button
+        type="button"
+        className="button quiet menu"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') setOpen(false);
+        }}
+      >
+        <Icon name={isOpen ? 'close' : 'menu'} />
+        {current?.label ?? 'Pages'}
+      </button>
+      <div className="page-links">
+        {pages.map(({ path, icon, label, preload }) => (
+          <Link
+            key={path}
+            href={path}
+            aria-current={isAt(path, location) ? 'page' : undefined}
+            onPointerEnter={preload}
+          >
+            <Icon name={icon} />
+            {label}
+          </Link>
+        ))}
+      </div>
+    </nav>
   );
 }
 
-function Need({ scope, children }: { scope: string; children: ReactNode }) {
+function Opened({ entry, selected }: { entry: PageEntry; selected: string | null }) {
   const can = useCan();
-  if (can(scope)) return children;
+  if (entry.scopes.some(can)) return <entry.Page selected={selected} />;
   return (
     <Empty title="This key may not see this page">
       <p>
-        It needs the scope <code>{scope}</code>.
+        It needs the scope <code>{entry.scopes[0]}</code>.
       </p>
     </Empty>
   );
+}
+
+/** A page whose file is gone, because Herald was updated, or that failed while it was drawn. */
+class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <Empty title="This page could not be shown">
+        <p>Herald may have been updated, or it is away.</p>
+        <button type="button" className="button primary" onClick={() => window.location.reload()}>
+          Load it again
+        </button>
+      </Empty>
+    );
+  }
 }
 
 const CONNECTION_WORDS = {

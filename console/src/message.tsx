@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
 import { Bubble, bubbleOf } from './bubble.tsx';
+import { Confirm } from './confirm.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { peerOf } from './messages.tsx';
 import { useCan } from './session.ts';
@@ -175,7 +176,7 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
       )}
       <CopyButton quiet text={support} label="Copy for support" />
       {asked !== null && (
-        <Confirm
+        <ConfirmChange
           what={asked}
           message={message}
           onDone={() => {
@@ -195,49 +196,27 @@ const SAYS = {
   cancel: 'The message is not sent. This cannot be undone.',
 };
 
-function Confirm({ what, message, onDone }: { what: 'retry' | 'cancel'; message: Message; onDone: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
+function ConfirmChange({ what, message, onDone }: { what: 'retry' | 'cancel'; message: Message; onDone: () => void }) {
   // One key for as long as the dialog is open: a second press makes no second attempt.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
-  useEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  }, []);
   const isUnknown = message.status === 'outcome_unknown';
   const path = `/api/v1/messages/${message.id}/${what}`;
   const body = what === 'retry' && isUnknown ? { confirm_outcome_unknown: true } : undefined;
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    const params = { path: { id: message.id } };
-    try {
-      if (what === 'cancel') await api.POST('/api/v1/messages/{id}/cancel', { params });
-      else {
-        const header = { 'Idempotency-Key': idempotencyKey };
-        await api.POST('/api/v1/messages/{id}/retry', { params: { ...params, header }, body: body ?? {} });
-      }
-      onDone();
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
+  const params = { path: { id: message.id } };
+  const run = async (): Promise<unknown> => {
+    if (what === 'cancel') return api.POST('/api/v1/messages/{id}/cancel', { params });
+    const header = { 'Idempotency-Key': idempotencyKey };
+    return api.POST('/api/v1/messages/{id}/retry', { params: { ...params, header }, body: body ?? {} });
   };
   return (
-    <dialog ref={dialog} onClose={onDone} aria-label={what === 'retry' ? 'Retry' : 'Cancel message'}>
-      <h2>{what === 'retry' ? 'Retry this message?' : 'Cancel this message?'}</h2>
-      <p>{SAYS[what === 'retry' && isUnknown ? 'unknown' : what]}</p>
-      {error !== null && <Problem error={error} />}
-      <div className="row">
-        <button type="button" className="button primary" disabled={busy} onClick={() => void run()}>
-          {what === 'retry' ? 'Retry' : 'Cancel message'}
-        </button>
-        <button type="button" className="button" onClick={onDone}>
-          Back
-        </button>
-        <CopyButton quiet label="curl" text={curlOf('POST', path, body)} />
-      </div>
-    </dialog>
+    <Confirm
+      title={what === 'retry' ? 'Retry this message?' : 'Cancel this message?'}
+      says={SAYS[what === 'retry' && isUnknown ? 'unknown' : what]}
+      label={what === 'retry' ? 'Retry' : 'Cancel message'}
+      curl={curlOf('POST', path, body)}
+      run={run}
+      onClose={onDone}
+    />
   );
 }
 

@@ -15,9 +15,19 @@ const PATHS = {
   key: 'M8 12a4 4 0 1 0 0 .010M12 12h9m-3 0v4',
   down: 'M12 4v11m-5-5 5 5 5-5M5 20h14',
   clock: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16m0 4v4l3 2',
+  menu: 'M4 7h16M4 12h16M4 17h16',
+  overview: 'M4 20V11M10 20V4M16 20v-6M21 20H3',
+  webhook: 'M4 12h11m-4-4 4 4-4 4M19 5v14',
+  number: 'M5 4h4l2 5-3 2a12 12 0 0 0 5 5l2-3 5 2v4a1 1 0 0 1-1 1A16 16 0 0 1 4 5a1 1 0 0 1 1-1',
+  template: 'M4 4h16v6H4zM4 14h9v6H4zM17 14h3v6h-3z',
+  file: 'M6 3h8l4 4v14H6zM14 3v5h4',
+  code: 'M5 11h14v10H5zM8 11V8a4 4 0 0 1 8 0v3',
+  plus: 'M12 5v14M5 12h14',
+  smile: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M9 10h.010M15 10h.010M8.500 14a4 4 0 0 0 7 0',
 } as const;
+export type IconName = keyof typeof PATHS;
 
-export function Icon({ name }: { name: keyof typeof PATHS }) {
+export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />

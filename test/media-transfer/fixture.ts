@@ -1,3 +1,4 @@
+import { Deadline } from '../../src/common/deadline.js';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -94,8 +95,7 @@ async function rigOf(test: TestApp, platform: FakeMediaPlatform): Promise<Transf
       if (found === null) throw new Error('there is no connection');
       return found;
     },
-    idFor: async (fileId, waitMs = 10_000) =>
-      transfer.platformIdFor(await rig.sending(), fileId, performance.now() + waitMs),
+    idFor: async (fileId, waitMs = 10_000) => transfer.platformIdFor(await rig.sending(), fileId, Deadline.in(waitMs)),
     receive: async (platformMediaId, values = {}) => {
       const id = newId();
       const { sha256 = null, mimeType = 'image/jpeg' } = values;

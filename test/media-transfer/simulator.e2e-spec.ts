@@ -1,3 +1,4 @@
+import { Deadline } from '../../src/common/deadline.js';
 import { randomBytes } from 'node:crypto';
 import { MediaTransferService } from '../../src/modules/media/media-transfer.service.js';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
@@ -111,7 +112,7 @@ it('a file goes to the platform once, and goes from it with ours', async () => {
   if (connection === null) throw new Error('there is no connection');
   const transfer = test.app.get(MediaTransferService, { strict: false });
   const answers = await Promise.all(
-    Array.from({ length: 50 }, () => transfer.platformIdFor(connection, id, performance.now() + 5_000)),
+    Array.from({ length: 50 }, () => transfer.platformIdFor(connection, id, Deadline.in(5_000))),
   );
   const added = (await idsAtPlatform()).filter((each) => !before.includes(each));
   expect(added).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { Deadline } from '../../src/common/deadline.js';
 import { randomBytes } from 'node:crypto';
 import { systemClock, type Clock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
@@ -106,7 +107,7 @@ describe('the platform’s id of a file', () => {
     const first = await rig.idFor(fileId);
     const other = await rig.test.factories.connection({ organizationId: rig.connection.organizationId });
     const sending = { ...(await rig.sending()), id: other.id, phoneNumberId: other.phoneNumberId };
-    const second = await rig.transfer.platformIdFor(sending, fileId, performance.now() + 5_000);
+    const second = await rig.transfer.platformIdFor(sending, fileId, Deadline.in(5_000));
     expect(second).toMatchObject({ kind: 'ready' });
     expect(second).not.toEqual(first);
     expect(rig.platform.uploads.map((upload) => upload.phoneNumberId)).toEqual([
@@ -193,7 +194,7 @@ describe('slow files', () => {
     // All within one moment: those that wait do so for three seconds only.
     const sending = await rig.sending();
     const answers = fileIds.map(async (fileId) => {
-      const answer = await rig.transfer.platformIdFor(sending, fileId, performance.now() + 10_000);
+      const answer = await rig.transfer.platformIdFor(sending, fileId, Deadline.in(10_000));
       answered++;
       return answer.kind;
     });
@@ -227,7 +228,7 @@ describe('a file that can’t be sent', () => {
     const { id: stranger } = await rig.test.factories.workspace();
     const own = await rig.storedFile();
     const foreign = { ...(await rig.sending()), organizationId: stranger };
-    expect(await rig.transfer.platformIdFor(foreign, own, performance.now() + 5_000)).toMatchObject({ kind: 'failed' });
+    expect(await rig.transfer.platformIdFor(foreign, own, Deadline.in(5_000))).toMatchObject({ kind: 'failed' });
     expect(uploads()).toBe(0);
   });
 
@@ -259,7 +260,7 @@ describe('trouble that is not the file’s', () => {
     rig.platform.before = () => false;
     // A new token is tried at once.
     const renewed = { ...(await rig.sending()), token: 'another-token' };
-    expect(await rig.transfer.platformIdFor(renewed, fileId, performance.now() + 5_000)).toMatchObject({
+    expect(await rig.transfer.platformIdFor(renewed, fileId, Deadline.in(5_000))).toMatchObject({
       kind: 'ready',
     });
   });
@@ -319,7 +320,7 @@ describe('several processes', () => {
       const ids = await Promise.all(
         [rig, other].map(({ transfer }) =>
           waitFor(async () => {
-            const id = await transfer.platformIdFor(sending, fileId, performance.now() + 5_000);
+            const id = await transfer.platformIdFor(sending, fileId, Deadline.in(5_000));
             // Both have asked while the file was on its way.
             if (id.kind === 'later' && ++waiting === 2) open();
             return id.kind !== 'later' && id;

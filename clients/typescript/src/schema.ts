@@ -2961,6 +2961,7 @@ export interface components {
         MessageResponse: {
             /**
              * Format: date-time
+             * @description When its status became `accepted`; null where a report of WhatsApp came before the answer to the request.
              * @example 2026-11-21T08:00:00.125Z
              */
             accepted_at: string | null;

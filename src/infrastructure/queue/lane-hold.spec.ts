@@ -76,6 +76,16 @@ it('who takes over a hold that was not let go counts the pace as used up to its 
   expect(await hold(request(key, newId()))).toMatchObject({ slots: 4, available: 10 });
 });
 
+it('who asks for a lane that another process held and released meanwhile is told the unused pace of the lane', async () => {
+  const [key, first, second] = [newId(), newId(), newId()];
+  await hold(request(key, first, { pace: SLOW }));
+  await set(key, `owner_until = clock_timestamp() - interval '1 second', next_slot_at = '-infinity'`);
+  await hold(request(key, second, { pace: SLOW }));
+  await lanes.release(second, new Map([[key, 350]]));
+  const taken = await hold(request(key, first, { pace: SLOW, unusedSeconds: 1_000, limit: 10 }));
+  expect(taken).toMatchObject({ slots: 3, available: expect.closeTo(3.5, 0) as number });
+});
+
 it('what is let go with its unused pace gives that to the next', async () => {
   const [key, owner] = [newId(), newId()];
   await hold(request(key, owner, { pace: SLOW }));

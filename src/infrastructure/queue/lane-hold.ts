@@ -113,8 +113,8 @@ export function laneHold({ many = false, returning = '', runsWhileBlocked = fals
   const paused = '(coalesce(l.paused_until > clock_timestamp(), false) or (select is_blocked from blocked))';
   const pausedMs = `case when l.paused_until > clock_timestamp()
     then (extract(epoch from l.paused_until - clock_timestamp()) * 1000)::float8 end as paused_ms`;
-  // This process owns the lane and has counted its pace in memory.
-  const paceKnown = 'l.owner = a.owner and a.unused_seconds is not null';
+  // This process owns the lane and has counted its pace in memory. False, not null, where no process owns it.
+  const paceKnown = 'l.owner is not distinct from a.owner and a.unused_seconds is not null';
   return `
 blocked as materialized (
   select ${runsWhileBlocked ? 'false' : CLAIMS_BLOCKED} as is_blocked

@@ -429,6 +429,36 @@ describe('the places', () => {
     await waitFor(() => isFree(first));
     open();
   });
+
+  it('that each claim takes, and rows that end soon free again, make it give lanes to others too', async () => {
+    const [busy, idle] = [new ListKind(), new ListKind()];
+    const both = [newId(), newId()];
+    for (const lane of both) {
+      busy.fill(lane, 100_000);
+      idle.fill(lane, 10);
+    }
+    // Of each lane some row is always under way, and its end wakes the lane.
+    busy.work = async () => {
+      for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+      return null;
+    };
+    const { loop: second } = loopFor(idle);
+    const { loop: first, errors } = loopFor(busy, {
+      maxInFlight: 8,
+      handOverAfterMs: () => 0,
+      handOver: (laneKey) => {
+        // As the job for it, which arrives after the release.
+        waitFor(() => isFree(laneKey)).then(
+          () => second.wake(laneKey),
+          (error: unknown) => errors.push(String(error)),
+        );
+        return true;
+      },
+    });
+    for (const lane of both) first.wake(lane);
+    await waitFor(() => idle.done.length >= 10);
+    expect(errors).toEqual([]);
+  });
 });
 
 describe('the pace', () => {

@@ -95,6 +95,8 @@ const WAKES_APART_MS = 50;
 const MAX_WAKE_IN_MS = 24 * 3_600_000;
 /** Between two lanes that are handed over: to take a lane and to let it go is seven commits. */
 const HAND_OVER_EVERY_MS = 100;
+/** So long the end of a row does not take back the lane that was handed over: another process takes it, or this one's own job does. */
+const HANDED_OVER_MS = 100;
 
 interface Lane {
   /** Monotonic ms: a look that finds nothing after this is the last one. */
@@ -111,7 +113,7 @@ interface Lane {
   pace: LanePace | null;
   /** When it may be handed over, where this process holds it. */
   handOverAt: number;
-  /** Monotonic ms before which no wake makes it look: another process holds it, it is paused, or its claim failed. */
+  /** Monotonic ms before which no wake makes it look: another process holds it or shall take it, it is paused, or its claim failed. */
   ignoreWakesUntil: number;
 }
 
@@ -150,6 +152,8 @@ export class QueueLoop<T> {
   private lookedAt = -Infinity;
   /** Of the last look: some lane had as many rows as were asked for. */
   private gotAll = false;
+  /** At the end of the last look no row more could be worked on. When the next one begins, some row has usually ended. */
+  private wasFull = false;
   private handedOverAt = -Infinity;
   private stopping = false;
 
@@ -236,6 +240,7 @@ export class QueueLoop<T> {
       this.options.onError(`${this.options.kind.name}: a look failed`, error);
     }
     this.looking = false;
+    this.wasFull = this.isFull;
     this.progress.notify();
     // The end of a row's work plans the next one.
     if (!this.isFull) this.plan(this.nextLookAt());
@@ -408,10 +413,11 @@ export class QueueLoop<T> {
     const over = [...this.lanes]
       .filter(([, lane]) => lane.releaseAtNextLook && lane.inFlight === 0)
       .map(([key]) => key);
-    if (!this.isFull || now - this.handedOverAt < HAND_OVER_EVERY_MS) return over;
+    if (!this.wasFull || now - this.handedOverAt < HAND_OVER_EVERY_MS) return over;
     const held = [...this.lanes].find(([, lane]) => isHeldHere(lane) && lane.handOverAt <= now && lane.lookAt <= now);
     if (held === undefined || !this.options.handOver(held[0])) return over;
     this.handedOverAt = now;
+    held[1].ignoreWakesUntil = now + HANDED_OVER_MS;
     return [...over, held[0]];
   }
 

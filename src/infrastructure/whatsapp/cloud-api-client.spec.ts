@@ -1,3 +1,4 @@
+import { Deadline } from '../../common/deadline.js';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { accepted, answer, graphError, RawServer, type Reaction } from '../../../test/support/whatsapp/raw-server.js';
@@ -38,7 +39,7 @@ function send(client: CloudApiClient, input: Partial<SendMessageInput> = {}): Pr
     phoneNumberId: '106540352242922',
     token: TOKEN,
     body: buildMessageBody({ to: '5511999990000', type: 'text', content: { body: 'olá' }, callbackData: 'attempt-1' }),
-    notAfter: performance.now() + 15_000,
+    notAfter: Deadline.in(15_000),
     ...input,
   });
 }

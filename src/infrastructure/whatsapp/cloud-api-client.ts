@@ -1,3 +1,4 @@
+import { Deadline } from '../../common/deadline.js';
 import { storableText } from '../../common/json.js';
 import { KeyedSlots } from '../../common/keyed-slots.js';
 import type { OnApplicationShutdown } from '@nestjs/common';
@@ -26,8 +27,8 @@ export interface SendMessageInput {
   readonly token: string;
   /** What `buildMessageBody` made. */
   readonly body: Record<string, unknown>;
-  /** By `performance.now()`: after it nothing may be written. */
-  readonly notAfter: number;
+  /** After it nothing may be written. */
+  readonly notAfter: Deadline;
 }
 
 export interface PlatformRequest {
@@ -131,7 +132,7 @@ export class CloudApiClient implements OnApplicationShutdown {
         path: `${this.root}${path}${search}`,
         headers: headersOf(token, body !== null),
         body,
-        notAfter: performance.now() + MANAGEMENT_WAIT_MS,
+        notAfter: Deadline.in(MANAGEMENT_WAIT_MS),
         maxBytes: MAX_MANAGEMENT_RESPONSE_BYTES,
       });
     let exchange = await attempt();

@@ -1,3 +1,4 @@
+import { Deadline } from '../../common/deadline.js';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
@@ -38,7 +39,7 @@ function post(http: HttpExchanger, change: Partial<ExchangeRequest> = {}): Promi
     path: '/v26.0/1/messages',
     headers: ['authorization', 'Bearer secret'],
     body: Buffer.from('{"to":"+5511"}'),
-    notAfter: performance.now() + 10_000,
+    notAfter: Deadline.in(10_000),
     maxBytes: 65_536,
     ...change,
   });
@@ -279,15 +280,17 @@ describe('notAfter', () => {
   it('that has passed writes nothing and opens no connection', async () => {
     const server = await serve((socket) => socket.write(accepted()));
     const http = exchangerOf(server.url);
-    for (const notAfter of [performance.now() - 1, -Infinity, NaN]) {
-      expect(await post(http, { notAfter })).toEqual({ ...UNWRITTEN, code: 'TOO_LATE' });
+    for (const ms of [-1, -Infinity, NaN]) {
+      expect(await post(http, { notAfter: Deadline.in(ms) })).toEqual({ ...UNWRITTEN, code: 'TOO_LATE' });
     }
     expect(server.connections).toBe(0);
   });
 
   it('without end waits as long as it takes', async () => {
     const server = await serve((socket) => socket.write(accepted()));
-    expect(await post(exchangerOf(server.url), { notAfter: Infinity })).toMatchObject({ kind: 'answered' });
+    expect(await post(exchangerOf(server.url), { notAfter: Deadline.in(Infinity) })).toMatchObject({
+      kind: 'answered',
+    });
   });
 
   it('ends the wait for a socket, and the request is not written when one comes free', async () => {
@@ -297,9 +300,9 @@ describe('notAfter', () => {
       else socket.write(accepted());
     });
     const http = exchangerOf(server.url, { connections: 1, headersTimeoutMs: 20_000 });
-    const first = post(http, { notAfter: Infinity });
+    const first = post(http, { notAfter: Deadline.in(Infinity) });
     await waitFor(() => server.requests.length === 1);
-    const notAfter = performance.now() + 100;
+    const notAfter = Deadline.in(100);
     const waiting = await Promise.all([1, 2, 3].map(() => post(http, { notAfter })));
     answerFirst();
     expect(waiting).toEqual(waiting.map(() => ({ ...UNWRITTEN, code: 'TOO_LATE' })));
@@ -310,18 +313,23 @@ describe('notAfter', () => {
 
   it('ends the wait for a connection', async () => {
     const http = exchangerOf('http://graph.invalid', { lookup: () => {}, connectTimeoutMs: 15_000 });
-    const notAfter = performance.now() + 100;
+    const notAfter = Deadline.in(100);
     // And not with the code of the connection's own limit.
     expect(await post(http, { notAfter })).toEqual({ ...UNWRITTEN, code: 'TOO_LATE' });
   });
 
-  it('is asked again in the very moment of writing, not only by a timer', async () => {
+  // The monotonic clock stands still while a machine is suspended.
+  it.each([
+    ['monotonic clock', performance],
+    ['time of day', Date],
+  ])('is asked again in the very moment of writing, not only by a timer: the %s', async (_name, clockOf) => {
     const server = await serve((socket) => socket.write(accepted()));
     const http = exchangerOf(server.url);
-    const notAfter = performance.now() + 10_000;
+    const notAfter = Deadline.in(10_000);
     // Undici announces a new socket and writes to it in one breath: no timer can fire in between.
-    const clock = import.meta.jest.spyOn(performance, 'now');
-    const standStill = (): void => void clock.mockReturnValue(notAfter + 1);
+    const clock = import.meta.jest.spyOn(clockOf as { now: () => number }, 'now');
+    const over = clockOf.now() + 10_001;
+    const standStill = (): void => void clock.mockReturnValue(over);
     subscribe('undici:client:connected', standStill);
     try {
       expect(await post(http, { notAfter })).toEqual({ ...UNWRITTEN, code: 'TOO_LATE' });
@@ -407,7 +415,7 @@ describe('under a storm of faults', () => {
         turns(i % 97).then(() =>
           post(http, {
             body: Buffer.from(String(i)),
-            notAfter: performance.now() + (i % 13 === 12 ? 20_000 : (i % 13) * 20),
+            notAfter: Deadline.in(i % 13 === 12 ? 20_000 : (i % 13) * 20),
           }),
         ),
       ),

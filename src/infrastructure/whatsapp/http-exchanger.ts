@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Pool, type Dispatcher } from 'undici';
+import type { Deadline } from '../../common/deadline.js';
 import { codeOf } from '../../common/describe-error.js';
 import { poolOptions, type ConnectOptions } from './connect-options.js';
 
@@ -51,8 +52,8 @@ export interface ExchangeRequest {
   /** Names and values by turns. */
   readonly headers: string[];
   readonly body: Buffer | null;
-  /** By `performance.now()`: after it not one byte is written. */
-  readonly notAfter: number;
+  /** After it not one byte is written. */
+  readonly notAfter: Deadline;
   /** Of the answer's body; a longer one reads as empty. */
   readonly maxBytes: number;
 }
@@ -142,7 +143,7 @@ class Call implements Dispatcher.DispatchHandler {
   ) {}
 
   dispatchTo(pool: Pool): void {
-    const waitMs = this.request.notAfter - performance.now();
+    const waitMs = this.request.notAfter.msLeft;
     if (!(waitMs > 0)) {
       this.giveUpUnwritten('TOO_LATE');
       return;
@@ -162,7 +163,7 @@ class Call implements Dispatcher.DispatchHandler {
 
   /** Undici calls this in the same breath in which it writes; what throws here is not written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.settled || this.written || !(performance.now() <= this.request.notAfter)) throw new UnwantedWriteError();
+    if (this.settled || this.written || !(this.request.notAfter.msLeft >= 0)) throw new UnwantedWriteError();
     this.controller = controller;
     if (this.request.body === null) this.onWritten();
   }

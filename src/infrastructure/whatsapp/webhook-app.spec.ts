@@ -54,7 +54,7 @@ describe('a history', () => {
     ['ERROR', 'failed'],
     ['LATER', 'sent'],
   ])('has the status %s, which is %s', (status, read) => {
-    const messages = [{ ...sent, from: '1', history_context: { status, from_me: true } }];
+    const messages = [{ ...sent, to: undefined, from: '1', history_context: { status, from_me: true } }];
     expect(readHistory({ metadata, history: [{ threads: [{ id: 'ES.1', messages }] }] }).messages).toMatchObject([
       { status: read, direction: 'outbound', contact: null, userId: 'ES.1' },
     ]);

@@ -1,3 +1,4 @@
+import type { Deadline } from '../../common/deadline.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
@@ -72,18 +73,18 @@ export class MediaTransferService implements BeforeApplicationShutdown {
    * The platform's id of a stored file, to be sent from one number; the file is uploaded on first use. Never rejects.
    * Uploads of one file for one number are shared.
    *
-   * Waits at most three seconds and until `notAfter` (by `performance.now()`), then says `later` while the upload goes
+   * Waits at most three seconds and until `notAfter`, then says `later` while the upload goes
    * on; at once where many messages wait already. A file that the platform refused stays `failed` for five minutes
    * without another request.
    */
-  async platformIdFor(connection: SendingConnection, mediaObjectId: string, notAfter: number): Promise<PlatformId> {
+  async platformIdFor(connection: SendingConnection, mediaObjectId: string, notAfter: Deadline): Promise<PlatformId> {
     if (!isUuid(mediaObjectId)) return failed(GONE);
     const wanted = wantedOf(connection, mediaObjectId);
     const known = this.answers.get(wanted.key, connection.token);
     if (known !== null) return known;
     const shared = this.underWay.get(wanted.key) ?? this.begin(wanted);
     if (shared === null) return LATER;
-    const patienceMs = Math.min(PATIENCE_MS, notAfter - performance.now());
+    const patienceMs = Math.min(PATIENCE_MS, notAfter.msLeft);
     if (!(patienceMs > 0) || this.waiting >= this.maxWaiting) return LATER;
     this.waiting++;
     try {

@@ -266,6 +266,7 @@ export class MessageResponse extends MessageListItem {
   @ApiProperty({ ...nullableTime, example: TIME })
   processing_at!: string | null;
 
+  /** When its status became `accepted`; null where a report of WhatsApp came before the answer to the request. */
   @ApiProperty({ ...nullableTime, example: TIME })
   accepted_at!: string | null;
 

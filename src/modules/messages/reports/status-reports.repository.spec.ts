@@ -121,7 +121,8 @@ describe('a report', () => {
       finished_at: expect.any(Date),
     });
     expect(await outcomes.record(accepted(made))).toBe(false);
-    expect(await row(made.id)).toMatchObject({ status: 'sent' });
+    // Its status has never been `accepted`.
+    expect(await row(made.id)).toMatchObject({ status: 'sent', accepted_at: null });
     expect(await attempt(made.attemptId)).toMatchObject({ status: 'accepted', http_status: 200 });
   });
 

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { InjectQueue, Processor } from '@nestjs/bullmq';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Queue } from 'bullmq';
+import { Deadline } from '../../../common/deadline.js';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
@@ -39,8 +40,8 @@ const TRY_FOR_MS = 5_000;
 const FIRST_WAIT_MS = 100;
 const RECORD_FOR_MS = 60_000;
 
-/** A claimed code, and until when (monotonic ms) its request may still be written. */
-export type CodeTask = ClaimedCode & { notAfter: number };
+/** A claimed code, and until when its request may still be written. */
+export type CodeTask = ClaimedCode & { notAfter: Deadline };
 
 /**
  * Sends claimed codes, each at once and at most once, and records the outcome. Over sockets of their own: a campaign that
@@ -94,7 +95,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
 
   private async claimLane(request: HoldRequest): Promise<Claim<CodeTask>> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
-    const notAfter = performance.now() + LEASE_MS - LEASE_MARGIN_MS;
+    const notAfter = Deadline.in(LEASE_MS - LEASE_MARGIN_MS);
     const { hold, items } = await this.sending.claim(request, this.lastProjectId).catch((error: unknown) => {
       if (error instanceof LostClaimError) void this.takeBack(error);
       throw error;
@@ -156,7 +157,7 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
     };
     const body = buildMessageBody({ to, type: 'template', content, callbackData: attemptId });
     const until = performance.now() + TRY_FOR_MS;
-    const notAfter = Math.min(until, task.notAfter);
+    const notAfter = Deadline.in(Math.min(TRY_FOR_MS, task.notAfter.msLeft));
     for (let waitMs = FIRST_WAIT_MS; ; waitMs *= 2) {
       const outcome = await this.client.sendMessage({ phoneNumberId, token, body, notAfter });
       if (outcome.kind === 'accepted') return { kind: 'sent', metaMessageId: outcome.metaMessageId };

@@ -96,7 +96,9 @@ it('a claim that was never committed changes nothing', async () => {
 
 it('is taken back although its lease was over meanwhile, and although the database is away at first', async () => {
   const { connectionId, error, states } = await lose('lose_answer');
-  await opened.database.execute(`update message_queue set lease_until = now() where lease_until is not null`);
+  await opened.database.execute(
+    `update message_queue set lease_until = now(), tries = 7 where lease_until is not null`,
+  );
   await sweeps.expireLeases(10);
   expect(await states()).toEqual(Array.from({ length: 3 }, () => ['outcome_unknown', 'unknown']));
   proxy.set({ kind: 'refuse' });
@@ -105,4 +107,7 @@ it('is taken back although its lease was over meanwhile, and although the databa
   proxy.heal();
   expect(await taking).toBe(3);
   expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued', 'deferred']));
+  // What was deferred before is not forgotten.
+  const tries = await opened.database.query('select tries from message_queue where connection_id = $1', [connectionId]);
+  expect(tries).toEqual(Array.from({ length: 3 }, () => ({ tries: 7 })));
 });

@@ -203,7 +203,7 @@ const RECORD_LATE_ANSWER: Prepared = {
   name: 'message_late_answer',
   text: `
 with ${OUTCOME}, locked as materialized (
-  select s.*, ${OUTCOME_OPEN} as was_unknown
+  select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} as was_unknown
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
 ), settled as (
@@ -233,7 +233,11 @@ with ${OUTCOME}, locked as materialized (
 ), gone as (
   delete from message_state s using locked l join outcome o on o."attemptId" = l.attempt_id
   where s.message_id = l.message_id and l.was_unknown and o.status = 'queued'
-  returning s.*, o.*
+  -- tries: an attempt that a lost claim made comes back without knowing how often the message was deferred before.
+  returning s.message_id, s.organization_id, s.connection_id, s.conversation_id, s.created_at, s.queued_at,
+    s.processing_at, s.event_count, s.attempt_id, s.attempt_number, s.meta_message_id, greatest(s.tries, o.tries) as tries,
+    o."delayMs", o."attemptStatus", o."httpStatus", o."platformCode", o."platformMessage", o.category,
+    o."metaMessageId", o."traceId"
 ), back as (
   -- With a new seq: it goes behind what was queued for the recipient meanwhile.
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,

@@ -1,3 +1,4 @@
+import { Deadline } from '../../../common/deadline.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import type { SendingConnection } from '../../connections/connections.types.js';
 import type { MediaTransferService } from '../../media/media-transfer.service.js';
@@ -7,6 +8,7 @@ import { refusal } from '../outcome/outcome-record.js';
 
 const A = '01936f6e-aaaa-7c3d-9e4f-5a6b7c8d9e0f';
 const B = '01936f6e-bbbb-7c3d-9e4f-5a6b7c8d9e0f';
+const SOON = Deadline.in(1_000);
 const CONNECTION = { id: 'connection-1' } as SendingConnection;
 
 const ready = (platformMediaId: string): PlatformId => ({ kind: 'ready', platformMediaId });
@@ -18,10 +20,10 @@ function task(...ids: string[]) {
 }
 
 function exchangeWith(answers: Record<string, PlatformId>, forgotten: string[] = []) {
-  const asked: string[] = [];
+  const asked: unknown[] = [];
   const transfer: Pick<MediaTransferService, 'platformIdFor' | 'forget'> = {
     platformIdFor: (_connection, id, notAfter) => {
-      asked.push(`${id} ${notAfter}`);
+      asked.push([id, notAfter]);
       return Promise.resolve(answers[id] ?? { kind: 'failed', message: 'gone' });
     },
     forget: (connectionId, id, platformMediaId) => {
@@ -35,7 +37,7 @@ function exchangeWith(answers: Record<string, PlatformId>, forgotten: string[] =
 describe('an exchange', () => {
   it('puts the platform’s ids in the place of ours, asking once for each file', async () => {
     const { exchange, asked } = exchangeWith({ [A]: ready('11'), [B]: ready('22') });
-    const exchanged = await exchange.exchange(CONNECTION, task(A, B, A, '33'), 1_000);
+    const exchanged = await exchange.exchange(CONNECTION, task(A, B, A, '33'), SOON);
     const parameters = ['11', '22', '11', '33'].map((id) => ({ type: 'image', image: { id } }));
     expect(exchanged).toEqual({
       kind: 'ready',
@@ -45,21 +47,24 @@ describe('an exchange', () => {
         [B, '22'],
       ]),
     });
-    expect(asked).toEqual([`${A} 1000`, `${B} 1000`]);
+    expect(asked).toEqual([
+      [A, SOON],
+      [B, SOON],
+    ]);
   });
 
   it('waits for the slowest file, and longer with each attempt', async () => {
     const { exchange } = exchangeWith({ [A]: later(2_000), [B]: later(700) });
-    expect(await exchange.exchange(CONNECTION, task(A, B), 1_000)).toEqual({ kind: 'later', delayMs: 2_000 });
+    expect(await exchange.exchange(CONNECTION, task(A, B), SOON)).toEqual({ kind: 'later', delayMs: 2_000 });
     const late = { ...task(A), attemptNumber: 20 };
-    expect(await exchange.exchange(CONNECTION, late, 1_000)).toEqual({ kind: 'later', delayMs: 10_000 });
+    expect(await exchange.exchange(CONNECTION, late, SOON)).toEqual({ kind: 'later', delayMs: 10_000 });
     const endless = { ...task(A), attemptNumber: 10_000 };
-    expect(await exchange.exchange(CONNECTION, endless, 1_000)).toEqual({ kind: 'later', delayMs: 60_000 });
+    expect(await exchange.exchange(CONNECTION, endless, SOON)).toEqual({ kind: 'later', delayMs: 60_000 });
   });
 
   it('fails with media_error where one file is gone, whatever the others say', async () => {
     const { exchange } = exchangeWith({ [A]: later(2_000) });
-    expect(await exchange.exchange(CONNECTION, task(A, B), 1_000)).toEqual({
+    expect(await exchange.exchange(CONNECTION, task(A, B), SOON)).toEqual({
       kind: 'refused',
       outcome: refusal('media_error', 'gone'),
     });
@@ -72,7 +77,7 @@ describe('an exchange', () => {
       platformCode: 190,
     };
     const { exchange } = exchangeWith({ [A]: { kind: 'account', outcome } });
-    expect(await exchange.exchange(CONNECTION, task(A), 1_000)).toEqual({ kind: 'refused', outcome });
+    expect(await exchange.exchange(CONNECTION, task(A), SOON)).toEqual({ kind: 'refused', outcome });
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Deadline } from '../../../common/deadline.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { isUuid } from '../../../common/ids.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
@@ -32,11 +33,11 @@ export class FileExchange {
 
   constructor(private readonly transfer: MediaTransferService) {}
 
-  /** @param notAfter (monotonic ms) bounds the wait for uploads. */
+  /** @param notAfter bounds the wait for uploads. */
   async exchange(
     connection: SendingConnection,
     { type, content, attemptNumber }: Pick<ClaimedMessage, 'type' | 'content' | 'attemptNumber'>,
-    notAfter: number,
+    notAfter: Deadline,
   ): Promise<Exchanged> {
     const ownIds = [...new Set(ownFilesIn(type, content).map(({ id }) => id))];
     const answers = await Promise.all(

@@ -1,5 +1,6 @@
 import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
+import { Deadline } from '../../../common/deadline.js';
 import { newId } from '../../../common/ids.js';
 import { retry } from '../../../common/retry.js';
 import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
@@ -32,10 +33,10 @@ import { putBack, recordOf, refusal, refusedByEndpoint } from '../outcome/outcom
 import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from '../outcome/outcome.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
-/** Of a claim: when it was made, and until when requests may still be written (monotonic ms); its span, where it is recorded. */
+/** Of a claim: when it was made (monotonic ms), and until when requests may still be written; its span, where it is recorded. */
 interface ClaimTimes {
   claimedAt: number;
-  notAfter: number;
+  notAfter: Deadline;
   claim?: Span | undefined;
 }
 
@@ -44,10 +45,14 @@ export interface SendTask {
   times: ClaimTimes;
 }
 
-/** Nothing was sent; the message goes back to the queue for so long. */
+/** The message was definitely not sent, and goes back to the queue for so long. */
 interface Later {
   kind: 'later';
   delayMs: number;
+  /** What the platform answered where it was to go by the other endpoint at once. */
+  refused?: NotAcceptedOutcome;
+  /** The attempt for the other endpoint, where it may have been stored. */
+  nextAttemptId?: string;
 }
 
 // Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
@@ -94,7 +99,7 @@ export class MessageSender implements QueueKind<SendTask> {
     const { sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
-    const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
+    const notAfter = Deadline.in(leaseMs - LEASE_MARGIN_MS);
     const startedAt = Date.now();
     const claims = await this.claims.claim(requests, { leaseMs }).catch((error: unknown) => {
       if (error instanceof LostClaimError) {
@@ -148,7 +153,7 @@ export class MessageSender implements QueueKind<SendTask> {
     const connection = this.stopping ? null : await this.connectionOf(message);
     if (connection === null || !canSend(connection.status)) return this.record(message, putBack(message));
     const sent = await this.send(task, connection, span);
-    if (sent.kind === 'later') return this.record(message, putBack(message, sent.delayMs));
+    if (sent.kind === 'later') return this.putBackLater(message, sent);
     const category = sent.kind === 'accepted' ? 'none' : sent.category;
     this.counters.increment(`send_${sent.kind}`);
     this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
@@ -156,6 +161,14 @@ export class MessageSender implements QueueKind<SendTask> {
     const dueInMs = await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
     const after = sent.kind === 'accepted' ? this.afterAccepted(task, sent) : this.afterRefusal(connection, sent);
     if (after !== null) await after;
+    return dueInMs;
+  }
+
+  private async putBackLater(message: ClaimedMessage, { delayMs, refused, nextAttemptId }: Later) {
+    const record = refused === undefined ? putBack(message, delayMs) : refusedByEndpoint(message, refused);
+    const dueInMs = await this.record(message, record);
+    // One of the two finds the message. In this order: the first one waits for a statement that opens the next attempt.
+    if (nextAttemptId !== undefined) await this.record(message, putBack({ ...message, attemptId: nextAttemptId }));
     return dueInMs;
   }
 
@@ -232,7 +245,10 @@ export class MessageSender implements QueueKind<SendTask> {
     if (other === null || connection.marketingRoute === 'messages') return outcome;
     // The category, or what the account may do, is not as we know it.
     await this.logErrors(Promise.all([this.templates.suspect(connection), this.connections.askSoon(connection.id)]));
-    if (this.stopping || !(await this.openNext(task, outcome))) return { kind: 'later', delayMs: 0 };
+    if (this.stopping) return { kind: 'later', delayMs: 0, refused: outcome };
+    const nextAttemptId = newId();
+    if (!(await this.openNext(task, outcome, nextAttemptId)))
+      return { kind: 'later', delayMs: 0, refused: outcome, nextAttemptId };
     this.counters.increment('sends_rerouted');
     return this.post(task, 'template', connection, content, span, other);
   }
@@ -248,12 +264,11 @@ export class MessageSender implements QueueKind<SendTask> {
     }
   }
 
-  /** Gives the message its next attempt. False where that could not be stored in time: nothing may be sent then. */
-  private async openNext({ message, times }: SendTask, outcome: NotAcceptedOutcome): Promise<boolean> {
-    const attemptId = newId();
+  /** Gives the message its next attempt. False where it is not known to be stored: nothing may be sent then. */
+  private async openNext({ message, times }: SendTask, outcome: NotAcceptedOutcome, attemptId: string) {
     const refused = refusedByEndpoint(message, outcome);
     const onFailure = () => this.counters.increment('outcome_record_failed');
-    const forMs = times.notAfter - performance.now();
+    const forMs = times.notAfter.msLeft;
     try {
       if (!(await retry(() => this.outcomes.openNext(refused, attemptId), { forMs, onFailure }))) return false;
     } catch (error) {

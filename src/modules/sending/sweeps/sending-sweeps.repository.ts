@@ -103,9 +103,9 @@ with picked as (
   delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) returning q.*
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
-    event_count, queued_at, processing_at, attempt_id, attempt_number, attempt_status, attempt_finished_at)
+    event_count, queued_at, processing_at, attempt_id, attempt_number, attempt_status, attempt_finished_at, tries)
   select message_id, organization_id, connection_id, conversation_id, created_at, 'outcome_unknown', event_count + 1,
-    queued_at, claimed_at, attempt_id, attempt_number, 'unknown', clock_timestamp()
+    queued_at, claimed_at, attempt_id, attempt_number, 'unknown', clock_timestamp(), tries
   from gone
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
 ), ${insertStatusEvents('moved')}

@@ -1,0 +1,42 @@
+import { type ComponentType, lazy, type LazyExoticComponent } from 'react';
+import type { IconName } from './ui.tsx';
+
+export interface PageProps {
+  /** What stands behind the page's path in the address. */
+  selected: string | null;
+}
+
+export interface PageEntry {
+  path: string;
+  label: string;
+  icon: IconName;
+  /** The key needs one of them. */
+  scopes: readonly string[];
+  Page: LazyExoticComponent<ComponentType<PageProps>>;
+  preload: () => void;
+}
+
+function page(entry: Omit<PageEntry, 'Page' | 'preload'>, load: () => Promise<ComponentType<PageProps>>): PageEntry {
+  return {
+    ...entry,
+    Page: lazy(async () => ({ default: await load() })),
+    // A failure shows where the page is opened.
+    preload: () => void load().catch(() => undefined),
+  };
+}
+
+/** Each page is a file of its own, loaded when it is first opened. */
+export const PAGES: readonly PageEntry[] = [
+  page(
+    { path: '/messages', label: 'Messages', icon: 'messages', scopes: ['messages:read'] },
+    async () => (await import('./messages.tsx')).MessagesPage,
+  ),
+  page(
+    { path: '/conversations', label: 'Chats', icon: 'chat', scopes: ['messages:read'] },
+    async () => (await import('./conversations.tsx')).ConversationsPage,
+  ),
+  page(
+    { path: '/send', label: 'Send', icon: 'send', scopes: ['messages:write'] },
+    async () => (await import('./send.tsx')).SendPage,
+  ),
+];

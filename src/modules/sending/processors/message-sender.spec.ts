@@ -1,0 +1,127 @@
+import { LIMITED } from '../../../../test/support/limits.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import { attemptRows } from '../../../../test/messages/attempt-row.js';
+import { Factories, testPhone } from '../../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { Deadline } from '../../../common/deadline.js';
+import { newId } from '../../../common/ids.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import type { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
+import type { ConnectionsService } from '../../connections/connections.service.js';
+import type { SendingConnection } from '../../connections/connections.types.js';
+import type { TemplatesService } from '../../templates/templates.service.js';
+import type { WebhookService } from '../../webhook/webhook.service.js';
+import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
+import { OutcomeRepository } from '../outcome/outcome.repository.js';
+import { MessageSender } from './message-sender.js';
+
+const REFUSED = {
+  kind: 'rejected',
+  httpStatus: 400,
+  platformCode: 131063,
+  platformMessage: 'Marketing messages are not available on this endpoint.',
+  category: 'account_restricted',
+  traceId: null,
+  retryAfterMs: null,
+  written: true,
+} as const;
+
+let opened: OpenTestDatabase;
+let claims: ClaimRepository;
+let outcomes: OutcomeRepository;
+let lanes: LaneRepository;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(4);
+  claims = new ClaimRepository(opened.database);
+  lanes = new LaneRepository(opened.database);
+});
+beforeEach(() => (outcomes = new OutcomeRepository(opened.database, LIMITED)));
+afterAll(() => opened.close());
+
+/** A sender of marketing templates; the platform refuses each for its endpoint, and `onRequest` runs before it answers. */
+function senderFor(connection: object, onRequest: (sender: MessageSender) => void = () => undefined): MessageSender {
+  const done = () => Promise.resolve();
+  const sending = { ...connection, status: 'connected', marketingStatus: null, marketingRoute: 'auto' };
+  const connections = { peekSending: () => sending as SendingConnection, askSoon: done };
+  const templates = { categoryOf: () => Promise.resolve('MARKETING'), suspect: done };
+  const client = {
+    sendMessage: () => {
+      onRequest(sender);
+      return Promise.resolve(REFUSED);
+    },
+  };
+  const unused = {} as never;
+  const sender = new MessageSender(
+    claims,
+    outcomes,
+    unused,
+    lanes,
+    connections as unknown as ConnectionsService,
+    templates as unknown as TemplatesService,
+    unused,
+    { wake: () => undefined } as unknown as WebhookService,
+    unused,
+    client as unknown as CloudApiClient,
+    LIMITED,
+    new Counters(),
+    Tracing.OFF,
+  );
+  return sender;
+}
+
+/** A template that is on the wire, and its number. */
+async function claimedTemplate() {
+  const factories = new Factories(opened.database);
+  const connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+  const content = { name: 'sale', language: { code: 'en' } };
+  await factories.message({ connection, recipient: testPhone(), type: 'template', content });
+  await lanes.ensure(connection.id);
+  const { items } = await claimLane(claims, claimRequest(connection.id, newId(), 1), { leaseMs: 3_600_000 });
+  return { connection, message: items[0] as ClaimedMessage };
+}
+
+// Over at once: what fails is not tried again.
+const task = (message: ClaimedMessage) => ({
+  message: { ...message },
+  times: { claimedAt: 0, notAfter: Deadline.in(0) },
+});
+
+const statusOf = async (id: string): Promise<unknown> =>
+  (await opened.database.row<{ status: string }>('select status from message_view where id = $1', [id])).status;
+
+describe('a template that is refused for its endpoint, and cannot go by the other one now', () => {
+  const refused = { number: 1, status: 'deferred', platform_code: 131063, failure_category: 'account_restricted' };
+
+  it('waits again with the refusal in its history where the process stops', async () => {
+    const { connection, message } = await claimedTemplate();
+    await senderFor(connection, (sender) => sender.stop()).work(task(message));
+    expect(await statusOf(message.id)).toBe('queued');
+    expect(await attemptRows(opened.database, message.id)).toMatchObject([refused]);
+  });
+
+  it('waits again with the refusal where its next attempt was not stored', async () => {
+    const { connection, message } = await claimedTemplate();
+    outcomes.openNext = () => Promise.reject(new Error('the database is away'));
+    await senderFor(connection).work(task(message));
+    expect(await statusOf(message.id)).toBe('queued');
+    expect(await attemptRows(opened.database, message.id)).toMatchObject([refused]);
+  });
+
+  it('waits again where its next attempt was stored and the answer to that was lost', async () => {
+    const { connection, message } = await claimedTemplate();
+    const openNext = outcomes.openNext.bind(outcomes);
+    outcomes.openNext = async (...given) => {
+      await openNext(...given);
+      throw new Error('the connection broke');
+    };
+    await senderFor(connection).work(task(message));
+    expect(await statusOf(message.id)).toBe('queued');
+    expect(await attemptRows(opened.database, message.id)).toMatchObject([
+      refused,
+      { number: 2, status: 'deferred', platform_code: null },
+    ]);
+  });
+});
