@@ -64,14 +64,16 @@ function echoOf(to: string, given: object = {}): { id: string; change: object } 
 const statusOf = (id: string, status: string, given: object = {}) =>
   change('messages', { statuses: [{ id, status, timestamp: String(secondsNow()), recipient_id: '1', ...given }] });
 
-async function journal(query = ''): Promise<Record<string, unknown>[]> {
-  return (await workspace.api.get(`/messages?limit=100${query}`)).body.data as unknown as Record<string, unknown>[];
+type Listed = Record<string, unknown> & { id: string; conversation_id: string };
+
+async function journal(query = ''): Promise<Listed[]> {
+  return (await workspace.api.get(`/messages?limit=100${query}`)).body.data;
 }
 
-async function only(query = ''): Promise<Record<string, unknown>> {
+async function only(query = ''): Promise<Listed> {
   const found = await journal(query);
   expect(found).toHaveLength(1);
-  return found[0] as Record<string, unknown>;
+  return found[0] as Listed;
 }
 
 describe('messages that are sent in the WhatsApp Business app', () => {
@@ -95,7 +97,7 @@ describe('messages that are sent in the WhatsApp Business app', () => {
       client_message_id: null,
       pricing: null,
     });
-    expect(await workspace.message(listed.id as string)).toMatchObject({
+    expect(await workspace.message(listed.id)).toMatchObject({
       attempt_count: 0,
       attempts: [],
       queued_at: null,
@@ -137,7 +139,7 @@ describe('messages that are sent in the WhatsApp Business app', () => {
     const errors = [{ code: 131_026, title: 'Message undeliverable' }];
     for (const status of reported) await notify(test, statusOf(id, status, status === 'failed' ? { errors } : {}));
     const { id: messageId } = await only();
-    const message = await workspace.message(messageId as string);
+    const message = await workspace.message(messageId);
     const failed = becomes === 'failed';
     expect(message).toMatchObject({
       status: becomes,

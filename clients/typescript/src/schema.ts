@@ -10533,7 +10533,7 @@ export interface operations {
                 interval?: "hour" | "day" | "month";
                 /** @description The first moment that counts, down to the quarter of an hour. Default: 30 days before `until`. */
                 since?: string;
-                /** @description Only from here: `api` is sent with the API, `customer` was received. */
+                /** @description Only from here: `api` is sent with the API, `app` in the WhatsApp Business app, `customer` was received. */
                 source?: string;
                 /** @description Only of the template with this name. */
                 template?: string;

@@ -5,6 +5,7 @@ import { type Call, control, type Route } from '../http/call.js';
 import { isObject, type JsonObject } from '../http/param.js';
 import { digitsOf, isNamedByUserId, partyOf } from '../people.js';
 import type { Platform } from '../platform.js';
+import type { AppHistory } from './numbers.js';
 import type { SimulatorNumber } from '../simulator.types.js';
 
 const MAX_TEXT = 4_096;
@@ -112,14 +113,6 @@ function announceContact(
   const contact = { full_name: name, first_name: name.split(' ')[0], phone_number: party };
   const metadata = { timestamp: String(Math.floor(Date.now() / 1000)) };
   announce(platform, number, 'smb_app_state_sync', { state_sync: [{ type: 'contact', contact, action, metadata }] });
-}
-
-/** What a history has. */
-export interface AppHistory {
-  contacts?: number;
-  /** With each contact. */
-  messages?: number;
-  declined?: boolean;
 }
 
 /** As the platform hands it over: in phases, and the file of a message by a notification of its own. Gives how many messages it has. */

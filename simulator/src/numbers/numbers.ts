@@ -1,7 +1,6 @@
 import { GraphError } from '../graph-error.js';
 import type { SimulatorNumber } from '../simulator.types.js';
 import type { Store, Table } from '../store.js';
-import type { AppHistory } from './app.routes.js';
 import { digitsOf } from '../people.js';
 
 /** What a control call can change about a number, and the values of each; it outlives a restart. */
@@ -52,6 +51,14 @@ export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFa
   ['marketing_status', 'marketingStatus', VALUES.marketingStatus],
   ['marketing_on_messages', 'marketingOnMessages', VALUES.marketingOnMessages],
 ];
+
+/** What the history of the WhatsApp Business app has. */
+export interface AppHistory {
+  contacts?: number;
+  /** With each contact. */
+  messages?: number;
+  declined?: boolean;
+}
 
 /** What calls of the platform's own API have set for a number. */
 export interface NumberState {

@@ -92,7 +92,7 @@ export class HistoryImportService {
     sum.unreadable += unreadable;
     sum.declined ||= isDeclined;
     if (progress !== null) sum.progress = Math.max(progress, sum.progress ?? 0);
-    const past = messages.map(({ phoneNumberId: _, ...message }) => ({
+    const past = messages.map((message) => ({
       ...message,
       connectionId,
       organizationId,

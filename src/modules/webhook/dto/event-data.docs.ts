@@ -102,32 +102,42 @@ const CONTACT = object({
   name: is(nullable(text), 'Ana Lima'),
 });
 
+/** A message as an event has it. */
+const messageWith = (own: Record<string, Described>): Described =>
+  object({
+    id: is(uuid, EXAMPLE_MESSAGE_ID),
+    connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
+    conversation_id: is(nullable(uuid), EXAMPLE_CONVERSATION_ID),
+    type: is(text, 'text'),
+    failure_category: is(nullable(text), null),
+    client_message_id: is(nullable(text), null),
+    tag: is(nullable(text), null),
+    metadata: is(OWN_STRINGS, null),
+    meta_message_id: is(nullable(text), META_ID),
+    reply_to_message_id: is(nullable(uuid), null),
+    media_object_id: is(nullable(uuid), null, 'A file that came with it: GET /media/{id}/url.'),
+    ...own,
+  });
+
+const OWNER = {
+  owner: is(oneOf(OWNERS), 'you', 'Who may send ordinary messages in the conversation.'),
+  owner_role: is(nullable(text), null, OWNER_ROLE),
+};
+
 export const RECEIVED = object(
   {
-    message: object({
-      id: is(uuid, EXAMPLE_MESSAGE_ID),
-      connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
-      conversation_id: is(nullable(uuid), EXAMPLE_CONVERSATION_ID),
+    message: messageWith({
       direction: always('inbound'),
       source: always('customer'),
       from: is(nullable(text), CONTACT_PHONE, "The customer's number; null where only a user id is known."),
       to: is(nullable(text), OWN_PHONE, "The workspace's own number."),
-      type: is(text, 'text'),
       body: is(nullable(text), 'Is my table ready?'),
       status: always('received'),
-      failure_category: is(nullable(text), null),
-      client_message_id: is(nullable(text), null),
-      tag: is(nullable(text), null),
-      metadata: is(OWN_STRINGS, null),
-      meta_message_id: is(nullable(text), META_ID),
-      reply_to_message_id: is(nullable(uuid), null),
-      media_object_id: is(nullable(uuid), null, 'A file that came with it: GET /media/{id}/url.'),
       created_at: is(time, TIME, 'When it came to Herald.'),
       sent_at: is(nullable(time), SECOND, 'When the customer wrote it, in whole seconds.'),
       standby: is(flag, false, 'Written to another app, which owned the conversation: do not answer it.'),
     }),
-    owner: is(oneOf(OWNERS), 'you', 'Who may send ordinary messages in the conversation.'),
-    owner_role: is(nullable(text), null, OWNER_ROLE),
+    ...OWNER,
     contact: CONTACT,
     content: is(RECEIVED_CONTENT, { body: 'Is my table ready?' }),
     sequence: sequence(1),
@@ -136,30 +146,19 @@ export const RECEIVED = object(
 );
 
 export const SENT_ELSEWHERE = object({
-  message: object({
-    id: is(uuid, EXAMPLE_MESSAGE_ID),
-    connection_id: is(uuid, EXAMPLE_CONNECTION_ID),
-    conversation_id: is(nullable(uuid), EXAMPLE_CONVERSATION_ID),
+  message: messageWith({
     direction: always('outbound'),
     source: always('app'),
     from: is(nullable(text), OWN_PHONE, "The workspace's own number."),
     to: is(nullable(text), CONTACT_PHONE, "The customer's number; null where only a user id is known."),
-    type: is(text, 'text', 'As of received messages; also `edit` and `revoke`, about one of an earlier message.'),
+    type: is(text, 'text', 'As of received messages; also `edit` and `revoke`, about an earlier one.'),
     body: is(nullable(text), 'Your table is ready.'),
     status: always('sent'),
-    failure_category: is(nullable(text), null),
-    client_message_id: is(nullable(text), null),
-    tag: is(nullable(text), null),
-    metadata: is(OWN_STRINGS, null),
-    meta_message_id: is(nullable(text), META_ID),
-    reply_to_message_id: is(nullable(uuid), null),
-    media_object_id: is(nullable(uuid), null, 'A file that it shows: GET /media/{id}/url.'),
     created_at: is(time, TIME, 'When WhatsApp told Herald of it.'),
     sent_at: is(nullable(time), SECOND, 'When it was sent, in whole seconds.'),
     standby: is(flag, false),
   }),
-  owner: is(oneOf(OWNERS), 'you', 'Who may send ordinary messages in the conversation.'),
-  owner_role: is(nullable(text), null, OWNER_ROLE),
+  ...OWNER,
   contact: CONTACT,
   content: is(RECEIVED_CONTENT, { body: 'Your table is ready.' }),
   sequence: sequence(1),
