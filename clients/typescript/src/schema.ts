@@ -3200,7 +3200,7 @@ export interface components {
                     id: string;
                     /**
                      * Format: uuid
-                     * @description A file that it shows: GET /media/{id}/url.
+                     * @description A file that came with it: GET /media/{id}/url.
                      */
                     media_object_id: string | null;
                     meta_message_id: string | null;
@@ -3222,7 +3222,7 @@ export interface components {
                     tag: string | null;
                     /** @description The customer's number; null where only a user id is known. */
                     to: string | null;
-                    /** @description As of received messages; also `edit` and `revoke`, about one of an earlier message. */
+                    /** @description As of received messages; also `edit` and `revoke`, about an earlier one. */
                     type: string;
                 };
                 /**
