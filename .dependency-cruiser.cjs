@@ -10,7 +10,7 @@ const MODULES = {
   keys: ['audit', 'workspaces'],
   webhook: [],
   connections: ['webhook'],
-  billing: ['webhook'],
+  billing: ['usage', 'webhook'],
   media: ['connections', 'webhook'],
   profile: ['connections'],
   templates: ['connections', 'webhook'],

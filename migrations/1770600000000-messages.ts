@@ -63,6 +63,8 @@ create index message_journal_client on message (organization_id, client_message_
   where client_message_id is not null;
 create index message_journal_tag on message (organization_id, tag, created_at desc, id desc) where tag is not null;
 create index message_journal_source on message (organization_id, source, created_at desc, id desc) where source is not null;
+create index message_journal_media on message (organization_id, media_object_id, created_at desc, id desc)
+  where media_object_id is not null;
 create index message_journal_in on message (connection_id, created_at desc, id desc) where direction = 'inbound';
 create index message_journal_out on message (connection_id, created_at desc, id desc) where direction = 'outbound';
 create index message_journal_recipient on message (organization_id, recipient, created_at desc, id desc)

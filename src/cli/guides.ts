@@ -32,6 +32,10 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
         'herald workspace limits --workspace <id> --messages-per-day 1000 --time-zone Europe/Berlin',
         'more are refused until midnight there',
       ],
+      [
+        'herald workspace limits --workspace <id> --spend-per-month 250.00',
+        'templates that would cost more, by the prices of `herald rates`, are refused',
+      ],
       ['herald workspace limits --workspace <id> --marketing-per-recipient-per-week 2', 'for each of its contacts'],
     ],
     notes:

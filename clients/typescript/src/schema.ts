@@ -1425,7 +1425,7 @@ export interface webhooks {
         put?: never;
         /**
          * A limit of the workspace is nearly, or wholly, reached
-         * @description Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429.
+         * @description Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429, or 402 where it is about money.
          *
          *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
@@ -1515,22 +1515,24 @@ export interface components {
             data: components["schemas"]["CanceledMessage"];
         };
         CheckedLimit: {
+            /** @example EUR */
+            currency?: string;
             /**
              * @example messages_per_day
              * @enum {string}
              */
-            kind: "messages_per_day" | "marketing_per_recipient_per_week";
+            kind: "messages_per_day" | "spend_per_month" | "marketing_per_recipient_per_week";
             /** @example 1000 */
-            limit: number;
+            limit: number | string;
             /** @example 750 */
-            remaining: number;
+            remaining: number | string;
             /**
              * Format: date-time
              * @example 2026-11-22T00:00:00.000Z
              */
             renews_at: string;
             /** @example 250 */
-            used: number;
+            used: number | string;
         };
         CheckedQueue: {
             /** @example 0 */
@@ -6811,20 +6813,23 @@ export interface components {
             /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
             cursor: string;
             data: {
+                /** @description Of `spend_per_month`, which is estimated. */
+                currency?: string;
                 /**
                  * @description Which limit, by its name at the command line.
                  * @enum {string}
                  */
-                kind: "messages_per_day";
-                limit: number;
+                kind: "messages_per_day" | "spend_per_month";
+                /** @description Messages, or of `spend_per_month` an amount as a decimal. */
+                limit: number | string;
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description The share of the limit that was reached.
+                 * @description The share of the limit that was reached; 100: there is no room for another message like the last one.
                  * @enum {integer}
                  */
                 percent: 80 | 100;
-                remaining: number;
+                remaining: number | string;
                 /**
                  * Format: date-time
                  * @description When the next period begins, in the workspace's time zone.
@@ -6836,7 +6841,7 @@ export interface components {
                  */
                 test?: true;
                 /** @description Accepted in the period, less what failed unsent. */
-                used: number;
+                used: number | string;
             };
             /**
              * Format: uuid
@@ -7017,6 +7022,22 @@ export interface components {
          *     - [`OTP_PACKAGE_REQUIRED`](/docs/errors#OTP_PACKAGE_REQUIRED): A live code was asked for a number of a country for which the project has no package.
          */
         Refused402_OTP_PACKAGE_EXHAUSTED_OTP_PACKAGE_REQUIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`SPEND_LIMIT_REACHED`](/docs/errors#SPEND_LIMIT_REACHED): The workspace's limit of a month, of its time zone, has no room for the estimated price of the message. Free messages still pass. What fails unsent is given back, and what WhatsApp reports as free.
+         *     - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works.
+         */
+        Refused402_SPEND_LIMIT_REACHED_SUBSCRIPTION_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9164,6 +9185,8 @@ export interface operations {
                 from?: string;
                 /** @description How many at the most. */
                 limit?: number;
+                /** @description Messages that send this file, refer to it, or came with it: an id from GET /media. */
+                media_object_id?: string;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
                 /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
@@ -9312,7 +9335,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_messages_send"];
             401: components["responses"]["Refused401"];
-            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            402: components["responses"]["Refused402_SPEND_LIMIT_REACHED_SUBSCRIPTION_REQUIRED"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             409: components["responses"]["Refused409_CONNECTION_NOT_READY_IDEMPOTENCY_KEY_REUSED"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
@@ -9753,7 +9776,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_messages_retry"];
             401: components["responses"]["Refused401"];
-            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            402: components["responses"]["Refused402_SPEND_LIMIT_REACHED_SUBSCRIPTION_REQUIRED"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_MESSAGE_NOT_FOUND"];
             409: components["responses"]["Refused409_messages_retry"];
@@ -9878,7 +9901,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
-            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            402: components["responses"]["Refused402_SPEND_LIMIT_REACHED_SUBSCRIPTION_REQUIRED"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
@@ -12072,6 +12095,7 @@ export type ErrorCode =
   | 'SEND_AT_PASSED'
   | 'SERVICE_UNAVAILABLE'
   | 'SERVICE_WINDOW_CLOSED'
+  | 'SPEND_LIMIT_REACHED'
   | 'SUBSCRIPTION_REQUIRED'
   | 'TAG_NOT_FOUND'
   | 'TEMPLATE_NOT_APPROVED'

@@ -14,6 +14,8 @@ export interface JournalQuery extends Partial<ListCursor> {
   conversationId?: string | undefined;
   clientMessageId?: string | undefined;
   tag?: string | undefined;
+  /** The file that it sends, refers to, or that came with it. */
+  mediaObjectId?: string | undefined;
   /** Of what failed, or has an unknown outcome. */
   failureCategory?: string | undefined;
   /** Made then or later. */
@@ -179,17 +181,18 @@ const ofKey = (alias: string, contacts: Contacts): string =>
  * @returns null where every message that is looked at is listed.
  */
 export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
-  const { clientMessageId, tag, to, from, source, status, direction, connectionId } = query;
+  const { clientMessageId, tag, mediaObjectId, to, from, source, status, direction, connectionId } = query;
   const { organizationId, before, beforeId, limit } = query;
   if (contacts?.length === 0) return null;
   const list = listWithin(query, bind, 'offset $2 limit 1');
   const lists: string[] = [];
   if (leadsToMessage(query, contacts)) {
-    const first = clientMessageId ?? tag;
+    const first = clientMessageId ?? mediaObjectId ?? tag;
     const others = [
       first === undefined ? undefined : to,
       (first ?? to) === undefined ? undefined : source,
-      clientMessageId && tag,
+      first === mediaObjectId ? undefined : mediaObjectId,
+      first === tag ? undefined : tag,
       from,
       status,
       direction,
@@ -217,13 +220,13 @@ export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[]
 }
 
 /**
- * Whether the page is read from `message` by what the caller knows of it: its own id, its tag, that the API did not send
- * it, or a number that was written to.
+ * Whether the page is read from `message` by what the caller knows of it: its own id, its tag, its file, that the API did
+ * not send it, or a number that was written to.
  */
-function leadsToMessage({ clientMessageId, tag, source, to, status }: JournalQuery, contacts: Contacts): boolean {
+function leadsToMessage(query: JournalQuery, contacts: Contacts): boolean {
+  const { clientMessageId, tag, mediaObjectId, source, to, status } = query;
   return (
-    clientMessageId !== undefined ||
-    tag !== undefined ||
+    [clientMessageId, tag, mediaObjectId].some((filter) => filter !== undefined) ||
     isElsewhere(source) ||
     (to !== undefined && contacts === null && !isInQueue(status))
   );
@@ -235,9 +238,10 @@ function isElsewhere(source: MessageSource | undefined): boolean {
 }
 
 /** Conditions that an index has in the journal's order. */
-function indexed({ clientMessageId, tag, source, to }: JournalQuery, bind: Bind): string[] {
+function indexed({ clientMessageId, tag, mediaObjectId, source, to }: JournalQuery, bind: Bind): string[] {
   if (clientMessageId !== undefined)
     return ['m.organization_id = $1', `m.client_message_id = ${bind(clientMessageId)}`];
+  if (mediaObjectId !== undefined) return ['m.organization_id = $1', `m.media_object_id = ${bind(mediaObjectId)}`];
   if (tag !== undefined) return ['m.organization_id = $1', `m.tag = ${bind(tag)}`];
   if (to === undefined) return ['m.organization_id = $1', `m.source = ${bind(source)}`];
   const recipient = `m.recipient = ${bind(to)} and m.recipient_user_id is null and m.direction = 'outbound'`;
@@ -245,9 +249,10 @@ function indexed({ clientMessageId, tag, source, to }: JournalQuery, bind: Bind)
 }
 
 /** What the filters ask of a row `m` of `message` beside its place in a list. */
-function ofMessage({ tag, source, to, from }: JournalQuery, bind: Bind): string[] {
+function ofMessage({ tag, mediaObjectId, source, to, from }: JournalQuery, bind: Bind): string[] {
   const conditions: string[] = [];
   if (source !== undefined) conditions.push(isElsewhere(source) ? `m.source = ${bind(source)}` : 'm.source is null');
+  if (mediaObjectId !== undefined) conditions.push(`m.media_object_id = ${bind(mediaObjectId)}`);
   if (tag !== undefined) conditions.push(`m.tag = ${bind(tag)}`);
   if (to !== undefined) conditions.push(`m.recipient = ${bind(to)} and m.recipient_user_id is null`);
   if (from !== undefined) conditions.push(`m.sender = ${bind(from)}`);

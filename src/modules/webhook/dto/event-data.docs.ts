@@ -284,13 +284,3 @@ export const OPT_OUT = object({
   reason: is(nullable(text), 'User requested to stop marketing messages'),
   occurred_at: is(time, SECOND, 'By the platform, in whole seconds, or when Herald recorded it.'),
 });
-
-export const LIMIT = object({
-  kind: is(oneOf(['messages_per_day']), 'messages_per_day', 'Which limit, by its name at the command line.'),
-  percent: is({ type: 'integer', enum: [80, 100] }, 80, 'The share of the limit that was reached.'),
-  limit: is({ type: 'integer', minimum: 0 }, 1_000),
-  used: is({ type: 'integer', minimum: 0 }, 800, 'Accepted in the period, less what failed unsent.'),
-  remaining: is({ type: 'integer', minimum: 0 }, 200),
-  renews_at: is(time, '2026-11-22T00:00:00.000Z', "When the next period begins, in the workspace's time zone."),
-  occurred_at: is(time, '2026-11-21T16:20:00.125Z'),
-});

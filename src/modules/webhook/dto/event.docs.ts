@@ -4,7 +4,6 @@ import { always, type Described, is, nullable, object, type Schema, text, time, 
 import {
   CONNECTION,
   CONTROL,
-  LIMIT,
   media,
   OPT_OUT,
   ORGANIZATION_ID,
@@ -15,6 +14,7 @@ import {
   TEMPLATE_CATEGORY,
   TIME,
 } from './event-data.docs.js';
+import { LIMIT } from './limit.docs.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
 
 /** Behind an event. */
@@ -148,7 +148,8 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
   },
   'workspace.limit.reached': {
     summary: 'A limit of the workspace is nearly, or wholly, reached',
-    description: 'Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429.',
+    description:
+      'Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429, or 402 where it is about money.',
     data: LIMIT,
     as: 'eighty_percent',
     further: { reached: { ...LIMIT.example, percent: 100, used: 1_000, remaining: 0 } },
