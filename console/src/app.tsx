@@ -37,7 +37,7 @@ function start(): Promise<{ demo: DemoKeys | null }> {
     try {
       session.add({ key, facts: await factsOf(key) }, stay);
     } catch {
-      // The form says nothing of a key that nobody typed.
+      // The form says nothing of a key that was not typed.
     }
   };
   starting ??= (async () => {

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type { MessageRow } from './api.ts';
 import { fullTime } from './ui.tsx';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'none';
@@ -39,6 +40,13 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: Rea
 
 export function Time({ at }: { at: string }) {
   return <time dateTime={at}>{fullTime(at)}</time>;
+}
+
+/** Who wrote, or was written to. */
+export function peerOf(row: MessageRow): string {
+  const number = row.contact.phone ?? (row.direction === 'outbound' ? row.to : row.from);
+  if (number !== null) return plusNumber(number);
+  return row.contact.user_id ?? row.recipient ?? 'unknown';
 }
 
 export const plusNumber = (digits: string): string => `+${digits.replace('+', '')}`;

@@ -371,6 +371,16 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       'Address, keys and numbers come from DATA_DIR/demo.json. It leaves messages in the demo workspace, nothing else.',
     failure: 'a step failed; the output says which and why',
   },
+  console: {
+    examples: [
+      ['herald console', 'of the demo, in its folder'],
+      ['herald console --open', 'and open it'],
+      ['herald console --url https://herald.example --key -', 'of another service; the key comes from standard input'],
+    ],
+    notes:
+      'The key is in the fragment of the link, which is sent to no server, and the page removes it from the address at\nonce. With --open other users of this machine may see the link while the browser starts.',
+    failure: 'no service answers, it does not know the key, it serves no console, or no browser opens',
+  },
   completion: {
     examples: [
       ['source <(herald completion bash)', 'for this terminal; in ~/.bashrc for all'],

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { runHerald } from '../../support/herald-process.js';
 import { ATTACK, describeConsole, PATIENCE_MS } from './rig.js';
 
 interface Listed {
@@ -182,6 +183,25 @@ describeConsole('numbers, templates and codes in the console', (rig) => {
         await page.getByLabel('Key').selectOption({ index: 1 });
         await page.waitForURL('**/messages');
       }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'is opened by the link of the command line, which the page takes out of the address',
+    async () => {
+      const { key } = await rig.newKey('connections:read');
+      const link = await runHerald(['console', '--url', rig.demo.base_url, '--key', key, '--json'], rig.env);
+      const { url } = JSON.parse(link.stdout) as { url: string };
+      expect(url).toBe(`${rig.demo.base_url}/console#key=${key}`);
+      await rig.visit({ demoKey: false }, async (page) => {
+        await page.goto(url);
+        await page.waitForURL('**/console/numbers');
+        await page.locator('.pane-row').first().waitFor();
+        expect(page.url()).not.toContain(key);
+      });
+      const refused = await runHerald(['console', '--url', rig.demo.base_url, '--key', 'hrld_live_none'], rig.env);
+      expect([refused.code, refused.stdout, refused.stderr]).toEqual([1, '', expect.stringContaining('API_KEY')]);
+    },
     2 * PATIENCE_MS,
   );
 
