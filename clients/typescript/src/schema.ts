@@ -2348,6 +2348,52 @@ export interface components {
              */
             omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed")[];
         };
+        /**
+         * EveryMessage
+         * @description Exactly one of `to` and `recipient` is given.
+         */
+        EveryMessage: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            metadata?: components["schemas"]["MessageMetadata"];
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            tag?: components["schemas"]["MessageTag"];
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+        };
         ExplanationResponse: {
             /**
              * @description Who can do something about it: `you` call this API, `operator` runs Herald; null where only time helps or nothing is wrong.
@@ -4081,18 +4127,8 @@ export interface components {
              */
             category?: string;
         };
-        /**
-         * SendAddressRequest
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendAddressRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendAddressRequest */
+        SendAddressRequest: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4179,54 +4215,11 @@ export interface components {
                 /** @constant */
                 type: "address_message";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendAudio
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendAudio: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendAudio */
+        SendAudio: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -4244,39 +4237,6 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "audio";
         };
@@ -4292,18 +4252,8 @@ export interface components {
                 [key: string]: unknown;
             })[];
         };
-        /**
-         * SendCarousel
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendCarousel: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendCarousel */
+        SendCarousel: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @description Link buttons, as many quick replies, or products on all of them. */
@@ -4405,54 +4355,11 @@ export interface components {
                 /** @constant */
                 type: "carousel";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendCatalog
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendCatalog: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendCatalog */
+        SendCatalog: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4475,54 +4382,11 @@ export interface components {
                 /** @constant */
                 type: "catalog_message";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendContactRequest
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendContactRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendContactRequest */
+        SendContactRequest: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4543,54 +4407,11 @@ export interface components {
                 /** @constant */
                 type: "request_contact_info";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendContacts
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendContacts: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendContacts */
+        SendContacts: components["schemas"]["EveryMessage"] & {
             /** @description What the recipient can save, each with a name. */
             contacts: {
                 addresses?: {
@@ -4654,54 +4475,11 @@ export interface components {
                     url?: string;
                 }[];
             }[];
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "contacts";
         };
-        /**
-         * SendCtaUrl
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendCtaUrl: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendCtaUrl */
+        SendCtaUrl: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4778,54 +4556,11 @@ export interface components {
                 /** @constant */
                 type: "cta_url";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendDocument
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendDocument: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendDocument */
+        SendDocument: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -4843,54 +4578,11 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "document";
         };
-        /**
-         * SendFlow
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendFlow: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendFlow */
+        SendFlow: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4995,54 +4687,11 @@ export interface components {
                 /** @constant */
                 type: "flow";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendImage
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendImage: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendImage */
+        SendImage: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -5060,54 +4709,11 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "image";
         };
-        /**
-         * SendInteractive
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendInteractive: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendInteractive */
+        SendInteractive: components["schemas"]["EveryMessage"] & {
             interactive: {
                 /**
                  * @description In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`
@@ -5170,105 +4776,19 @@ export interface components {
                 /** @constant */
                 type: "list";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendLegacyText
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendLegacyText: {
+        /** SendLegacyText */
+        SendLegacyText: components["schemas"]["EveryMessage"] & {
             /**
              * @description The text.
              * @example Your table is ready.
              */
             body: string;
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
         };
-        /**
-         * SendLocation
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendLocation: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendLocation */
+        SendLocation: components["schemas"]["EveryMessage"] & {
             location: {
                 /**
                  * @description Shown under the name.
@@ -5291,54 +4811,11 @@ export interface components {
                  */
                 name?: string;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "location";
         };
-        /**
-         * SendLocationRequest
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendLocationRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendLocationRequest */
+        SendLocationRequest: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -5354,39 +4831,6 @@ export interface components {
                 /** @constant */
                 type: "location_request_message";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
@@ -5409,18 +4853,8 @@ export interface components {
             /** @description Seconds for which the code is valid. Default: 300. */
             ttl?: number;
         };
-        /**
-         * SendProduct
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendProduct: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendProduct */
+        SendProduct: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /**
@@ -5444,54 +4878,11 @@ export interface components {
                 /** @constant */
                 type: "product";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendProductList
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendProductList: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendProductList */
+        SendProductList: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /**
@@ -5527,60 +4918,11 @@ export interface components {
                 /** @constant */
                 type: "product_list";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendReaction
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendReaction: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
+        /** SendReaction */
+        SendReaction: components["schemas"]["EveryMessage"] & {
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -5589,47 +4931,15 @@ export interface components {
                 emoji: string;
             };
             /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
              * Format: uuid
              * @description The message to react to.
              */
             reply_to_message_id: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "reaction";
         };
-        /**
-         * SendSticker
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendSticker: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendSticker */
+        SendSticker: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -5647,77 +4957,11 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "sticker";
         };
-        /**
-         * SendTemplate
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendTemplate: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
+        /** SendTemplate */
+        SendTemplate: components["schemas"]["EveryMessage"] & {
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -5752,54 +4996,11 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "template";
         };
-        /**
-         * SendText
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendText: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
+        /** SendText */
+        SendText: components["schemas"]["EveryMessage"] & {
             text: {
                 /**
                  * @description The text.
@@ -5809,31 +5010,11 @@ export interface components {
                 /** @description Show a preview of the first link. Default: false. */
                 preview_url?: boolean;
             };
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "text";
         };
-        /**
-         * SendVideo
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendVideo: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendVideo */
+        SendVideo: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -5851,39 +5032,6 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "video";
         };
@@ -7694,7 +6842,23 @@ export interface components {
             };
         };
     };
-    parameters: never;
+    parameters: {
+        /**
+         * @description The id of the event, the same for all its attempts.
+         * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+         */
+        "webhook-id": string;
+        /**
+         * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+         * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+         */
+        "webhook-signature": string;
+        /**
+         * @description When this attempt was made, in seconds since 1970.
+         * @example 1795248001
+         */
+        "webhook-timestamp": string;
+    };
     requestBodies: never;
     headers: {
         /**
@@ -11370,17 +10534,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11422,17 +10586,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11474,17 +10638,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11526,17 +10690,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11578,17 +10742,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11630,17 +10794,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11734,17 +10898,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11786,17 +10950,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11838,17 +11002,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11890,17 +11054,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11942,17 +11106,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11994,17 +11158,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;

@@ -1,4 +1,4 @@
-import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { documentedWebhooks, namedParameter, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 import { always, type Described, is, nullable, object, type Schema, text, time, uuid } from './described.js';
 import {
@@ -175,14 +175,9 @@ const HEADERS = [
     '`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.',
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   ],
-].map(([name, description, example]) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: text,
-  example,
-}));
+].map(([name = '', description, example]) =>
+  namedParameter({ name, in: 'header', required: true, description, schema: text, example }),
+);
 
 const VERIFY =
   'Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.';
