@@ -10846,17 +10846,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
