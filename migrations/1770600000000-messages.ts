@@ -172,7 +172,7 @@ end $$;
 create trigger message_queue_insert before insert on message_queue
   for each row execute function message_queue_insert();
 
--- Whoever removes rows passes the turn on to the recipient's next one. The trigger's snapshot is newer than the locks of
+-- A statement that removes rows passes the turn on to the recipient's next one. The trigger's snapshot is newer than the locks of
 -- the deletion: it sees what was accepted meanwhile. Where the next row was removed or claimed while we waited for it, we
 -- look again. Behind a row that was on the wire others on the wire do not count: two such deletions at once do not see
 -- each other.
