@@ -5,6 +5,7 @@ export const MESSAGE_EVENTS = ['message.received', 'message.status.updated'] as 
 export const WEBHOOK_EVENTS = [
   ...MESSAGE_EVENTS,
   'message.standby.received',
+  'message.sent_elsewhere',
   'conversation.control.updated',
   'template.status.updated',
   'template.category.updated',
