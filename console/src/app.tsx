@@ -29,6 +29,8 @@ function keyOfFragment(): string | null {
 }
 
 const fragmentKey = keyOfFragment();
+// Its file comes while the key is asked about.
+(PAGES.find(({ path }) => window.location.pathname.startsWith(`/console${path}`)) ?? PAGES[0])?.preload();
 let starting: Promise<{ demo: DemoKeys | null }> | null = null;
 
 /** Signs in what the address, this tab or the demo gives. Once, however often it is called. */

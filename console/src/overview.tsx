@@ -136,16 +136,8 @@ function Counted({ usage, starts, range, since }: CountedProps) {
     <>
       <dl className="tiles">
         <Tile name="Submitted" value={totals.submitted} hint="taken by Herald" />
-        <Tile
-          name="Delivered"
-          value={share(totals.delivered, totals.submitted)}
-          hint={`${totals.delivered.toLocaleString()} messages`}
-        />
-        <Tile
-          name="Read"
-          value={share(totals.read, totals.submitted)}
-          hint={`${totals.read.toLocaleString()} messages`}
-        />
+        <Tile name="Delivered" value={share(totals.delivered, totals.submitted)} hint={counted(totals.delivered)} />
+        <Tile name="Read" value={share(totals.read, totals.submitted)} hint={counted(totals.read)} />
         <Tile
           name="Failed"
           value={totals.failed}
@@ -214,6 +206,7 @@ function namesOf(start: number, range: Range): { label: string; title: string } 
 }
 
 const share = (part: number, whole: number): string => (whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`);
+const counted = (count: number): string => `${count.toLocaleString()} message${count === 1 ? '' : 's'}`;
 const money = ({ amount, currency }: Schemas['CostResponse']): string =>
   new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(Number(amount));
 
