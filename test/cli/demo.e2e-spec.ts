@@ -193,6 +193,40 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect((await runHerald(['simulate', 'inbound', '--button', 'a', '--list', 'b'], env)).code).toBe(2);
   }, 180_000);
 
+  it('simulate echo, contact and history do what a business does in the app; import-history imports it', async () => {
+    const demo = JSON.parse(readFileSync(join(dataDir.path, 'demo.json'), 'utf8')) as DemoFile;
+    const listed = async (source: string) => {
+      const headers = { authorization: `Bearer ${demo.api_key}` };
+      return (await fetch(`${demo.base_url}/api/v1/messages?source=${source}`, { headers })).text();
+    };
+    const echo = await runHerald(['simulate', 'echo', '--text', 'Your table is ready.', '--status', 'sent'], env);
+    expect(echo).toMatchObject({ code: 0, stderr: '' });
+    await waitFor(async () => (await listed('app')).includes('Your table is ready.'));
+    expect((await runHerald(['simulate', 'contact', '--name', 'Ana Lima'], env)).code).toBe(0);
+    const shared = await runHerald(['simulate', 'history', '--contacts', '2', '--messages', '3', '--later'], env);
+    expect(shared).toMatchObject({ code: 0, stderr: '' });
+    const importing = ['connection', 'import-history', demo.connection_id, '--workspace', demo.organization_id];
+    expect((await runHerald([...importing, '--request'], env)).code).toBe(0);
+    await waitFor(async () => {
+      const { code, stdout } = await runHerald([...importing, '--json'], env);
+      expect(code).toBe(0);
+      return (JSON.parse(stdout) as { notifications: number }).notifications >= 4;
+    });
+    expect(await listed('history')).toContain('Message 2');
+    const again = await runHerald([...importing, '--request'], env);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('WhatsApp does not hand')]);
+  }, 180_000);
+
+  it('simulate opt-out stops marketing messages, and resumes them', async () => {
+    for (const [given, value] of [
+      [[], 'stop'],
+      [['--resume'], 'resume'],
+    ] as const) {
+      const { code, stdout } = await runHerald(['simulate', 'opt-out', ...given, '--json'], env);
+      expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ value })]);
+    }
+  }, 180_000);
+
   it('simulate inbound opens the window of a number that never wrote', async () => {
     const from = '+4915112345678';
     const { code } = await runHerald(['simulate', 'inbound', '--from', from, '--text', 'Is it ready?'], env);

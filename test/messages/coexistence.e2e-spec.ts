@@ -1,5 +1,8 @@
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { HistoryImportService } from '../../src/modules/inbound/history-import.service.js';
 import { entries, notify, statesOf as kept, secondsNow, tryAgain } from '../inbound/fixture.js';
+import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
+import { rowsWith } from '../isolation/traces.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -259,6 +262,40 @@ describe('messages that are sent in the WhatsApp Business app', () => {
     await notify(test, change('smb_message_echoes', { message_echoes: [{ id: newWamid(), type: 'text' }] }));
     expect(await journal()).toHaveLength(1);
   });
+});
+
+it('usage counts what was sent in the app apart, without a cost', async () => {
+  const phone = await workspace.contact();
+  await workspace.reaches(await workspace.sendText(phone), 'read');
+  const { id, change: echo } = echoOf(phone);
+  await notify(test, echo);
+  const pricing = { billable: true, pricing_model: 'PMP', type: 'regular', category: 'service' };
+  await notify(test, statusOf(id, 'delivered', { pricing }));
+  await test.database.query('update usage_hour set next_at = clock_timestamp()');
+  await test.app.get(Sweeps).runNow('usage');
+  const { data } = (await workspace.api.get('/usage?group_by=source')).body;
+  expect(data).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ source: 'api', submitted: 1, read: 1 }),
+      expect.objectContaining({ source: 'app', submitted: 0, sent: 1, delivered: 1, read: 0 }),
+    ]),
+  );
+});
+
+it('erasure reaches what was sent to the person in the app, its file and its event', async () => {
+  const phone = testPhone();
+  const image = { id: '1234567892', mime_type: 'image/jpeg', caption: `For ${phone}` };
+  await notify(test, echoOf(phone, { type: 'image', text: undefined, image }).change);
+  await events(1);
+  const { id } = await only();
+  await test.app.get(Erasure).erase(workspace.organizationId, phone);
+  expect(await workspace.message(id)).toMatchObject({ to: null, content: {}, meta_message_id: null, source: 'app' });
+  await waitFor(async () => (await test.database.query('select from contact_book_removal')).length === 0, {
+    what: 'the contact book',
+  });
+  expect(await rowsWith(test.database, [phone])).toEqual([]);
+  const { body } = await workspace.api.get(`/messages/${id}/timeline`);
+  expect(body.data).toEqual(expect.arrayContaining([expect.objectContaining({ event: 'erased' })]));
 });
 
 describe('the history of the app', () => {
