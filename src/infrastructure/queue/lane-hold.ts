@@ -37,8 +37,8 @@ export interface Hold {
   slots: number;
   /** The lane is paused, or all claims are blocked. */
   paused: boolean;
-  /** Slots that were there before this statement took its own; null where the process already knows its unused pace. */
-  available: number | null;
+  /** The lane's unused pace before this statement took its slots, in rows; null where this process knows it already. */
+  unusedRows: number | null;
   /** Milliseconds until the pause is over; null without a pause, or where its end is not known. */
   pausedMs: number | null;
 }
@@ -47,7 +47,7 @@ export interface Hold {
 export interface HoldRow {
   hold_slots: number;
   hold_paused: boolean;
-  hold_available: number | null;
+  hold_unused_rows: number | null;
   hold_paused_ms: number | null;
 }
 
@@ -99,7 +99,7 @@ interface LaneHoldOptions {
  * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
  * own attempt and lease. Two holders at once would be too fast, not wrong. $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
- * The relation `hold` has one row (key, slots, paused, available, paused_ms) for each lane that this process holds, now
+ * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane that this process holds, now
  * or already, or whose lane is paused; and none where another process holds it or its row has gone. A claim takes at most
  * `slots` rows of a lane. It returns a row for each hold, even without a claimed row: one lane by `from hold left join
  * ...`, many lanes by `from hold full join ... on false`, which returns the rows of both one after the other.
@@ -123,7 +123,7 @@ blocked as materialized (
 ), lane_kept as materialized (
   -- This process holds the lane for another ${RENEW_BELOW_MS} ms at least, and knows its unused pace: nothing is written.
   select l.key, case when ${paused} then 0 else a.wanted end as slots, ${paused} as paused,
-    null::float8 as available, ${pausedMs}${returning}
+    null::float8 as unused_rows, ${pausedMs}${returning}
   from lane_asked a join lane l on l.key = a.key
   where ${paceKnown} and ${isHeld('l')}
     and l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds'
@@ -135,24 +135,24 @@ blocked as materialized (
   where a.key not in (select key from lane_kept) and (l.owner = a.owner or l.owner is null or not ${isHeld('l')})
   order by l.key for update of l
 ), lane_granted as (
-  -- What the pace allows. base is the time up to which it is used. At 10 rows a second with a burst of 0.5 s, where the
-  -- next slot was at 12:00:00.0 and it is 12:00:02.0, base is 12:00:01.5 and 5 rows are available.
-  select *, case when pace_known then wanted else greatest(0, least(wanted, floor(available)::integer)) end as slots
+  -- What the pace allows: what is unused of it since pace_used_until. At 10 rows a second with a burst of 0.5 s, where the
+  -- next slot was at 12:00:00.0 and it is 12:00:02.0, pace_used_until is 12:00:01.5 and 5 rows are unused.
+  select *, case when pace_known then wanted else greatest(0, least(wanted, floor(unused_rows)::integer)) end as slots
   from (
-    select *, extract(epoch from now - base)::float8 * rate as available
+    select *, extract(epoch from now - pace_used_until)::float8 * rate as unused_rows
     from (
       select *, case when pace_known then now - make_interval(secs => least(unused_seconds, burst))
-        -- At most now. Where a hold has not ended, owner_until lies ahead, so base is now and nothing is available: this process
-        -- holds the lane but does not know its pace (a claim failed). A next_slot_at ahead of now can only come from a clock that
-        -- was set back.
-        else least(now, greatest(next_slot_at, owner_until, now - make_interval(secs => burst))) end as base
-      from lane_takeable) as based) as measured
+        -- At most now. Where a hold has not ended, owner_until lies ahead, so the pace is used until now and no row is left: this
+        -- process holds the lane but does not know its pace (a claim failed). A next_slot_at ahead of now can only come from a
+        -- clock that was set back.
+        else least(now, greatest(next_slot_at, owner_until, now - make_interval(secs => burst))) end as pace_used_until
+      from lane_takeable) as since) as measured
 ), lane_taken as (
   -- The write: takes or renews the hold, and moves the next slot by those that were granted.
   update lane l set owner = g.owner, owner_until = g.now + interval '${OWNER_MS} milliseconds',
-    next_slot_at = g.base + make_interval(secs => g.slots / g.rate)
+    next_slot_at = g.pace_used_until + make_interval(secs => g.slots / g.rate)
   from lane_granted g where l.key = g.key and not g.paused
-  returning l.key, g.slots, false as paused, case when not g.pace_known then g.available end as available,
+  returning l.key, g.slots, false as paused, case when not g.pace_known then g.unused_rows end as unused_rows,
     null::float8 as paused_ms${returning}
 ), hold as materialized (
   select * from lane_kept union all select * from lane_taken union all
@@ -164,12 +164,12 @@ blocked as materialized (
 export const GRANTED_SLOTS = 'coalesce((select slots from hold), 0)';
 
 /** SQL: what each row of a claim says of the hold; for `holdOf`. */
-export const HOLD_COLUMNS = `hold.slots as hold_slots, hold.paused as hold_paused, hold.available as hold_available,
+export const HOLD_COLUMNS = `hold.slots as hold_slots, hold.paused as hold_paused, hold.unused_rows as hold_unused_rows,
   hold.paused_ms as hold_paused_ms`;
 
 /** What the rows of a claim say of the hold; null: another process holds the lane, or its row has gone. */
 export function holdOf([row]: readonly HoldRow[]): Hold | null {
   if (row === undefined) return null;
-  const { hold_slots: slots, hold_paused: paused, hold_available: available, hold_paused_ms: pausedMs } = row;
-  return { slots, paused, available, pausedMs };
+  const { hold_slots: slots, hold_paused: paused, hold_unused_rows: unusedRows, hold_paused_ms: pausedMs } = row;
+  return { slots, paused, unusedRows, pausedMs };
 }

@@ -33,10 +33,10 @@ export class LaneRepository {
   /**
    * Lets go of lanes, giving unused pace back; nothing happens to one that another process holds by now.
    *
-   * @param holds each lane with its unused pace, in seconds.
+   * @param unusedSeconds each lane with its unused pace.
    */
-  async release(owner: string, holds: ReadonlyMap<string, number>): Promise<void> {
-    await this.database.execute(RELEASE, [[...holds.keys()], [...holds.values()], owner]);
+  async release(owner: string, unusedSeconds: ReadonlyMap<string, number>): Promise<void> {
+    await this.database.execute(RELEASE, [[...unusedSeconds.keys()], [...unusedSeconds.values()], owner]);
   }
 
   /**
@@ -100,9 +100,9 @@ const RELEASE: Prepared = {
   // Locked in the order in which claims lock them.
   text: `
 with held as materialized (
-  select l.key, h.in_hand from unnest($1::text[], $2::float8[]) as h (key, in_hand) join lane l on l.key = h.key
+  select l.key, h.unused_seconds from unnest($1::text[], $2::float8[]) as h (key, unused_seconds) join lane l on l.key = h.key
   where l.owner = $3 order by l.key for update of l
 )
-update lane l set owner = null, owner_until = null, next_slot_at = clock_timestamp() - make_interval(secs => held.in_hand)
+update lane l set owner = null, owner_until = null, next_slot_at = clock_timestamp() - make_interval(secs => held.unused_seconds)
 from held where l.key = held.key and l.owner = $3`,
 };

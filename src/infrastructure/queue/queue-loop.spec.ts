@@ -276,9 +276,9 @@ describe('what is due later', () => {
     return { loop, claimedAt, released };
   }
 
-  const held = (available: number) => ({ slots: Math.min(10, available), paused: false, available, pausedMs: null });
+  const held = (unusedRows: number) => ({ slots: Math.min(10, unusedRows), paused: false, unusedRows, pausedMs: null });
   const rests = (pausedMs: number | null) => ({
-    hold: { slots: 0, paused: true, available: null, pausedMs },
+    hold: { slots: 0, paused: true, unusedRows: null, pausedMs },
     items: [],
   });
 
