@@ -170,7 +170,7 @@ const CASES: Case[] = [
   { fault: 'a webhook endpoint fails', changed: all(1, 'endpoints_failing'), fires: ['HeraldEndpointFails'] },
   { fault: 'a webhook endpoint is disabled', changed: all(1, 'disabled_failing'), fires: ['HeraldEndpointDisabled'] },
   { fault: 'a key ends', changed: all(1, 'keys_ending'), fires: ['HeraldKeysEnd'] },
-  { fault: 'lanes are held', changed: all(1, 'lanes_held'), fires: ['HeraldLanesHeld'] },
+  { fault: 'claims are blocked', changed: all(1, 'lanes_held'), fires: ['HeraldLanesHeld'] },
   {
     fault: 'messages are late',
     changed: all({ rise: 15 }, 'messages_oldest_due'),

@@ -2,8 +2,15 @@ import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import { HOLD_COLUMNS, holdOf, holdParams, laneHold, type HoldRow, type HoldRequest } from './lane-hold.js';
-import { LaneRepository } from './lane.repository.js';
+import {
+  HOLD_COLUMNS,
+  holdOf,
+  holdParams,
+  laneHold,
+  type HoldRow,
+  type HoldRequest,
+  LaneRepository,
+} from './lane.repository.js';
 
 let opened: OpenTestDatabase;
 let lanes: LaneRepository;

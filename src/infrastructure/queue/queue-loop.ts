@@ -1,8 +1,14 @@
 import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
-import { holdOf, type Hold, type HoldRequest, type HoldRow, type LanePace } from './lane-hold.js';
-import type { LaneRepository } from './lane.repository.js';
+import {
+  holdOf,
+  type Hold,
+  type HoldRequest,
+  type HoldRow,
+  type LanePace,
+  type LaneRepository,
+} from './lane.repository.js';
 
 /** What a claim brought of one lane. */
 export interface Claim<T> {
@@ -95,7 +101,7 @@ const WAKES_APART_MS = 50;
 const MAX_WAKE_IN_MS = 24 * 3_600_000;
 /** Between two lanes that are handed over: to take a lane and to let it go is seven commits. */
 const HAND_OVER_EVERY_MS = 100;
-/** So long the end of a row does not take back the lane that was handed over: another process takes it, or this one's own job does. */
+/** For so long no wake here takes back a lane that was handed over, so that another process gets it. */
 const HANDED_OVER_MS = 100;
 
 /** `lookAt` of a lane without a planned look: the next wake plans one. */
@@ -172,9 +178,14 @@ export class QueueLoop<T> {
     return this.stopping;
   }
 
-  /** No row more can be worked on. */
+  /** No row more can be worked on at this moment. */
   get isFull(): boolean {
     return this.inFlight >= this.options.maxInFlight;
+  }
+
+  /** Each look takes all that is free: another process may have more. */
+  get isSaturated(): boolean {
+    return this.isFull || this.wasFull;
   }
 
   /** The lane may have due rows. Never waits. */
@@ -334,7 +345,7 @@ export class QueueLoop<T> {
   private answered(asked: Asked, { hold, items }: Claim<T>): void {
     const { laneKey, lane } = asked;
     this.lanes.delete(laneKey);
-    // Behind all others: whoever was served last is asked last.
+    // Behind all others: the lane that was served last is asked last.
     this.lanes.set(laneKey, lane);
     if (hold === null) this.heldElsewhere(asked);
     else if (hold.paused) this.paused(asked, hold);
@@ -419,7 +430,7 @@ export class QueueLoop<T> {
   /** Lanes that have been without rows for a while; and one that another process may take where this process is full. */
   private lanesToLetGo(now: number): string[] {
     const idle = [...this.lanes].filter(([, lane]) => lane.releaseWhenIdle && lane.inFlight === 0).map(([key]) => key);
-    if (!this.wasFull || now - this.handedOverAt < HAND_OVER_EVERY_MS) return idle;
+    if (!this.isSaturated || now - this.handedOverAt < HAND_OVER_EVERY_MS) return idle;
     const held = [...this.lanes].find(([, lane]) => isHeldHere(lane) && lane.handOverAt <= now && lane.lookAt <= now);
     if (held === undefined) return idle;
     const [laneKey, lane] = held;

@@ -7,8 +7,12 @@ import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
-import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../../messages/message/message-row.js';
-import { insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
+import {
+  ATTEMPT_COLUMNS,
+  CLOSE_KNOWN_ATTEMPT,
+  insertStatusEvents,
+  MOVED_COLUMNS,
+} from '../../messages/message/message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from '../../messages/message/message-state.js';
 
 import type { ClaimedMessage } from '../claim/claim.repository.js';
