@@ -5,7 +5,7 @@ import { figuresTable, type Recorded } from './figures-table.js';
 import { pictureOf } from './picture.js';
 import { ROOT } from '../test/support/rig/paths.js';
 
-const DOCUMENT = 'docs/performance.md';
+const DOCUMENT = 'docs/appendix/bench.md';
 const PICTURE = 'docs/pictures/performance.svg';
 /** Between these lines of a page stands what a run found. */
 interface Marks {
@@ -29,7 +29,7 @@ export async function writeTable(path: string, marks: Marks, table: string): Pro
   writeFileSync(file, await format(page, { ...(await resolveConfig(file)), parser: 'markdown' }));
 }
 
-/** Writes the table of docs/performance.md and its picture; returns their paths from the root. */
+/** Writes the table of docs/appendix/bench.md and its picture; returns their paths from the root. */
 export async function writeDocuments(findings: readonly Recorded[]): Promise<string[]> {
   await writeTable(DOCUMENT, FIGURES, figuresTable(findings));
   const [first] = findings;

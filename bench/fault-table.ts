@@ -1,7 +1,7 @@
 import { writeTable } from './documents.js';
 import type { FaultResult } from '../test/support/rig/fault-result.js';
 
-const PAGE = 'docs/reliability.md';
+const PAGE = 'docs/appendix/faults.md';
 const FAULTS = {
   begin: '<!-- written by `npm run faults`: begin -->',
   end: '<!-- written by `npm run faults`: end -->',

@@ -9,7 +9,7 @@ import { closeOnSignal, progress } from '../test/support/rig/session.js';
 
 const USAGE = `npm run bench -- [--quick] [claim ...]
   --quick   about five minutes on two cores; without it the long form, about half an hour
-  --draw    measures nothing: writes the table and the picture of docs/performance.md from the last results
+  --draw    measures nothing: writes the table and the picture of docs/appendix/bench.md from the last results
   claim     ${CLAIMS.map((claim) => claim.name).join(', ')}; without any all of them, and the results, the table and the picture are written
 `;
 

@@ -160,21 +160,25 @@ create table limit_reservation (
   day date,
   week date,
   recipient text,
+  month date,
+  amount bigint,
+  country text,
+  billed text,
   released boolean not null default false,
   constraint limit_reservation_pkey PRIMARY KEY (message_id)
 );
-CREATE INDEX limit_reservation_age ON limit_reservation (COALESCE(day, week));
-CREATE INDEX limit_reservation_released ON limit_reservation (organization_id) WHERE released;
+CREATE INDEX limit_reservation_age ON limit_reservation (COALESCE(day, week, month));
+CREATE INDEX limit_reservation_marked ON limit_reservation (organization_id) WHERE (released OR (billed IS NOT NULL));
 
 create table limit_use (
   organization_id uuid not null,
   kind text not null,
   recipient text not null default '',
   period date not null,
-  used integer not null,
+  used bigint not null,
   warned smallint not null default 0,
   constraint limit_use_pkey PRIMARY KEY (organization_id, kind, recipient, period),
-  constraint limit_use_kind_check CHECK ((kind = ANY (ARRAY['messages_per_day', 'marketing_per_recipient_per_week']))),
+  constraint limit_use_kind_check CHECK ((kind = ANY (ARRAY['messages_per_day', 'spend_per_month', 'marketing_per_recipient_per_week']))),
   constraint limit_use_used_check CHECK ((used >= 0)),
   constraint limit_use_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 ) with (fillfactor=50);
@@ -279,6 +283,7 @@ CREATE UNIQUE INDEX message_inbound ON message (connection_id, meta_message_id) 
 CREATE INDEX message_journal ON message (organization_id, created_at DESC, id DESC);
 CREATE INDEX message_journal_client ON message (organization_id, client_message_id, created_at DESC, id DESC) WHERE (client_message_id IS NOT NULL);
 CREATE INDEX message_journal_in ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
+CREATE INDEX message_journal_media ON message (organization_id, media_object_id, created_at DESC, id DESC) WHERE (media_object_id IS NOT NULL);
 CREATE INDEX message_journal_out ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'outbound');
 CREATE INDEX message_journal_recipient ON message (organization_id, recipient, created_at DESC, id DESC) WHERE (direction = 'outbound');
 CREATE INDEX message_journal_sender ON message (organization_id, sender, connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
@@ -507,6 +512,7 @@ create table organization (
   storage_limit_bytes bigint,
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp()),
   messages_per_day integer,
+  spend_per_month numeric(15,6),
   marketing_per_recipient_per_week integer,
   time_zone text not null default 'UTC',
   constraint organization_pkey PRIMARY KEY (id),
@@ -515,6 +521,7 @@ create table organization (
   constraint organization_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
   constraint organization_rate_burst_check CHECK ((rate_burst > 0)),
   constraint organization_rate_per_second_check CHECK ((rate_per_second > 0)),
+  constraint organization_spend_per_month_check CHECK ((spend_per_month >= (0)::numeric)),
   constraint organization_storage_limit_bytes_check CHECK ((storage_limit_bytes >= 0))
 );
 

@@ -57,6 +57,8 @@ create index message_journal on message (organization_id, created_at desc, id de
 create index message_journal_client on message (organization_id, client_message_id, created_at desc, id desc)
   where client_message_id is not null;
 create index message_journal_tag on message (organization_id, tag, created_at desc, id desc) where tag is not null;
+create index message_journal_media on message (organization_id, media_object_id, created_at desc, id desc)
+  where media_object_id is not null;
 create index message_journal_in on message (connection_id, created_at desc, id desc) where direction = 'inbound';
 create index message_journal_out on message (connection_id, created_at desc, id desc) where direction = 'outbound';
 create index message_journal_recipient on message (organization_id, recipient, created_at desc, id desc)
@@ -164,7 +166,7 @@ end $$;
 create trigger message_queue_insert before insert on message_queue
   for each row execute function message_queue_insert();
 
--- Whoever removes rows passes the turn on to the recipient's next one. The trigger's snapshot is newer than the locks of
+-- A statement that removes rows passes the turn on to the recipient's next one. The trigger's snapshot is newer than the locks of
 -- the deletion: it sees what was accepted meanwhile. Where the next row was removed or claimed while we waited for it, we
 -- look again. Behind a row that was on the wire others on the wire do not count: two such deletions at once do not see
 -- each other.

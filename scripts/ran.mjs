@@ -1,4 +1,4 @@
-// The table in docs/operations.md of what was run where, and what else a run of CI says at its end. Parts of CI add lines to the
+// The table in docs/appendix/what-ran-where.md of what was run where, and what else a run of CI says at its end. Parts of CI add lines to the
 // file that RAN_FILE names, as JSON; `.ci/run` writes the table and prints the rest, which is about one run only:
 //   node scripts/ran.mjs add ENVIRONMENT VERSION WHAT     from a shell; scripts call `ran()`
 //   node scripts/ran.mjs write [PAGE]                     rewrites the table of the page
@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from './lib/root.mjs';
 import { flakyLine, slowLine } from './lib/test-results.mjs';
 
-const PAGE = join(ROOT, 'docs/operations.md');
+const PAGE = join(ROOT, 'docs/appendix/what-ran-where.md');
 const BEGIN = '<!-- what ran where: written by .ci/run -->';
 const END = '<!-- end of what ran where -->';
 /** Rows come in this order; others follow by their names. */

@@ -6,7 +6,7 @@ import { Stage } from '../../test/support/rig/stage.js';
 import { pause } from '../../test/support/rig/wait.js';
 
 const MIB = 1_048_576;
-/** Of Node's defaults; with less, see "Options of Node" in docs/operations.md. */
+/** Of Node's defaults; with less, see "Sizes" in docs/operations.md. */
 const LIMIT_MIB = 96;
 const CONNECTIONS = 20;
 const THROUGHPUT = 10_000;

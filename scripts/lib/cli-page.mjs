@@ -11,7 +11,7 @@ export function renderCliPage(commands, guides) {
     '',
     '<!-- written by `npm run generate` from src/cli -->',
     '',
-    'In a clone: `npx herald <command>`; in the image: `herald <command>`. Every command takes `--json`, and exits with 0 when it',
+    'In a clone: `npx herald <command>`; in the image: `herald <command>`. Every command takes `--json`, which prints JSON, and exits with 0 when it',
     'is done, 1 when it is not, 2 when it was called wrongly. Settings come from the environment and from `.env`, as those of',
     'the service do.',
     '',
@@ -24,7 +24,7 @@ export function renderCliPage(commands, guides) {
 }
 
 function section(words, command, guide) {
-  const options = command.options.map((option) => [`\`${option.flags}\``, optionText(option)]);
+  const options = command.options.filter(isOwn).map((option) => [`\`${option.flags}\``, optionText(option)]);
   const args = command.registeredArguments.map((argument) => [`\`${argument.name()}\``, argumentText(argument)]);
   const rows = [...args, ...options];
   const examples = (guide?.examples ?? []).flatMap((example) => {
@@ -41,12 +41,13 @@ function section(words, command, guide) {
     ...examples,
     '```',
     '',
-    '| | |',
-    '| --- | --- |',
-    ...rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`),
+    ...rows.map(([name, meaning]) => `- ${name}: ${meaning.replaceAll('\n', ' ')}`),
     '',
   ];
 }
+
+/** `--json` is that of every command: the head of the page has it. */
+const isOwn = ({ flags, description }) => flags !== '--json' || description !== 'print JSON';
 
 function optionText(option) {
   const choices = option.argChoices === undefined ? '' : `; one of ${option.argChoices.join(', ')}`;

@@ -105,6 +105,12 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+/** Of money, up to nine digits and two decimal places. */
+export function amount(text: string): string {
+  if (!/^\d{1,9}(?:\.\d{1,2})?$/.test(text)) throw new InvalidArgumentError('must be an amount such as 250.00.');
+  return text;
+}
+
 /** An IANA name that PostgreSQL knows too: no offset, which would have no summer time. */
 export function timeZone(text: string): string {
   const known = Intl.supportedValuesOf('timeZone').includes(text) || text === 'UTC';

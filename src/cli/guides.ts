@@ -32,6 +32,10 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
         'herald workspace limits --workspace <id> --messages-per-day 1000 --time-zone Europe/Berlin',
         'more are refused until midnight there',
       ],
+      [
+        'herald workspace limits --workspace <id> --spend-per-month 250.00',
+        'templates that would cost more, by the prices of `herald rates`, are refused',
+      ],
       ['herald workspace limits --workspace <id> --marketing-per-recipient-per-week 2', 'for each of its contacts'],
     ],
     notes:
@@ -321,6 +325,16 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     notes:
       'Address, keys and numbers come from DATA_DIR/demo.json. It leaves messages in the demo workspace, nothing else.',
     failure: 'a step failed; the output says which and why',
+  },
+  console: {
+    examples: [
+      ['herald console', 'of the demo, in its folder'],
+      ['herald console --open', 'and open it'],
+      ['herald console --url https://herald.example --key -', 'of another service; the key comes from standard input'],
+    ],
+    notes:
+      'The key is in the fragment of the link, which is sent to no server, and the page removes it from the address at\nonce. With --open other users of this machine may see the link while the browser starts.',
+    failure: 'no service answers, it does not know the key, it serves no console, or no browser opens',
   },
   completion: {
     examples: [

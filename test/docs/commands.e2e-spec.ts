@@ -13,6 +13,7 @@ import { pathWithNpx, realNpx } from './npx.js';
 const DOCUMENTS = [
   'README.md',
   'docs/quick-start.md',
+  'docs/coming-from-twilio.md',
   'docs/sending.md',
   'docs/scheduling.md',
   'docs/campaigns.md',

@@ -63,10 +63,3 @@ describe('the table of what customers send', () => {
     expect(data.media_object_id === null).toBe(!isFile);
   });
 });
-
-it.each([
-  ['docs/support-chat.md', 'docs/examples/support-desk.mjs'],
-  ['docs/one-time-codes.md', 'docs/examples/login.mjs'],
-])('%s has the program as the file is', (page, program) => {
-  expect(readProjectFile(page)).toContain(readProjectFile(program));
-});

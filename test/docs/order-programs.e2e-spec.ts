@@ -10,7 +10,6 @@ import { readProjectFile, ROOT } from '../support/project-files.js';
  * saving: each order is confirmed once. The page's own commands are run by commands.e2e-spec.ts.
  */
 
-const PAGE = 'docs/order-confirmations.md';
 const START_WITHIN_MS = 90_000;
 const ORDERS = [
   { id: '4711', name: 'Ana', to: '+15550001234' },
@@ -23,10 +22,6 @@ interface Order {
   key?: string;
   message?: string;
 }
-
-it.each(['orders.ts', 'orders.py'])('the page shows %s as it is run here', (file) => {
-  expect(readProjectFile(PAGE)).toContain(readProjectFile(`docs/examples/${file}`));
-});
 
 describe('the programs of the page about orders', () => {
   const data = temporaryDataDir();

@@ -46,10 +46,10 @@ After it.
     expect(readFileSync(page, 'utf8')).toBe(expected);
   });
 
-  it('fails where the page has no place for it, and the page of operations has one', () => {
+  it('fails where the page has no place for it, and its page has one', () => {
     writeFileSync(page, `# Page\n`);
     expect(() => ran('write', page)).toThrow('no place for the table');
     expect(readFileSync(page, 'utf8')).toBe('# Page\n');
-    expect(readProjectFile('docs/operations.md')).toMatch(new RegExp(`${BEGIN}[\\s\\S]*${END}`));
+    expect(readProjectFile('docs/appendix/what-ran-where.md')).toMatch(new RegExp(`${BEGIN}[\\s\\S]*${END}`));
   });
 });

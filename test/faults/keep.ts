@@ -10,7 +10,7 @@ type Where = Surroundings & { queue: string };
 type Row = FaultResult & Where;
 
 /**
- * Writes `bench/results/faults.json` and the table in docs/reliability.md; says where they are.
+ * Writes `bench/results/faults.json` and the table in docs/appendix/faults.md; says where they are.
  *
  * @param whole a run of all scenarios replaces what was there, one of some only their own rows
  */

@@ -17,7 +17,7 @@ const USAGE = `npm run faults -- [--quick] [--redis] [--at-once <n>] [--keep] [s
   --at-once  how many scenarios run side by side (4)
   --keep     the rows of some scenarios replace those of an earlier run
   scenario   ${SCENARIOS.map((scenario) => scenario.name).join(', ')}; without any all of them, and
-             bench/results/faults.json and the table in docs/reliability.md are written
+             bench/results/faults.json and the table in docs/appendix/faults.md are written
 With TEST_SECOND_LOOK=true, which CI sets, a scenario that missed something runs once more, alone, and is named as flaky where it
 reaches all then.
 `;

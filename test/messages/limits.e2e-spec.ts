@@ -3,6 +3,7 @@ import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js
 import { SimulatorClient } from '../support/simulator/simulator-client.js';
 import type { ApiClient } from '../support/api-client.js';
 import type { TestApp } from '../support/test-app.js';
+import { changeOf, entries, notify, statusOf } from '../inbound/fixture.js';
 import { startTestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
@@ -21,15 +22,21 @@ afterAll(async () => {
 
 interface Limits {
   perDay?: number;
+  spend?: string;
   marketing?: number;
   zone?: string;
 }
 
-async function limited({ perDay, marketing, zone = 'UTC' }: Limits): Promise<SendingWorkspace & { key: string }> {
+async function limited({
+  perDay,
+  spend,
+  marketing,
+  zone = 'UTC',
+}: Limits): Promise<SendingWorkspace & { key: string }> {
   const workspace = await sendingWorkspace(test);
   await test.database.execute(
-    `update organization set messages_per_day = $2, marketing_per_recipient_per_week = $3, time_zone = $4 where id = $1`,
-    [workspace.organizationId, perDay ?? null, marketing ?? null, zone],
+    `update organization set messages_per_day = $2, spend_per_month = $3, marketing_per_recipient_per_week = $4, time_zone = $5 where id = $1`,
+    [workspace.organizationId, perDay ?? null, spend ?? null, marketing ?? null, zone],
   );
   const { text: key } = await test.factories.apiKey({ organizationId: workspace.organizationId });
   const api = test.api.as(key);
@@ -44,6 +51,21 @@ const post = (api: ApiClient, { connection }: SendingWorkspace, to: string, body
     { connection_id: connection.id, to, type: 'text', text: { body: 'hello' }, ...body },
     { headers: { 'idempotency-key': key } },
   );
+
+const template = (name: string) => ({
+  text: undefined,
+  type: 'template',
+  template: { name, language: { code: 'en_US' } },
+});
+
+async function withTemplates<T extends SendingWorkspace>(workspace: T): Promise<T> {
+  const { phoneNumberId, wabaId } = workspace.connection;
+  const simulator = new SimulatorClient(test.simulatorUrl ?? '', phoneNumberId);
+  for (const [name, category] of Object.entries({ summer_sale: 'MARKETING', shipped: 'UTILITY' })) {
+    await simulator.approvedTemplate(wabaId, { name, category, components: [{ type: 'BODY', text: 'Good news.' }] });
+  }
+  return workspace;
+}
 
 const stored = (organizationId: string) =>
   test.database
@@ -171,18 +193,136 @@ describe('a limit of messages a day', () => {
   });
 });
 
-it('a limit of marketing for one recipient is for that recipient, and for marketing', async () => {
-  const workspace = await limited({ marketing: 1 });
-  const simulator = new SimulatorClient(test.simulatorUrl ?? '', workspace.connection.phoneNumberId);
-  const { wabaId } = workspace.connection;
-  const components = [{ type: 'BODY', text: 'Half price today.' }];
-  await simulator.approvedTemplate(wabaId, { name: 'summer_sale', category: 'MARKETING', components });
-  const [to, other] = [await workspace.contact(), await workspace.contact()];
-  const template = (name: string) => ({
-    text: undefined,
-    type: 'template',
-    template: { name, language: { code: 'en_US' } },
+describe('a limit of spending', () => {
+  beforeAll(() =>
+    test.database.execute(
+      `insert into usage_rate (countries, category, tier_from, price, currency, valid_from) values
+         ('{*}', 'marketing', 1, 0.10, 'EUR', '2026-01-01'), ('{US}', 'utility', 1, 0.04, 'EUR', '2026-01-01'),
+         ('{US}', 'utility', 1000, 0.03, 'EUR', '2026-01-01'), ('{*}', 'authentication', 1, 9, 'EUR', '2026-01-01')`,
+    ),
+  );
+
+  it('refuses the template that has no room; what is free passes, and so does a repeat', async () => {
+    const workspace = await withTemplates(await limited({ spend: '0.25', zone: 'Asia/Kolkata' }));
+    const to = await workspace.contact();
+    const key = newId();
+    const first = await workspace.send(to, { body: template('summer_sale'), key });
+    expect((await workspace.send(to, { body: template('summer_sale') })).status).toBe(202);
+    const { status, body, headers } = await workspace.send(to, { body: template('summer_sale') });
+    const used = { limit: '0.25', used: '0.20', remaining: '0.05', currency: 'EUR' };
+    expect({ status, ...body.error }).toMatchObject({
+      ...used,
+      status: 402,
+      code: 'SPEND_LIMIT_REACHED',
+      renews_at: expect.stringMatching(/T18:30:00.000Z$/),
+      retry_after_seconds: Number(headers.get('retry-after')),
+    });
+    const repeat = await workspace.send(to, { body: template('summer_sale'), key });
+    expect([repeat.status, repeat.body.data.id]).toEqual([202, first.body.data.id]);
+    expect((await workspace.send(to)).status).toBe(202);
+    const check = (content: object) =>
+      workspace.api.post('/messages/check', { connection_id: workspace.connection.id, to, ...content });
+    const checked = await check(template('summer_sale'));
+    expect(checked.body.data).toMatchObject({
+      problems: [{ code: 'SPEND_LIMIT_REACHED', ...used }],
+      limits: [{ kind: 'spend_per_month', ...used }],
+    });
+    const free = await check({ type: 'text', text: { body: 'hello' } });
+    expect(free.body.data).toMatchObject({ sendable: true, limits: [{ kind: 'spend_per_month', ...used }] });
   });
+
+  it('gets back what is canceled; a retry reserves again', async () => {
+    const workspace = await withTemplates(await limited({ spend: '0.15' }));
+    const to = await workspace.contact();
+    const send_at = new Date(Date.now() + 3_600_000).toISOString();
+    const later = { body: { ...template('summer_sale'), send_at } };
+    const { id } = (await workspace.send(to, later)).body.data as { id: string };
+    expect((await workspace.send(to, later)).status).toBe(402);
+    expect((await workspace.api.post(`/messages/${id}/cancel`)).status).toBe(200);
+    expect((await workspace.send(to, later)).status).toBe(202);
+    const retry = await workspace.api.post(`/messages/${id}/retry`, {}, { headers: { 'idempotency-key': newId() } });
+    expect([retry.status, retry.body.error?.code]).toEqual([402, 'SPEND_LIMIT_REACHED']);
+    expect((await workspace.api.get(`/messages/${id}`)).body.data).toMatchObject({ status: 'failed' });
+  });
+
+  it('a retry of a tag counts as well', async () => {
+    const workspace = await withTemplates(await limited({ spend: '0.10' }));
+    const send_at = new Date(Date.now() + 3_600_000).toISOString();
+    const tagged = { body: { ...template('summer_sale'), tag: 'sale', send_at } };
+    const { id } = (await workspace.send(await workspace.contact(), tagged)).body.data as { id: string };
+    expect((await workspace.api.post(`/messages/${id}/cancel`)).status).toBe(200);
+    expect((await workspace.send(await workspace.contact(), tagged)).status).toBe(202);
+    expect((await workspace.api.post('/tags/sale/retry', { category: 'canceled' })).status).toBe(202);
+    await waitFor(async () => (await workspace.api.get('/tags/sale')).body.data.status === 'active', {
+      what: 'the retry to end',
+    });
+    expect((await workspace.api.get(`/messages/${id}`)).body.data).toMatchObject({ status: 'failed' });
+  });
+
+  it('counts what WhatsApp charges once it says so, and nothing for what it leaves free or cannot deliver', async () => {
+    const workspace = await withTemplates(await limited({ spend: '1.00' }));
+    const usedNow = async () => {
+      const { body } = await workspace.api.post('/messages/check', {
+        connection_id: workspace.connection.id,
+        to: await workspace.contact(),
+        ...template('shipped'),
+      });
+      return (body.data as unknown as { limits: { used: string }[] }).limits[0]?.used;
+    };
+    const send = async (digits?: string) => {
+      const { body } = await workspace.send(await workspace.contact(digits), { body: template('shipped') });
+      return body.data.id as string;
+    };
+    test.simulator.applyFaults({ statuses: 'hold' });
+    const free = await send();
+    await workspace.reaches(free, 'accepted');
+    expect(await usedNow()).toBe('0.04');
+    const { metaMessageId } = await test.database.row<{ metaMessageId: string }>(
+      'select meta_message_id as "metaMessageId" from message_state where message_id = $1',
+      [free],
+    );
+    const pricing = { billable: false, pricing_model: 'PMP', type: 'free_customer_service', category: 'utility' };
+    const sent = statusOf({ id: free, attemptId: null, metaMessageId }, 'sent', { pricing });
+    const { connection } = workspace;
+    await notify(test, entries([{ id: connection.wabaId, changes: [changeOf(connection, { statuses: [sent] })] }]));
+    test.simulator.applyFaults({ statuses: 'on' });
+    expect(await usedNow()).toBe('0.00');
+    await workspace.reaches(await send('0002'), 'failed');
+    expect(await usedNow()).toBe('0.00');
+    const charged = await send();
+    await workspace.reaches(charged, 'read');
+    // In the background.
+    await waitFor(
+      async () =>
+        (await test.database.query('select from limit_reservation where message_id = $1', [charged])).length === 0,
+      { what: 'the reservation to be settled' },
+    );
+    expect(await usedNow()).toBe('0.04');
+  });
+
+  it('is announced at 80 per cent, and where there is no room for another one', async () => {
+    const workspace = await withTemplates(await limited({ spend: '1.00' }));
+    const { next } = (await workspace.api.get('/events?after=now')).body as unknown as { next: string };
+    for (let i = 0; i < 11; i++) await workspace.send(await workspace.contact(), { body: template('summer_sale') });
+    const events = await waitFor(
+      async () => {
+        const { body } = await workspace.api.get(`/events?after=${next}&types=workspace.limit.reached`);
+        const found = body.data as unknown as { data: object }[];
+        return found.length === 2 && found;
+      },
+      { what: 'both events' },
+    );
+    const data = { kind: 'spend_per_month', limit: '1.00', currency: 'EUR' };
+    expect(events.map((event) => event.data)).toMatchObject([
+      { ...data, percent: 80, used: '0.80', remaining: '0.20' },
+      { ...data, percent: 100, used: '1.00', remaining: '0.00' },
+    ]);
+  });
+});
+
+it('a limit of marketing for one recipient is for that recipient, and for marketing', async () => {
+  const workspace = await withTemplates(await limited({ marketing: 1 }));
+  const [to, other] = [await workspace.contact(), await workspace.contact()];
   const key = newId();
   const first = await workspace.send(to, { body: template('summer_sale'), key });
   expect(first.status).toBe(202);

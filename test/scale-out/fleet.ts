@@ -15,7 +15,9 @@ import { createEmptyDatabase, type TestDatabase } from '../support/test-database
 /** Four processes at once share the machine. */
 const START_WITHIN_MS = 120_000;
 
-/** Two api and two worker processes of the built program on one database, and a simulator in this process. */
+const ROLES = ['api', 'api', 'worker', 'worker'] as const;
+
+/** Four processes of the built program on one database, the first two with the role api, and a simulator in this process. */
 export class Fleet {
   private constructor(
     readonly apis: readonly [HeraldProcess, HeraldProcess],
@@ -27,7 +29,7 @@ export class Fleet {
   ) {}
 
   /** Starts all four at the same moment on a database without a single table. */
-  static async start(redisUrl: string | null): Promise<Fleet> {
+  static async start(redisUrl: string | null, roles: readonly string[] = ROLES): Promise<Fleet> {
     const ends: (() => Promise<void> | void)[] = [];
     try {
       const stored: TestDatabase = await createEmptyDatabase();
@@ -51,12 +53,12 @@ export class Fleet {
         LOG_LEVEL: 'info',
         ...(redisUrl !== null && { REDIS_URL: redisUrl }),
       };
-      const start = async (ROLES: string): Promise<HeraldProcess> => {
-        const herald = await HeraldProcess.start({ ...env, ROLES }, START_WITHIN_MS);
+      const start = async (role: string): Promise<HeraldProcess> => {
+        const herald = await HeraldProcess.start({ ...env, ROLES: role }, START_WITHIN_MS);
         ends.push(async () => void (await herald.end('SIGKILL')));
         return herald;
       };
-      const started = await Promise.allSettled(['api', 'api', 'worker', 'worker'].map(start));
+      const started = await Promise.allSettled(roles.map(start));
       const [first, second, third, fourth] = started.map((each) => (each.status === 'fulfilled' ? each.value : null));
       const failed = started.find((each) => each.status === 'rejected');
       if (!first || !second || !third || !fourth) throw new Error('not all four started', { cause: failed?.reason });

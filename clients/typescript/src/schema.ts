@@ -1403,7 +1403,7 @@ export interface webhooks {
         put?: never;
         /**
          * A limit of the workspace is nearly, or wholly, reached
-         * @description Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429.
+         * @description Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429, or 402 where it is about money.
          *
          *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
@@ -1493,22 +1493,24 @@ export interface components {
             data: components["schemas"]["CanceledMessage"];
         };
         CheckedLimit: {
+            /** @example EUR */
+            currency?: string;
             /**
              * @example messages_per_day
              * @enum {string}
              */
-            kind: "messages_per_day" | "marketing_per_recipient_per_week";
+            kind: "messages_per_day" | "spend_per_month" | "marketing_per_recipient_per_week";
             /** @example 1000 */
-            limit: number;
+            limit: number | string;
             /** @example 750 */
-            remaining: number;
+            remaining: number | string;
             /**
              * Format: date-time
              * @example 2026-11-22T00:00:00.000Z
              */
             renews_at: string;
             /** @example 250 */
-            used: number;
+            used: number | string;
         };
         CheckedQueue: {
             /** @example 0 */
@@ -2322,6 +2324,52 @@ export interface components {
              * @example []
              */
             omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed")[];
+        };
+        /**
+         * EveryMessage
+         * @description Exactly one of `to` and `recipient` is given.
+         */
+        EveryMessage: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            metadata?: components["schemas"]["MessageMetadata"];
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            tag?: components["schemas"]["MessageTag"];
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
         };
         ExplanationResponse: {
             /**
@@ -3951,18 +3999,8 @@ export interface components {
              */
             category?: string;
         };
-        /**
-         * SendAddressRequest
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendAddressRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendAddressRequest */
+        SendAddressRequest: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4049,54 +4087,11 @@ export interface components {
                 /** @constant */
                 type: "address_message";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendAudio
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendAudio: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendAudio */
+        SendAudio: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -4114,39 +4109,6 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "audio";
         };
@@ -4162,18 +4124,8 @@ export interface components {
                 [key: string]: unknown;
             })[];
         };
-        /**
-         * SendCarousel
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendCarousel: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendCarousel */
+        SendCarousel: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @description Link buttons, as many quick replies, or products on all of them. */
@@ -4275,54 +4227,11 @@ export interface components {
                 /** @constant */
                 type: "carousel";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendCatalog
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendCatalog: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendCatalog */
+        SendCatalog: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4345,54 +4254,11 @@ export interface components {
                 /** @constant */
                 type: "catalog_message";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendContactRequest
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendContactRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendContactRequest */
+        SendContactRequest: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4413,54 +4279,11 @@ export interface components {
                 /** @constant */
                 type: "request_contact_info";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendContacts
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendContacts: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendContacts */
+        SendContacts: components["schemas"]["EveryMessage"] & {
             /** @description What the recipient can save, each with a name. */
             contacts: {
                 addresses?: {
@@ -4524,54 +4347,11 @@ export interface components {
                     url?: string;
                 }[];
             }[];
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "contacts";
         };
-        /**
-         * SendCtaUrl
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendCtaUrl: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendCtaUrl */
+        SendCtaUrl: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4648,54 +4428,11 @@ export interface components {
                 /** @constant */
                 type: "cta_url";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendDocument
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendDocument: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendDocument */
+        SendDocument: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -4713,54 +4450,11 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "document";
         };
-        /**
-         * SendFlow
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendFlow: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendFlow */
+        SendFlow: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4865,54 +4559,11 @@ export interface components {
                 /** @constant */
                 type: "flow";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendImage
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendImage: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendImage */
+        SendImage: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -4930,54 +4581,11 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "image";
         };
-        /**
-         * SendInteractive
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendInteractive: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendInteractive */
+        SendInteractive: components["schemas"]["EveryMessage"] & {
             interactive: {
                 /**
                  * @description In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`
@@ -5040,105 +4648,19 @@ export interface components {
                 /** @constant */
                 type: "list";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendLegacyText
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendLegacyText: {
+        /** SendLegacyText */
+        SendLegacyText: components["schemas"]["EveryMessage"] & {
             /**
              * @description The text.
              * @example Your table is ready.
              */
             body: string;
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
         };
-        /**
-         * SendLocation
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendLocation: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendLocation */
+        SendLocation: components["schemas"]["EveryMessage"] & {
             location: {
                 /**
                  * @description Shown under the name.
@@ -5161,54 +4683,11 @@ export interface components {
                  */
                 name?: string;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "location";
         };
-        /**
-         * SendLocationRequest
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendLocationRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendLocationRequest */
+        SendLocationRequest: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -5224,39 +4703,6 @@ export interface components {
                 /** @constant */
                 type: "location_request_message";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
@@ -5279,18 +4725,8 @@ export interface components {
             /** @description Seconds for which the code is valid. Default: 300. */
             ttl?: number;
         };
-        /**
-         * SendProduct
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendProduct: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendProduct */
+        SendProduct: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /**
@@ -5314,54 +4750,11 @@ export interface components {
                 /** @constant */
                 type: "product";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendProductList
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendProductList: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendProductList */
+        SendProductList: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /**
@@ -5397,60 +4790,11 @@ export interface components {
                 /** @constant */
                 type: "product_list";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendReaction
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendReaction: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
+        /** SendReaction */
+        SendReaction: components["schemas"]["EveryMessage"] & {
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -5459,47 +4803,15 @@ export interface components {
                 emoji: string;
             };
             /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
              * Format: uuid
              * @description The message to react to.
              */
             reply_to_message_id: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "reaction";
         };
-        /**
-         * SendSticker
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendSticker: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendSticker */
+        SendSticker: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -5517,77 +4829,11 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "sticker";
         };
-        /**
-         * SendTemplate
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendTemplate: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
+        /** SendTemplate */
+        SendTemplate: components["schemas"]["EveryMessage"] & {
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -5622,54 +4868,11 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "template";
         };
-        /**
-         * SendText
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendText: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
+        /** SendText */
+        SendText: components["schemas"]["EveryMessage"] & {
             text: {
                 /**
                  * @description The text.
@@ -5679,31 +4882,11 @@ export interface components {
                 /** @description Show a preview of the first link. Default: false. */
                 preview_url?: boolean;
             };
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "text";
         };
-        /**
-         * SendVideo
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendVideo: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendVideo */
+        SendVideo: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -5721,39 +4904,6 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "video";
         };
@@ -6681,20 +5831,23 @@ export interface components {
             /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
             cursor: string;
             data: {
+                /** @description Of `spend_per_month`, which is estimated. */
+                currency?: string;
                 /**
                  * @description Which limit, by its name at the command line.
                  * @enum {string}
                  */
-                kind: "messages_per_day";
-                limit: number;
+                kind: "messages_per_day" | "spend_per_month";
+                /** @description Messages, or of `spend_per_month` an amount as a decimal. */
+                limit: number | string;
                 /** Format: date-time */
                 occurred_at: string;
                 /**
-                 * @description The share of the limit that was reached.
+                 * @description The share of the limit that was reached; 100: there is no room for another message like the last one.
                  * @enum {integer}
                  */
                 percent: 80 | 100;
-                remaining: number;
+                remaining: number | string;
                 /**
                  * Format: date-time
                  * @description When the next period begins, in the workspace's time zone.
@@ -6706,7 +5859,7 @@ export interface components {
                  */
                 test?: true;
                 /** @description Accepted in the period, less what failed unsent. */
-                used: number;
+                used: number | string;
             };
             /**
              * Format: uuid
@@ -6887,6 +6040,22 @@ export interface components {
          *     - [`OTP_PACKAGE_REQUIRED`](/docs/errors#OTP_PACKAGE_REQUIRED): A live code was asked for a number of a country for which the project has no package.
          */
         Refused402_OTP_PACKAGE_EXHAUSTED_OTP_PACKAGE_REQUIRED: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description - [`SPEND_LIMIT_REACHED`](/docs/errors#SPEND_LIMIT_REACHED): The workspace's limit of a month, of its time zone, has no room for the estimated price of the message. Free messages still pass. What fails unsent is given back, and what WhatsApp reports as free.
+         *     - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works.
+         */
+        Refused402_SPEND_LIMIT_REACHED_SUBSCRIPTION_REQUIRED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7543,7 +6712,23 @@ export interface components {
             };
         };
     };
-    parameters: never;
+    parameters: {
+        /**
+         * @description The id of the event, the same for all its attempts.
+         * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+         */
+        "webhook-id": string;
+        /**
+         * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+         * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+         */
+        "webhook-signature": string;
+        /**
+         * @description When this attempt was made, in seconds since 1970.
+         * @example 1795248001
+         */
+        "webhook-timestamp": string;
+    };
     requestBodies: never;
     headers: {
         /**
@@ -9031,6 +8216,8 @@ export interface operations {
                 from?: string;
                 /** @description How many at the most. */
                 limit?: number;
+                /** @description Messages that send this file, refer to it, or came with it: an id from GET /media. */
+                media_object_id?: string;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
                 /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
@@ -9173,7 +8360,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_messages_send"];
             401: components["responses"]["Refused401"];
-            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            402: components["responses"]["Refused402_SPEND_LIMIT_REACHED_SUBSCRIPTION_REQUIRED"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             409: components["responses"]["Refused409_CONNECTION_NOT_READY_IDEMPOTENCY_KEY_REUSED"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
@@ -9611,7 +8798,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_messages_retry"];
             401: components["responses"]["Refused401"];
-            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            402: components["responses"]["Refused402_SPEND_LIMIT_REACHED_SUBSCRIPTION_REQUIRED"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             404: components["responses"]["Refused404_MESSAGE_NOT_FOUND"];
             409: components["responses"]["Refused409_messages_retry"];
@@ -9736,7 +8923,7 @@ export interface operations {
             };
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
-            402: components["responses"]["Refused402_SUBSCRIPTION_REQUIRED"];
+            402: components["responses"]["Refused402_SPEND_LIMIT_REACHED_SUBSCRIPTION_REQUIRED"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
             413: components["responses"]["Refused413_PAYLOAD_TOO_LARGE"];
             415: components["responses"]["Refused415_UNSUPPORTED_CONTENT_TYPE"];
@@ -11201,17 +10388,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11253,17 +10440,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11305,17 +10492,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11357,17 +10544,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11409,17 +10596,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11461,17 +10648,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11513,17 +10700,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11565,17 +10752,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11617,17 +10804,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11669,17 +10856,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11721,17 +10908,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11773,17 +10960,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11874,6 +11061,7 @@ export type ErrorCode =
   | 'SEND_AT_PASSED'
   | 'SERVICE_UNAVAILABLE'
   | 'SERVICE_WINDOW_CLOSED'
+  | 'SPEND_LIMIT_REACHED'
   | 'SUBSCRIPTION_REQUIRED'
   | 'TAG_NOT_FOUND'
   | 'TEMPLATE_NOT_APPROVED'

@@ -88,7 +88,7 @@ const PICTURES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpe
 
 function senderOf({ demo }: Target, { from, newNumber }: InboundOptions): string {
   if (newNumber !== undefined && from !== undefined) throw new UsageError('--from and --new-number: give one');
-  // A number that is reserved for fiction, so that it is nobody's.
+  // A number that is reserved for fiction, so that it belongs to no person.
   if (newNumber !== undefined) return `1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
   const known = from ?? demo.recipients?.[0]?.to;
   if (known === undefined) throw new Error('name the customer with --from');

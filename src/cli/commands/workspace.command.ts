@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { decimalText, millionthsOf } from '../../common/millionths.js';
 import type { Workspace, WorkspaceUse } from '../../modules/workspaces/workspaces.service.js';
 import { type Answer, byteText, facts, listed, snakeCased } from '../output.js';
 import {
   YES_OPTION,
+  amount,
   confirm,
   dayOrTime,
   nameText,
@@ -20,6 +22,7 @@ interface LimitOptions {
   burst?: number | 'default';
   storageBytes?: number | 'default';
   messagesPerDay?: number | 'default';
+  spendPerMonth?: string;
   marketingPerRecipientPerWeek?: number | 'default';
   timeZone?: string;
 }
@@ -68,18 +71,32 @@ export function addWorkspaceCommands(program: Command): void {
         orWord('default', wholeNumber(0, MAX_MESSAGES)),
       )
       .option(
+        '--spend-per-month <amount>',
+        'estimated cost of the messages of a month, in the currency of "herald rates"; default: any amount',
+        orWord('default', amount),
+      )
+      .option(
         '--marketing-per-recipient-per-week <n>',
         'marketing templates to one recipient in a week, from Monday on; default: any number',
         orWord('default', wholeNumber(0, MAX_MESSAGES)),
       )
-      .option('--time-zone <name>', 'where its days and weeks begin, such as Europe/Berlin; UTC at first', timeZone),
+      .option(
+        '--time-zone <name>',
+        'where its days, weeks and months begin, such as Europe/Berlin; UTC at first',
+        timeZone,
+      ),
     async (services, { workspace: id, rate, burst, storageBytes, ...limits }) => {
-      const { messagesPerDay, marketingPerRecipientPerWeek, timeZone: zone } = limits;
+      const { messagesPerDay, spendPerMonth, marketingPerRecipientPerWeek, timeZone: zone } = limits;
+      const isAmount = spendPerMonth !== undefined && spendPerMonth !== 'default';
+      if (isAmount && (await services.usage.rates()).length === 0) {
+        throw new Error('there are no prices to estimate a cost with; set them first: herald rates set --file <path>');
+      }
       await services.workspaces.setLimits(id, {
         ...(rate !== undefined && { ratePerSecond: orNull(rate) }),
         ...(burst !== undefined && { rateBurst: orNull(burst) }),
         ...(storageBytes !== undefined && { storageLimitBytes: orNull(storageBytes) }),
         ...(messagesPerDay !== undefined && { messagesPerDay: orNull(messagesPerDay) }),
+        ...(spendPerMonth !== undefined && { spendPerMonth: isAmount ? spendPerMonth : null }),
         ...(marketingPerRecipientPerWeek !== undefined && {
           marketingPerRecipientPerWeek: orNull(marketingPerRecipientPerWeek),
         }),
@@ -187,6 +204,7 @@ function answerOf(workspace: Workspace & WorkspaceUse): Answer {
     Requests: `${ratePerSecond} a second of each key, ${rateBurst} at once`,
     Storage: storageText(workspace),
     Messages: `${workspace.messagesPerDay ?? 'any number'} a day, ${workspace.timeZone}`,
+    Spend: `${workspace.spendPerMonth === null ? 'any amount' : decimalText(millionthsOf(workspace.spendPerMonth))} a month, estimated`,
     Marketing: `${workspace.marketingPerRecipientPerWeek ?? 'any number'} to one recipient a week`,
   });
   return { data: workspaceBody(workspace), text };

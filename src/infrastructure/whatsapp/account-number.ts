@@ -55,6 +55,19 @@ export function countryPrefixes(): { prefix: string; country: string }[] {
   return [...prefixes].map(([prefix, country]) => ({ prefix, country }));
 }
 
+let countries: ReadonlyMap<string, string> | null = null;
+
+/** The country of a number by its first digits, or of a user id, which begins with it; null: not known. */
+export function countryOfRecipient(recipient: string): string | null {
+  if (/^[A-Z]{2}\./.test(recipient)) return recipient.slice(0, 2);
+  countries ??= new Map(countryPrefixes().map(({ prefix, country }) => [prefix, country]));
+  for (let length = 4; length > 0; length--) {
+    const country = countries.get(recipient.slice(0, length));
+    if (country !== undefined) return country;
+  }
+  return null;
+}
+
 /** Every way to write the number of the same account, that number first. */
 export function spellingsOf(digits: string): string[] {
   const account = accountOf(digits);

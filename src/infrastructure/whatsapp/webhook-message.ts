@@ -180,14 +180,14 @@ export function readHandover(
   const role = newOwnerRole(given);
   const from = readDigits(sender, 'phone_number') ?? readDigits(sender, 'wa_id') ?? readDigits(contact, 'wa_id');
   const userId = ownId(sender, 'user_id') ?? ownId(contact, 'user_id');
-  if (from === null && userId === null) return 'a handover of nobody';
+  if (from === null && userId === null) return 'a handover without a contact';
   return {
     phoneNumberId,
     from,
     userId,
     profileName: ownText(ownObject(contact, 'profile'), 'name'),
     occurredAt: ownTime(value, 'timestamp'),
-    // Meta's own agent is never this app, whoever is told of it.
+    // Meta's own agent is never this app, even where this app is told of it.
     owner: type === 'control_passed' && role !== 'ai_agent' ? 'you' : 'other',
     role,
     note: ownText(given, 'metadata')?.slice(0, MAX_NOTE) ?? null,

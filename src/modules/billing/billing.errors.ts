@@ -1,23 +1,22 @@
 import { defineErrors, error } from '../../common/define-errors.js';
+import { shownLimit } from './limits.types.js';
 
 /** How much of a limit is used, as an error shows it. */
-interface ReachedLimit {
-  limit: number;
-  used: number;
-  renewsAt: Date;
-  retryAfterSeconds: number;
-}
+type ReachedLimit = Parameters<typeof shownLimit>[0] & { retryAfterSeconds: number };
 
 const ofLimit = {
-  extra: ({ limit, used, renewsAt, retryAfterSeconds }: ReachedLimit) => ({
-    limit,
-    used,
-    remaining: Math.max(0, limit - used),
-    renews_at: renewsAt.toISOString(),
+  extra: ({ retryAfterSeconds, ...state }: ReachedLimit) => ({
+    ...shownLimit(state),
     retry_after_seconds: retryAfterSeconds,
   }),
   headers: ({ retryAfterSeconds }: ReachedLimit) => ({ 'Retry-After': String(retryAfterSeconds) }),
-  sample: { limit: 100, used: 100, renewsAt: new Date('2026-11-22T00:00:00.000Z'), retryAfterSeconds: 57_600 },
+  sample: {
+    limit: 100,
+    used: 100,
+    currency: null,
+    renewsAt: new Date('2026-11-22T00:00:00.000Z'),
+    retryAfterSeconds: 57_600,
+  },
 };
 
 export const billingErrors = defineErrors('billing', {
@@ -34,6 +33,23 @@ export const billingErrors = defineErrors('billing', {
     when: "As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.",
     fix: 'Send it after `renews_at`, or have the limit raised: `herald workspace limits --workspace <id> --messages-per-day <n>`.',
     ...ofLimit,
+  }),
+  SPEND_LIMIT_REACHED: error<ReachedLimit>({
+    kind: 'payment_required',
+    message: (state) => {
+      const { limit, remaining, currency, renews_at: renewsAt } = shownLimit(state);
+      return `The messages of this workspace may cost ${limit} ${currency} a month, by the operator's prices; what is left of it, ${remaining} ${currency}, is less than this one costs. It renews at ${renewsAt}.`;
+    },
+    when: "The workspace's limit of a month, of its time zone, has no room for the estimated price of the message. Free messages still pass. What fails unsent is given back, and what WhatsApp reports as free.",
+    fix: 'Send it after `renews_at`, or have the limit raised: `herald workspace limits --workspace <id> --spend-per-month <amount>`.',
+    ...ofLimit,
+    sample: {
+      limit: 100_000_000,
+      used: 99_950_000,
+      currency: 'EUR',
+      renewsAt: new Date('2026-12-01T00:00:00.000Z'),
+      retryAfterSeconds: 864_000,
+    },
   }),
   RECIPIENT_LIMIT_REACHED: error<ReachedLimit>({
     kind: 'unprocessable',

@@ -1,10 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../infrastructure/database/database.js';
 import { Retention } from '../../infrastructure/queue/retention.js';
+import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { Erasure, type Subject } from '../workspaces/erasure/erasure.service.js';
+import { ARE_MARKED, LimitBook } from './limits.service.js';
 
-/** Longer than a week, in every time zone. */
-const KEPT_DAYS = 10;
+/** Longer than a month, in every time zone. */
+const KEPT_DAYS = 40;
+const SETTLE_EVERY_MS = 5_000;
 
 /** The end of what counted against limits: after its period, and for an erased contact. */
 @Injectable()
@@ -13,12 +16,19 @@ export class LimitsMaintenance implements OnModuleInit {
     private readonly database: Database,
     private readonly retention: Retention,
     private readonly erasure: Erasure,
+    private readonly sweeps: Sweeps,
   ) {}
 
   onModuleInit(): void {
     this.erasure.add({
       name: 'limits',
       batch: async (subject, _cursor, erase) => ({ found: { limits: await this.erase(subject, erase) }, cursor: null }),
+    });
+    this.sweeps.add({
+      name: 'limits',
+      everyMs: SETTLE_EVERY_MS,
+      hasWork: ARE_MARKED,
+      run: (signal) => inBatches(signal, 1, () => this.database.transaction(() => LimitBook.settleSome(this.database))),
     });
     this.retention.add({
       name: 'limits',
@@ -45,7 +55,7 @@ delete from limit_use where ctid = any(array(select ctid from limit_use where pe
 
 const REMOVE_RESERVATIONS = `
 delete from limit_reservation where ctid = any(array(
-  select ctid from limit_reservation where coalesce(day, week) < $1::date order by coalesce(day, week) limit $2))`;
+  select ctid from limit_reservation where coalesce(day, week, month) < $1::date order by coalesce(day, week, month) limit $2))`;
 
 const FORGET_RECIPIENT = `
 update limit_reservation set recipient = null where organization_id = $1 and recipient = any($2)`;

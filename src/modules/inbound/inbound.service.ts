@@ -66,7 +66,7 @@ interface Work {
   given: Tried;
 }
 
-/** What belongs to nothing that is known, and what became of its notification. */
+/** A part that belongs to nothing known, and the outcome of its notification. */
 interface Unmatched {
   unmatched: number;
   unknownStatuses: number;

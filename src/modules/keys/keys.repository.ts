@@ -74,7 +74,8 @@ export class ApiKeysRepository {
          k.revoked_at is not null as revoked,
          (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
          o.api_paid_until as "apiPaidUntil",
-         coalesce(o.messages_per_day, o.marketing_per_recipient_per_week) is not null as limited, o.rate_per_second as "ratePerSecond", o.rate_burst as "rateBurst",
+         num_nonnulls(o.messages_per_day, o.spend_per_month, o.marketing_per_recipient_per_week) > 0 as limited,
+         o.rate_per_second as "ratePerSecond", o.rate_burst as "rateBurst",
          p.id as "otpProjectId", p.mode as "otpMode"
        from api_key k join organization o on o.id = k.organization_id left join otp_project p on p.id = k.otp_project_id
        where k.id = any($1::text[])`,

@@ -98,7 +98,7 @@ const ownErrors = defineErrors('messages', {
     kind: 'conflict',
     message: ({ status }) => `A message that is ${status} cannot be canceled; only what still waits can.`,
     when: 'A message was to be canceled that was taken for sending already, has an outcome, or was received.',
-    fix: 'Nothing can take it back; GET /messages/{id} says what became of it.',
+    fix: 'It cannot be canceled any more; GET /messages/{id} has its status.',
     extra: ({ status }) => ({ status }),
     sample: { status: 'processing' },
   }),

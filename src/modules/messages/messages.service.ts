@@ -59,7 +59,7 @@ export class MessagesService {
    * Takes a message: durable and queued when this resolves.
    *
    * @param idempotencyKey a UUID; one key makes one message and never expires.
-   * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED, WORKSPACE_LIMIT_REACHED (429), RECIPIENT_OPTED_OUT, RECIPIENT_LIMIT_REACHED (422) and what `SendPreparation.prepare` refuses.
+   * @throws IDEMPOTENCY_KEY_REUSED (409), and where the key is still free BACKLOG_LIMIT_REACHED, SPEND_LIMIT_REACHED (402), WORKSPACE_LIMIT_REACHED (429), RECIPIENT_OPTED_OUT, RECIPIENT_LIMIT_REACHED (422) and what `SendPreparation.prepare` refuses.
    */
   async send(sender: Sender, idempotencyKey: string, input: MessageInput): Promise<SendResult> {
     const fingerprint = fingerprintOf(input);
@@ -154,7 +154,7 @@ export class MessagesService {
     // No kind of message is without content; only retention leaves it so.
     const isCleared = Object.keys(message.content).length === 0;
     if (isCleared) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status: message.status, cleared: true });
-    const { body, isMarketing } = await this.preparation.prepareAgain(organizationId, message);
+    const { body, templateCategory = null } = await this.preparation.prepareAgain(organizationId, message);
 
     const queued = await this.database.transaction(async () => {
       if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return null;
@@ -162,7 +162,7 @@ export class MessagesService {
       if (!moved) throw notRetryable((await this.messages.findById(organizationId, id))?.status ?? message.status);
       if (sender.limited) {
         const recipient = message.recipientUserId ?? message.recipient ?? '';
-        await this.reserveAgain({ id, organizationId, recipient, isMarketing: isMarketing === true });
+        await this.reserveAgain({ id, organizationId, recipient, templateCategory });
       }
       // As the retry left it: a worker may take it as soon as it is committed.
       return this.messages.findById(organizationId, id);
@@ -209,7 +209,11 @@ export class MessagesService {
     return this.maintenance.unknown();
   }
 
-  /** In the retry's transaction, which has moved the message. @throws WORKSPACE_LIMIT_REACHED (429), RECIPIENT_LIMIT_REACHED (409). */
+  /**
+   * In the retry's transaction, which has moved the message.
+   *
+   * @throws SPEND_LIMIT_REACHED (402), WORKSPACE_LIMIT_REACHED (429), RECIPIENT_LIMIT_REACHED (409).
+   */
   private async reserveAgain(message: CountedMessage): Promise<void> {
     const book = await LimitBook.open([message], this.database);
     const state = book.refusalOf(message);

@@ -130,7 +130,8 @@ export class TagsService implements OnModuleInit {
   private async retry(key: TagKey): Promise<number> {
     const page = await this.tags.failed(key);
     if (page === null) return 0;
-    const sender = { organizationId: key.organizationId, apiPaidUntil: null, limited: false };
+    // Whether there are limits is looked up for each.
+    const sender = { organizationId: key.organizationId, apiPaidUntil: null, limited: true };
     try {
       await mapAtOnce(page.ids, RETRIES_AT_ONCE, (id) => this.retryOne(sender, id));
     } catch (error) {

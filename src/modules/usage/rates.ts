@@ -1,8 +1,7 @@
+import { decimalText, millionthsOf } from '../../common/millionths.js';
 import type { BilledRow, Volume } from './usage.repository.js';
 import type { Cost, Rate } from './usage.types.js';
 
-/** Amounts are whole millionths, so that no sum is rounded. */
-const SCALE = 6;
 const HEADER = ['countries', 'category', 'tier_from', 'price', 'currency', 'valid_from'];
 const MAX_RATES = 20_000;
 
@@ -29,7 +28,7 @@ export function readRates(text: string): Rate[] {
     if (rest.length > 0) fail(`six fields are expected: ${HEADER.join(',')}`);
     const names = countries.toUpperCase().split(/\s+/);
     if (!names.every((name) => /^(?:[A-Z]{2}|\*)$/.test(name))) fail('countries are codes such as DE or US CA, or *');
-    if (!/^[a-z_]{1,40}$/.test(category)) fail('category is a word such as marketing');
+    if (!/^[a-z][a-z_-]{0,39}$/.test(category)) fail('category is a word such as marketing');
     if (!/^[1-9]\d{0,8}$/.test(tier)) fail('tier_from is a whole number; 1 where there are no tiers');
     if (!/^\d{1,8}(?:\.\d{1,6})?$/.test(price)) fail('price is a decimal such as 0.1131, with at most six places');
     if (!/^[A-Z]{3}$/.test(currency)) fail('currency is a code such as EUR');
@@ -92,9 +91,7 @@ export class Prices {
   }
 
   static costText(currency: string, millionths: bigint): Cost {
-    const digits = millionths.toString().padStart(SCALE + 1, '0');
-    const fraction = digits.slice(-SCALE).replace(/0{1,4}$/, '');
-    return { currency, amount: `${digits.slice(0, -SCALE)}.${fraction}` };
+    return { currency, amount: decimalText(millionths) };
   }
 
   /** Countries of one price share its tiers. */
@@ -126,9 +123,4 @@ export class Prices {
     this.known.set(key, tiers);
     return tiers;
   }
-}
-
-function millionthsOf(decimal: string): bigint {
-  const [whole = '0', fraction = ''] = decimal.split('.');
-  return BigInt(whole) * 10n ** BigInt(SCALE) + BigInt(fraction.padEnd(SCALE, '0').slice(0, SCALE));
 }

@@ -3,7 +3,7 @@ import { insertMessage, type MessageSpec } from '../../../test/support/message-f
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { divide, TimeZone } from './periods.js';
 import { type SummedRow, UsageRepository } from './usage.repository.js';
-import type { Group, Interval } from './usage.types.js';
+import { type Group, highestPrice, type Interval } from './usage.types.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -172,5 +172,49 @@ describe('UsageRepository', () => {
     connection = own;
     expect(await repository.remove(new Date(), 1_000)).toBeGreaterThan(0);
     expect(await submitted()).toBe(0);
+  });
+});
+
+describe('highestPrice', () => {
+  beforeAll(async () => {
+    const lines = [
+      ['{DE,AT}', 'marketing', 1, '0.05', '2026-01-01'],
+      ['{DE,AT}', 'marketing', 1, '0.10', '2026-02-01'],
+      ['{DE,AT}', 'marketing', 1000, '0.08', '2026-02-01'],
+      ['{DE,AT}', 'marketing', 1, '9', '2099-01-01'],
+      ['{FR}', 'marketing', 1, '0.12', '2026-01-01'],
+      ['{*}', 'marketing', 1, '0.02', '2026-01-01'],
+      ['{IN}', 'authentication', 1, '0.001', '2026-01-01'],
+      ['{IN}', 'authentication-international', 1, '0.03', '2026-01-01'],
+      ['{IN}', 'utility', 1, '0.002', '2026-01-01'],
+    ];
+    for (const line of lines) {
+      const columns = 'countries, category, tier_from, price, currency, valid_from';
+      await opened.database.execute(`insert into usage_rate (${columns}) values ($1, $2, $3, $4, 'EUR', $5)`, line);
+    }
+  });
+
+  it.each<[string | null, string | null, number, string]>([
+    ['marketing', 'DE', 0.1, 'the newest that holds, of all tiers'],
+    ['marketing', 'FR', 0.12, 'of the country'],
+    ['marketing', 'BR', 0.02, 'of * where no price names the country'],
+    ['marketing', null, 0.12, 'of any country where it is not known'],
+    ['authentication', 'IN', 0.03, 'with the variants of the category'],
+    ['utility', 'DE', 0.002, 'of other countries where there is no *'],
+    ['service', 'DE', 0.1, 'of any category where its own has none'],
+    [null, 'IN', 0.03, 'of the country where the category is not known'],
+  ])('of %s in %s is %s: %4$s', async (category, country, price, _why) => {
+    const { found } = await opened.database.row<{ found: number }>(
+      `select ${highestPrice('$1::text', '$2::text', true)}::float8 as found`,
+      [category, country],
+    );
+    expect(found).toBe(price * 1_000_000);
+  });
+
+  it('of a category that is known for sure leaves out its variants', async () => {
+    const { found } = await opened.database.row<{ found: number }>(
+      `select ${highestPrice("'authentication'", "'IN'", false)}::float8 as found`,
+    );
+    expect(found).toBe(1_000);
   });
 });

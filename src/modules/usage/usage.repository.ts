@@ -205,9 +205,14 @@ export class UsageRepository {
     );
   }
 
-  /** In the ambient transaction: all rates are these. */
-  async replaceRates(rates: readonly Rate[]): Promise<void> {
+  /** In the ambient transaction: all rates are these. False: limits of spending are in another currency. */
+  async replaceRates(rates: readonly Rate[]): Promise<boolean> {
     await this.database.execute('lock table usage_rate in share row exclusive mode');
+    const limited = await this.database.query(
+      `select from usage_rate where currency <> $1 and exists (select from organization where spend_per_month is not null) limit 1`,
+      [rates[0]?.currency],
+    );
+    if (limited.length > 0) return false;
     await this.database.execute('delete from usage_rate');
     await this.database.execute(
       `insert into usage_rate (countries, category, tier_from, price, currency, valid_from)
@@ -216,6 +221,7 @@ export class UsageRepository {
        from jsonb_array_elements($1::jsonb) as r`,
       [JSON.stringify(rates)],
     );
+    return true;
   }
 
   /** Messages of the present UTC month by workspace, the largest first; the last row has all the others. */

@@ -159,7 +159,11 @@ export class UsageService implements OnModuleInit {
   async setRates(text: string): Promise<number> {
     const rates = readRates(text);
     await this.database.transaction(async () => {
-      await this.repository.replaceRates(rates);
+      if (!(await this.repository.replaceRates(rates))) {
+        throw new Error(
+          'a workspace has a limit of spending, which is in the currency of the prices; remove such limits before the currency changes',
+        );
+      }
       await this.audit.record({ action: 'usage_rates.set', organizationId: null, details: { prices: rates.length } });
     });
     return rates.length;

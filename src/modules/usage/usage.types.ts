@@ -81,3 +81,27 @@ export interface Rate {
   /** The first day of a month. */
   validFrom: string;
 }
+
+/**
+ * SQL of what one message costs at the most, in millionths of the currency: the highest price, over all tiers, that holds in
+ * the present month in the country. Where no price names the country it is that of `*`, where there is none either, the
+ * highest of the category, and where the category has no price, that of any category.
+ *
+ * @param category an expression; with its variants, as `authentication-international` is one. Null: any.
+ * @param country an expression; null: any.
+ */
+export function highestPrice(category: string, country: string, variants: boolean): string {
+  const ofCategory = variants
+    ? `${category} is null or split_part(replace(r.category, '-', '_'), '_', 1) = ${category}`
+    : `r.category = ${category}`;
+  return `(
+    select (price * 1000000)::bigint from (
+      select distinct on (r.category) r.price, a.is_later, a.is_asked, a.place
+      from usage_rate r cross join lateral (
+        select r.valid_from > (now() at time zone 'UTC')::date as is_later, (${ofCategory}) as is_asked,
+          case when ${country} = any(r.countries) then 0 when ${country} is not null and '*' = any(r.countries) then 1
+            else 2 end
+            as place) as a
+      order by r.category, a.is_later, a.place, case when a.place < 2 then r.valid_from end desc, r.price desc) as prices
+    order by is_later, not is_asked, place = 2, price desc limit 1)`;
+}

@@ -87,6 +87,7 @@ export class WorkspacesService {
         | 'rateBurst'
         | 'storageLimitBytes'
         | 'messagesPerDay'
+        | 'spendPerMonth'
         | 'marketingPerRecipientPerWeek'
         | 'timeZone'
       >
@@ -97,6 +98,7 @@ export class WorkspacesService {
       rate_burst: limits.rateBurst,
       storage_limit_bytes: limits.storageLimitBytes,
       messages_per_day: limits.messagesPerDay,
+      spend_per_month: limits.spendPerMonth,
       marketing_per_recipient_per_week: limits.marketingPerRecipientPerWeek,
       time_zone: limits.timeZone,
     });

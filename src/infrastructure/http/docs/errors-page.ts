@@ -4,7 +4,7 @@ import type { DocumentedError } from '../../../common/define-errors.js';
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   400: 'the request is malformed',
   401: 'the key is missing or not valid',
-  402: 'a subscription or package is missing',
+  402: 'a subscription or package is missing, or a limit of spending is reached',
   403: 'the key or the link may not do this',
   404: 'there is no such thing in this workspace',
   405: 'this address does not take this method',

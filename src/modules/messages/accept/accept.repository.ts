@@ -304,8 +304,8 @@ export class AcceptRepository {
   }
 }
 
-function countedOf({ id, organizationId, recipient, isMarketing }: NewMessage): CountedMessage {
-  return { id, organizationId, recipient, isMarketing: isMarketing === true };
+function countedOf({ id, organizationId, recipient, templateCategory }: NewMessage): CountedMessage {
+  return { id, organizationId, recipient, templateCategory: templateCategory ?? null };
 }
 
 /** One new conversation for all messages of a batch to one contact, should there be none. */
@@ -352,7 +352,7 @@ function readdressed(message: NewMessage, accepted: Accepted | undefined): NewMe
   return { ...message, recipient: toUserId ?? recipient, recipientUserId: toUserId };
 }
 
-/** Without what a caller may remember of the name: nobody has it. */
+/** Without what a caller may remember of the name: no contact has it. */
 function ofFormerName(accepted: Accepted): Accepted {
   return { ...accepted, conversationId: null };
 }
@@ -380,10 +380,10 @@ const OPT_OUT = optOutOf({
   connectionId: 'i."connectionId"',
   recipient: 'i.recipient',
   conversationId: 'f.found_id',
-  isMarketing: 'i."isMarketing"',
+  isMarketing: `i."templateCategory" = 'MARKETING'`,
 });
 
-/** The contact who had the name before: read only where nobody has it. */
+/** The contact who had the name before: read only where no contact has it. */
 const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
     select json_build_object('conversationId', c.id, 'phone', coalesce(c.phone, c.wa_id), 'userId', c.user_id,
       'names', (select json_agg(distinct n.name) from conversation g join conversation_alias n on n.conversation_id = g.id
@@ -404,7 +404,7 @@ with given as materialized (
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     "lookUp" text, "newConversationId" uuid, type text, recipient text, "recipientUserId" text, sender text, body text,
     content jsonb, "clientMessageId" text, tag text, metadata jsonb, "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid,
-    fingerprint text, "sendAt" timestamptz, "ttlSeconds" integer, "traceContext" text, "isMarketing" boolean)
+    fingerprint text, "sendAt" timestamptz, "ttlSeconds" integer, "traceContext" text, "templateCategory" text)
   cross join (select clock_timestamp() as at) as now
   cross join lateral (select case when i."lookUp" is null then i."conversationId" else ${FOUND} end as found_id) as f
 ), made as (

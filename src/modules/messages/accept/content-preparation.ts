@@ -66,8 +66,7 @@ export class ContentPreparation {
         ? sent
         : withHeaderFile(sent, template.headerMedia, given.mediaObjectId);
     const { components = [] } = content as { components?: Record<string, unknown>[] };
-    const isMarketing = template.category === 'MARKETING';
-    return { ...given, content, body: template.render(components), isMarketing };
+    return { ...given, content, body: template.render(components), templateCategory: template.category };
   }
 
   private async requireFiles(organizationId: string, given: MessageContent): Promise<MessageContent> {

@@ -67,7 +67,7 @@ export function newMessageOf(
     metadata: input.metadata,
     replyToMessageId: input.replyToMessageId,
     mediaObjectId: message.mediaObjectId,
-    isMarketing: message.isMarketing,
+    templateCategory: message.templateCategory,
     idempotencyKey,
     fingerprint,
     sendAt: input.sendAt,
@@ -77,8 +77,8 @@ export function newMessageOf(
 }
 
 /** @throws RECIPIENT_OPTED_OUT (422). */
-export function requireNoOptOut({ isMarketing }: MessageContent, optOuts: OptOutsFound | undefined): void {
-  const found = isMarketing === true ? optOuts?.marketing : optOuts?.others;
+export function requireNoOptOut({ templateCategory }: MessageContent, optOuts: OptOutsFound | undefined): void {
+  const found = templateCategory === 'MARKETING' ? optOuts?.marketing : optOuts?.others;
   if (found) throw messagesErrors.RECIPIENT_OPTED_OUT(found);
 }
 

@@ -5,7 +5,8 @@ import { errorFields } from '../../../infrastructure/http/error.filter.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { BillingService } from '../../billing/billing.service.js';
-import { LimitBook, limitReached, type LimitState } from '../../billing/limits.service.js';
+import { LimitBook, limitReached } from '../../billing/limits.service.js';
+import { shownLimit } from '../../billing/limits.types.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { endpointOf, type Connection } from '../../connections/connections.types.js';
 import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
@@ -119,9 +120,8 @@ export class CheckMessageService {
     const target = { organizationId, connectionId: connection.id, recipient, conversationId };
     const [optOuts] = await this.optOuts.find([target]);
     await passes(() => requireNoOptOut(prepared ?? input, optOuts));
-    const limits = await this.limitsOf(sender, input, prepared?.isMarketing === true);
-    const reached = limits.find(({ used, limit }) => used >= limit);
-    if (reached !== undefined) problems.push(limitReached(reached));
+    const { states, refusal } = await this.limitsOf(sender, input, prepared);
+    if (refusal !== null) problems.push(limitReached(refusal));
     const template = input.type === 'template' ? await this.shown(connection, prepared ?? input) : null;
     const queue = later(
       input,
@@ -143,23 +143,18 @@ export class CheckMessageService {
       }),
       endpoint: endpointOf(connection, template?.category ?? null),
       queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
-      limits: limits.map(({ kind, limit, used, renewsAt }) => ({
-        kind,
-        limit,
-        used,
-        remaining: Math.max(0, limit - used),
-        renews_at: renewsAt.toISOString(),
-      })),
+      limits: states.map(({ kind, ...state }) => ({ kind, ...shownLimit(state) })),
     });
   }
 
   private limitsOf(
     { limited, organizationId }: Sender,
     { recipient }: MessageInput,
-    isMarketing: boolean,
-  ): Promise<LimitState[]> {
-    if (!limited) return Promise.resolve([]);
-    return LimitBook.states({ id: '', organizationId, recipient, isMarketing }, this.database);
+    prepared: MessageContent | null,
+  ): ReturnType<typeof LimitBook.look> {
+    if (!limited) return Promise.resolve({ states: [], refusal: null });
+    const { templateCategory = null } = prepared ?? {};
+    return LimitBook.look({ id: '', organizationId, recipient, templateCategory }, this.database);
   }
 
   /** @param found nothing of the contact and the queue where the number is not known. */

@@ -3,7 +3,7 @@ import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
 import { openWords } from '../../../infrastructure/http/open-words.js';
 import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
 import { ENDPOINTS, type Endpoint } from '../../../infrastructure/whatsapp/graph-error.js';
-import { LIMIT_KINDS, type LimitKind } from '../../billing/limits.service.js';
+import { LIMIT_KINDS, type LimitKind } from '../../billing/limits.types.js';
 import { OWNERS, type Owner } from '../../conversations/control/owner.js';
 import { MAX_AHEAD } from '../../sending/sending.types.js';
 
@@ -105,20 +105,32 @@ export class CheckedQueue {
   estimated_send_at!: string | null;
 }
 
+const MESSAGES_OR_AMOUNT = {
+  anyOf: [
+    { type: 'integer', minimum: 0 },
+    { type: 'string', pattern: String.raw`^\d+\.\d{2,6}$` },
+  ],
+};
+
 export class CheckedLimit {
   /** Which limit, by its name at the command line. */
   @ApiProperty({ enum: LIMIT_KINDS, example: 'messages_per_day' })
   kind!: LimitKind;
 
-  @ApiProperty({ type: 'integer', minimum: 0, example: 1_000 })
-  limit!: number;
+  /** Messages, or of `spend_per_month` an amount as a decimal. */
+  @ApiProperty({ ...MESSAGES_OR_AMOUNT, example: 1_000 })
+  limit!: number | string;
 
   /** Accepted in the period, less what failed unsent. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 250 })
-  used!: number;
+  @ApiProperty({ ...MESSAGES_OR_AMOUNT, example: 250 })
+  used!: number | string;
 
-  @ApiProperty({ type: 'integer', minimum: 0, example: 750 })
-  remaining!: number;
+  @ApiProperty({ ...MESSAGES_OR_AMOUNT, example: 750 })
+  remaining!: number | string;
+
+  /** Of `spend_per_month`, which is estimated from the operator's prices. */
+  @ApiPropertyOptional({ pattern: '^[A-Z]{3}$', example: 'EUR' })
+  currency?: string;
 
   /** When the next period begins, in the workspace's time zone. */
   @ApiProperty({ format: 'date-time', example: '2026-11-22T00:00:00.000Z' })

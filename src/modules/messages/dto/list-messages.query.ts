@@ -59,6 +59,10 @@ export class ListMessagesQuery extends PageQuery {
   @Matches(TAG, { message: `tag must be ${TAG_MEANING}.` })
   tag?: string;
 
+  /** Messages that send this file, refer to it, or came with it: an id from GET /media. */
+  @OptionalUuid('media_object_id')
+  media_object_id?: string;
+
   /** Outbound messages to this number. */
   @OptionalPhone('to')
   to?: string;
@@ -84,6 +88,7 @@ export function filterOf(query: ListMessagesQuery): JournalFilter {
     status: query.status,
     clientMessageId: query.client_message_id,
     tag: query.tag,
+    mediaObjectId: query.media_object_id?.toLowerCase(),
     failureCategory: query.failure_category,
     since: query.since === undefined ? undefined : new Date(query.since),
     until: query.until === undefined ? undefined : new Date(query.until),

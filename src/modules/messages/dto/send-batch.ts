@@ -127,6 +127,7 @@ export const SendBatchDocs = (): MethodDecorator =>
       'BATCH_REFUSED',
       'SUBSCRIPTION_REQUIRED',
       'WORKSPACE_LIMIT_REACHED',
+      'SPEND_LIMIT_REACHED',
       'BACKLOG_LIMIT_REACHED',
       'PLATFORM_UNAVAILABLE',
       'PLATFORM_TIMEOUT',

@@ -13,6 +13,8 @@ export interface JournalQuery extends Partial<ListCursor> {
   conversationId?: string | undefined;
   clientMessageId?: string | undefined;
   tag?: string | undefined;
+  /** The file that it sends, refers to, or that came with it. */
+  mediaObjectId?: string | undefined;
   /** Of what failed, or has an unknown outcome. */
   failureCategory?: string | undefined;
   /** Made then or later. */
@@ -175,16 +177,17 @@ const ofKey = (alias: string, contacts: Contacts): string =>
  * @returns null where every message that is looked at is listed.
  */
 export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
-  const { clientMessageId, tag, to, from, status, direction, connectionId, organizationId, before, beforeId, limit } =
-    query;
+  const { clientMessageId, tag, mediaObjectId, to, from, status, direction, connectionId } = query;
+  const { organizationId, before, beforeId, limit } = query;
   if (contacts?.length === 0) return null;
   const list = listWithin(query, bind, 'offset $2 limit 1');
   const lists: string[] = [];
   if (leadsToMessage(query, contacts)) {
-    const first = clientMessageId ?? tag;
+    const first = clientMessageId ?? mediaObjectId ?? tag;
     const others = [
       first === undefined ? undefined : to,
-      clientMessageId && tag,
+      first === mediaObjectId ? undefined : mediaObjectId,
+      first === tag ? undefined : tag,
       from,
       status,
       direction,
@@ -209,25 +212,29 @@ export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[]
   return `select id, created_at from (${lists.join(' union all ')}) as listed order by created_at desc, id desc limit 1`;
 }
 
-/** Whether the page is read from `message` by what the caller knows of it: its own id, its tag, or a number that was written to. */
-function leadsToMessage({ clientMessageId, tag, to, status }: JournalQuery, contacts: Contacts): boolean {
+/** Whether the page is read from `message` by what the caller knows of it: its own id, its tag, its file, or a number that was written to. */
+function leadsToMessage(query: JournalQuery, contacts: Contacts): boolean {
+  const { clientMessageId, tag, mediaObjectId, to, status } = query;
   return (
-    clientMessageId !== undefined || tag !== undefined || (to !== undefined && contacts === null && !isInQueue(status))
+    [clientMessageId, tag, mediaObjectId].some((filter) => filter !== undefined) ||
+    (to !== undefined && contacts === null && !isInQueue(status))
   );
 }
 
 /** Conditions that an index has in the journal's order. */
-function indexed({ clientMessageId, tag, to }: JournalQuery, bind: Bind): string[] {
+function indexed({ clientMessageId, tag, mediaObjectId, to }: JournalQuery, bind: Bind): string[] {
   if (clientMessageId !== undefined)
     return ['m.organization_id = $1', `m.client_message_id = ${bind(clientMessageId)}`];
+  if (mediaObjectId !== undefined) return ['m.organization_id = $1', `m.media_object_id = ${bind(mediaObjectId)}`];
   if (tag !== undefined) return ['m.organization_id = $1', `m.tag = ${bind(tag)}`];
   const recipient = `m.recipient = ${bind(to)} and m.recipient_user_id is null and m.direction = 'outbound'`;
   return ['m.organization_id = $1', recipient];
 }
 
 /** What the filters ask of a row `m` of `message` beside its place in a list. */
-function ofMessage({ tag, to, from }: JournalQuery, bind: Bind): string[] {
+function ofMessage({ tag, mediaObjectId, to, from }: JournalQuery, bind: Bind): string[] {
   const conditions: string[] = [];
+  if (mediaObjectId !== undefined) conditions.push(`m.media_object_id = ${bind(mediaObjectId)}`);
   if (tag !== undefined) conditions.push(`m.tag = ${bind(tag)}`);
   if (to !== undefined) conditions.push(`m.recipient = ${bind(to)} and m.recipient_user_id is null`);
   if (from !== undefined) conditions.push(`m.sender = ${bind(from)}`);

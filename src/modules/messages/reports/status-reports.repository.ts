@@ -1,5 +1,6 @@
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
+import { markBilled } from '../../billing/limits.service.js';
 import { isInQueue, type OutboundStatus } from '../message/message-state.js';
 import {
   ATTEMPT_COLUMNS,
@@ -204,6 +205,8 @@ const withEventsOf = (relation: string): string => `change as (
   from ${relation} w join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
     at double precision, attempt integer, category text, "errorCode" text, "errorMessage" text, sequence integer)
     on e."messageId" = w.message_id
+), billed as (
+  ${markBilled('r')}
 ), ${insertStatusEvents('change')}
 select 1`;
 

@@ -5,7 +5,7 @@ import {
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_OPT_OUT_ID,
 } from '../../../common/example-ids.js';
-import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { documentedWebhooks, namedParameter, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { FAILURE_CATEGORY, nullable as orNull } from '../../../infrastructure/http/open-words.js';
 import { RECEIVED_CONTENT } from '../../../infrastructure/http/received-content.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
@@ -24,6 +24,7 @@ import {
   time,
   uuid,
 } from './described.js';
+import { LIMIT } from './limit.docs.js';
 import { EXAMPLE_EVENT_ID } from './webhook.dto.js';
 
 const ORGANIZATION_ID = '01936f6c-7d3e-7a44-8b21-9c8d7e6f5a4b';
@@ -261,16 +262,6 @@ const OPT_OUT = object({
   occurred_at: is(time, SECOND, 'By the platform, in whole seconds, or when Herald recorded it.'),
 });
 
-const LIMIT = object({
-  kind: is(oneOf(['messages_per_day']), 'messages_per_day', 'Which limit, by its name at the command line.'),
-  percent: is({ type: 'integer', enum: [80, 100] }, 80, 'The share of the limit that was reached.'),
-  limit: is({ type: 'integer', minimum: 0 }, 1_000),
-  used: is({ type: 'integer', minimum: 0 }, 800, 'Accepted in the period, less what failed unsent.'),
-  remaining: is({ type: 'integer', minimum: 0 }, 200),
-  renews_at: is(time, '2026-11-22T00:00:00.000Z', "When the next period begins, in the workspace's time zone."),
-  occurred_at: is(time, '2026-11-21T16:20:00.125Z'),
-});
-
 interface EventDocs {
   summary: string;
   description: string;
@@ -392,7 +383,8 @@ const EVENTS: Readonly<Record<EventType, EventDocs>> = {
   },
   'workspace.limit.reached': {
     summary: 'A limit of the workspace is nearly, or wholly, reached',
-    description: 'Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429.',
+    description:
+      'Sent once in each period at 80 and once at 100 per cent; beyond it POST /messages answers 429, or 402 where it is about money.',
     data: LIMIT,
     as: 'eighty_percent',
     further: { reached: { ...LIMIT.example, percent: 100, used: 1_000, remaining: 0 } },
@@ -418,14 +410,9 @@ const HEADERS = [
     '`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.',
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   ],
-].map(([name, description, example]) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: text,
-  example,
-}));
+].map(([name = '', description, example]) =>
+  namedParameter({ name, in: 'header', required: true, description, schema: text, example }),
+);
 
 const VERIFY =
   'Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.';

@@ -33,11 +33,15 @@ export class OrganizationEntity {
   @Column('integer', { name: 'messages_per_day', nullable: true })
   messagesPerDay!: number | null;
 
+  /** What its messages of a month may cost, a decimal in the currency of the operator's prices; null: any amount. */
+  @Column('numeric', { name: 'spend_per_month', nullable: true })
+  spendPerMonth!: string | null;
+
   /** Marketing templates to one recipient in a week; null: any number. */
   @Column('integer', { name: 'marketing_per_recipient_per_week', nullable: true })
   marketingPerRecipientPerWeek!: number | null;
 
-  /** IANA name: where its days and weeks begin. */
+  /** IANA name: where its days, weeks and months begin. */
   @Column('text', { name: 'time_zone', default: 'UTC' })
   timeZone!: string;
 

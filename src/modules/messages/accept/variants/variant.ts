@@ -4,7 +4,7 @@ import { namedSchema } from '../../../../infrastructure/http/api-description.js'
 import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
 import { TAG, TAG_MEANING } from '../../message/tag.js';
 import { USER_ID } from '../../../conversations/contacts/recipient.js';
-import type { TemplateValues } from '../../../templates/templates.types.js';
+import type { TemplateCategory, TemplateValues } from '../../../templates/templates.types.js';
 import { TTL_SECONDS } from '../schedule.js';
 
 /** A message's content, as the caller gave it or as it is kept. */
@@ -14,8 +14,8 @@ export interface MessageContent {
   /** One line for lists of messages. */
   body: string | null;
   mediaObjectId: string | null;
-  /** A marketing template, which is not for those who opted out; only where it was prepared. */
-  isMarketing?: boolean | undefined;
+  /** Of a template that was prepared: the latest confirmed one. */
+  templateCategory?: TemplateCategory | undefined;
 }
 
 /** `content` of a template message. */
@@ -28,7 +28,7 @@ export interface TemplateContent {
 }
 
 /** What a valid body means: how it is stored, sent and shown. */
-export type NormalizedContent = Omit<MessageContent, 'mediaObjectId' | 'isMarketing'>;
+export type NormalizedContent = Omit<MessageContent, 'mediaObjectId' | 'templateCategory'>;
 
 /** One form of POST /messages. */
 export interface MessageVariant {
@@ -156,7 +156,7 @@ export function bodyShape(required: Record<string, Shape>): Shape {
       violations.push(violation('to', 'exactly_one', message));
     },
     // Left open for the key beside it in a batch; where it is used alone, what is not named is refused.
-    schema: { ...open(fields.schema), ...exactlyOne('to', 'recipient') },
+    schema: { allOf: [EVERY_MESSAGE, open(object({ required }).schema)] },
   };
 }
 
@@ -171,6 +171,12 @@ function open({ additionalProperties: _closed, ...schema }: Shape['schema']): Sh
 export function exactlyOne(first: string, second: string): Shape['schema'] {
   return { description: `Exactly one of \`${first}\` and \`${second}\` is given.`, [ONE_OF_FIELDS]: [first, second] };
 }
+
+/** What all variants have, described once. */
+const EVERY_MESSAGE = namedSchema('EveryMessage', {
+  ...open(object({ required: { connection_id: CONNECTION_ID }, optional: COMMON_OPTIONAL }).schema),
+  ...exactlyOne('to', 'recipient'),
+});
 
 /** One of two shapes: the second where the test on the value holds. */
 export function either(first: Shape, second: Shape, isSecond: (value: unknown) => boolean): Shape {
