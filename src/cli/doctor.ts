@@ -17,7 +17,7 @@ import { isDiskFull } from '../infrastructure/database/database-faults.js';
 import { sessionLink, setSession, startClient } from '../infrastructure/database/pooler.js';
 import { compareSchema } from '../infrastructure/database/data-source.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/operations/metrics/vacuum-horizon.js';
-import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from '../infrastructure/queue/lane-hold.js';
+import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from '../infrastructure/queue/restoration.js';
 import { QueueConnection } from '../infrastructure/queue/queue-connection.js';
 import {
   checkGraphVersion,
@@ -401,8 +401,8 @@ from heartbeat h where name like 'sweep:%' order by beat_at desc`;
 async function checkLanes(client: pg.Client): Promise<Result> {
   if (!(await hasTable(client, 'database_identity'))) return warn('not known before the migrations: herald migrate');
   const { rows } = await client.query<{ held: boolean }>(`select ${CLAIMS_BLOCKED} as held`);
-  if (rows[0]?.held === false) return ok('free: the database is the one that was confirmed last');
-  return fail(`held, nothing is sent, because the database changed its identity: ${BLOCKED_ADVICE}`);
+  if (rows[0]?.held === false) return ok('not blocked: the database is the one that was confirmed last');
+  return fail(`claims are blocked, nothing is sent, because the database changed its identity: ${BLOCKED_ADVICE}`);
 }
 
 /** False also where there is no such table. */

@@ -157,7 +157,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       ['herald restore --nothing-lost', 'after a planned move, or the promotion of a synchronous standby'],
     ],
     notes:
-      'What was queued before the lanes were held becomes outcome_unknown: POST /messages/{id}/retry sends one by one. Workers may run while lanes are held; else stop them first.',
+      'What was queued before claims were blocked becomes outcome_unknown: POST /messages/{id}/retry sends one by one. Workers may run while claims are blocked; else stop them first.',
   },
   usage: {
     examples: [

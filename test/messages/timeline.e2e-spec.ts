@@ -256,7 +256,7 @@ describe('the explanation', () => {
     expect(explanation.retry.not_before === null).toBe((retryAfterMinutes ?? 0) === 0);
   });
 
-  it('of one that waits, of one whose time is over, and of lanes that are held', async () => {
+  it('of one that waits, of one whose time is over, and while claims are blocked', async () => {
     const connection = await connectionAtSimulator(test, workspace.organizationId, { status: 'disconnected' });
     const { id } = await test.factories.message({ connection, recipient: testPhone() });
     const waiting = await told(id);

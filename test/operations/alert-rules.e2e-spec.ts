@@ -194,7 +194,7 @@ const CASES: Case[] = [
     fires: ['HeraldContactBookFails'],
   },
   { fault: 'a key ends', changed: all(1, 'keys_ending'), fires: ['HeraldKeysEnd'] },
-  { fault: 'lanes are held', changed: all(1, 'lanes_held'), fires: ['HeraldLanesHeld'] },
+  { fault: 'claims are blocked', changed: all(1, 'lanes_held'), fires: ['HeraldLanesHeld'] },
   {
     fault: 'messages are late',
     changed: all({ rise: 15 }, 'messages_oldest_due'),

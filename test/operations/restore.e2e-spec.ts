@@ -103,7 +103,7 @@ describe('a backup that is restored', () => {
     }
   });
 
-  it('is marked by herald restore, which refuses where lanes are not held and a worker is at work', async () => {
+  it('is marked by herald restore, which refuses where claims are not blocked and a worker is at work', async () => {
     expect(await herald(other, '--nothing-lost')).toMatchObject({ code: 0, body: { adopted: true } });
     await statement(other, "insert into heartbeat values ('sweep:send_due', clock_timestamp() + interval '1 hour')");
     expect(await herald(other)).toMatchObject({

@@ -1,4 +1,4 @@
-import type { HoldRequest } from '../../src/infrastructure/queue/lane-hold.js';
+import type { HoldRequest } from '../../src/infrastructure/queue/lane.repository.js';
 import type { Claim } from '../../src/infrastructure/queue/queue-loop.js';
 import type { ClaimedMessage, ClaimLimits, ClaimRepository } from '../../src/modules/sending/claim/claim.repository.js';
 

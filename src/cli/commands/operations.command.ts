@@ -6,8 +6,7 @@ import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
 import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
 import { listed, snakeCased, table } from '../output.js';
-import { BLOCKED_ADVICE } from '../../infrastructure/queue/lane-hold.js';
-import type { Restoration } from '../../infrastructure/queue/restoration.js';
+import { BLOCKED_ADVICE, type Restoration } from '../../infrastructure/queue/restoration.js';
 import { isUuid } from '../../common/ids.js';
 import type { AuditEvent } from '../../modules/audit/audit.service.js';
 import { AUDIT_ACTIONS } from '../../modules/audit/audit.types.js';
@@ -80,7 +79,7 @@ function addQueueStatus(program: Command): void {
       return {
         data: { held, queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(laneBodyOf) },
         text: [
-          ...(held ? [`Lanes are held, nothing is sent: ${BLOCKED_ADVICE}.`] : []),
+          ...(held ? [`Claims are blocked, nothing is sent: ${BLOCKED_ADVICE}.`] : []),
           table(queues, QUEUE_COLUMNS),
           ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
           table(lanes, LANE_COLUMNS, 'No number has messages to send.'),
@@ -130,7 +129,7 @@ function addRestore(program: Command): void {
       .description('resume sending after a restored backup or a failover, without sending anything twice')
       .option(
         '--before <time>',
-        'only what was queued before this time (default: since the lanes are held, else everything queued now)',
+        'only what was queued before this time (default: since claims are blocked, else everything queued now)',
         dayOrTime,
       )
       .option('--dry-run', 'count, and change nothing')
@@ -144,7 +143,7 @@ function addRestore(program: Command): void {
         const text = `Would be marked as outcome_unknown: ${listOf(plan.counts)}.`;
         return { data: { before: plan.before, would_mark: plan.counts }, text };
       }
-      // Held lanes claim nothing, whatever runs.
+      // Nothing is claimed while claims are blocked, whatever runs.
       if (options.force !== true && (await restoration.held()) === null) await requireNoWorkers(restoration);
       if (options.nothingLost === true) {
         await restoration.adopt();

@@ -1,6 +1,6 @@
 import { FIRST_ID } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
-import { isHeld } from './lane-hold.js';
+import { isHeld } from './lane.repository.js';
 import type { AwaitedTime, Sweep } from './sweeps.js';
 
 export interface DuePage {

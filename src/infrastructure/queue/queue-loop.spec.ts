@@ -4,8 +4,7 @@ import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-import type { HoldRequest, LanePace } from './lane-hold.js';
-import { LaneRepository } from './lane.repository.js';
+import { type HoldRequest, type LanePace, LaneRepository } from './lane.repository.js';
 import { claimEach, QueueLoop, type Claim, type QueueKind, type QueueLoopOptions } from './queue-loop.js';
 import { gate } from '../../../test/support/gate.js';
 
@@ -276,9 +275,9 @@ describe('what is due later', () => {
     return { loop, claimedAt, released };
   }
 
-  const held = (available: number) => ({ slots: Math.min(10, available), paused: false, available, pausedMs: null });
+  const held = (unusedRows: number) => ({ slots: Math.min(10, unusedRows), paused: false, unusedRows, pausedMs: null });
   const rests = (pausedMs: number | null) => ({
-    hold: { slots: 0, paused: true, available: null, pausedMs },
+    hold: { slots: 0, paused: true, unusedRows: null, pausedMs },
     items: [],
   });
 

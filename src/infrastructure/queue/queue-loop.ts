@@ -1,8 +1,14 @@
 import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
-import { holdOf, type Hold, type HoldRequest, type HoldRow, type LanePace } from './lane-hold.js';
-import type { LaneRepository } from './lane.repository.js';
+import {
+  holdOf,
+  type Hold,
+  type HoldRequest,
+  type HoldRow,
+  type LanePace,
+  type LaneRepository,
+} from './lane.repository.js';
 
 /** What a claim brought of one lane. */
 export interface Claim<T> {
@@ -95,20 +101,26 @@ const WAKES_APART_MS = 50;
 const MAX_WAKE_IN_MS = 24 * 3_600_000;
 /** Between two lanes that are handed over: to take a lane and to let it go is seven commits. */
 const HAND_OVER_EVERY_MS = 100;
-/** So long the end of a row does not take back the lane that was handed over: another process takes it, or this one's own job does. */
+/** For so long no wake here takes back a lane that was handed over, so that another process gets it. */
 const HANDED_OVER_MS = 100;
+
+/** `lookAt` of a lane without a planned look: the next wake plans one. */
+const NOT_BEFORE_A_WAKE = Infinity;
 
 interface Lane {
   /** Monotonic ms: a look that finds nothing after this is the last one. */
   warmUntil: number;
-  releaseAtNextLook: boolean;
-  /** The next look. */
+  /** The lane is released by a look at which no row of it is worked on; a wake withdraws this. */
+  releaseWhenIdle: boolean;
+  /** Monotonic ms of the next look, or `NOT_BEFORE_A_WAKE`. */
   lookAt: number;
   /** From a look that found nothing to the next one. */
   emptyDelayMs: number;
   /** Rows that are worked on. */
   inFlight: number;
-  /** Unused pace; null where this process does not hold the lane, as far as it knows, or where a claim is under way. */
+  /** A claim is under way: how much of `bucket` it takes is not known yet. */
+  claiming: boolean;
+  /** Unused pace, in rows; null where this process does not hold the lane, as far as it knows. */
   bucket: TokenBucket | null;
   pace: LanePace | null;
   /** When it may be handed over, where this process holds it. */
@@ -117,8 +129,7 @@ interface Lane {
   ignoreWakesUntil: number;
 }
 
-/** False while a claim is under way, too. */
-const isHeldHere = (lane: Lane): lane is Lane & { bucket: TokenBucket } => lane.bucket !== null;
+const isHeldHere = (lane: Lane): lane is Lane & { bucket: TokenBucket } => lane.bucket !== null && !lane.claiming;
 
 interface Asked {
   laneKey: string;
@@ -134,8 +145,9 @@ interface Asked {
  * 2. `look` claims due rows of all warm lanes whose time it is, in one statement, which also takes or renews the holds.
  * 3. Rows came (`heldHere`): the work on each starts at once. Its end wakes the lane again, and so does the time at which
  *    the row or the lane is due again, as far as this process knows of it.
- * 4. No rows came: it is polled with growing delay, then released.
- * 5. It is paused: it is released at once. Another process holds it (`heldElsewhere`): it is asked for while it is warm.
+ * 4. No rows came: it is polled with growing delay, and released when it is not warm any more.
+ * 5. The claim may not have the lane. A paused lane (`paused`) is released at once, and woken when its pause ends. One that
+ *    another process holds (`heldElsewhere`) is asked for again every 250 ms while it is warm, and then forgotten.
  * 6. `letGo` releases it with its unused pace. A process that is full also hands lanes over that have due rows.
  */
 export class QueueLoop<T> {
@@ -166,9 +178,14 @@ export class QueueLoop<T> {
     return this.stopping;
   }
 
-  /** No row more can be worked on. */
+  /** No row more can be worked on at this moment. */
   get isFull(): boolean {
     return this.inFlight >= this.options.maxInFlight;
+  }
+
+  /** Each look takes all that is free: another process may have more. */
+  get isSaturated(): boolean {
+    return this.isFull || this.wasFull;
   }
 
   /** The lane may have due rows. Never waits. */
@@ -180,8 +197,8 @@ export class QueueLoop<T> {
     lane.warmUntil = now + this.options.warmMs;
     const lookAt = Math.max(now, lane.ignoreWakesUntil);
     // The look that was to release it is not needed any more.
-    lane.lookAt = lane.releaseAtNextLook ? lookAt : Math.min(lane.lookAt, lookAt);
-    lane.releaseAtNextLook = false;
+    lane.lookAt = lane.releaseWhenIdle ? lookAt : Math.min(lane.lookAt, lookAt);
+    lane.releaseWhenIdle = false;
     lane.emptyDelayMs = MIN_EMPTY_DELAY_MS;
     this.plan(lane.lookAt);
   }
@@ -279,7 +296,7 @@ export class QueueLoop<T> {
           const pace = await kind.pace(laneKey);
           const now = this.clock.monotonic();
           if (pace === null) {
-            this.markForRelease(lane, now);
+            this.releaseWhenIdle(lane, now);
             return null;
           }
           await lanes.ensure(laneKey);
@@ -290,10 +307,10 @@ export class QueueLoop<T> {
             lane.lookAt = now + Math.max(waitMs, MIN_PACE_MS);
             return null;
           }
-          const inHand = lane.bucket?.level(now) ?? null;
+          const unusedRows = lane.bucket?.level(now) ?? null;
           const capacity = Math.max(0, Math.min(part, this.capacityOf(laneKey, lane), MAX_ROWS_PER_LANE));
-          const limit = Math.min(capacity, Math.floor(inHand ?? capacity));
-          const unusedSeconds = inHand === null ? null : inHand / pace.ratePerSecond;
+          const limit = Math.min(capacity, Math.floor(unusedRows ?? capacity));
+          const unusedSeconds = unusedRows === null ? null : unusedRows / pace.ratePerSecond;
           return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, unusedSeconds } };
         } catch (error) {
           this.failed(laneKey, lane, error);
@@ -305,12 +322,10 @@ export class QueueLoop<T> {
   }
 
   private async claim(asked: readonly Asked[]): Promise<void> {
-    const buckets = asked.map(({ lane }) => lane.bucket);
     for (const { lane } of asked) {
-      // Until the answer is there it is not known how much of the unused pace is left.
-      lane.bucket = null;
+      lane.claiming = true;
       // A wake from now on is about rows that this claim may not have seen.
-      lane.lookAt = Infinity;
+      lane.lookAt = NOT_BEFORE_A_WAKE;
     }
     const { kind } = this.options;
     const answers = await kind
@@ -318,43 +333,47 @@ export class QueueLoop<T> {
       .catch((error: unknown) => asked.map(() => (error instanceof Error ? error : new Error(String(error)))));
     for (const [index, each] of asked.entries()) {
       const answer = answers[index] ?? new Error('a claim without an answer');
-      if (answer instanceof Error) this.failed(each.laneKey, each.lane, answer);
-      else this.answered(each, answer, buckets[index] ?? null);
+      each.lane.claiming = false;
+      if (answer instanceof Error) {
+        // The claim may have been committed: what is left of the pace, and the hold, is not known.
+        each.lane.bucket = null;
+        this.failed(each.laneKey, each.lane, answer);
+      } else this.answered(each, answer);
     }
   }
 
-  /** @param before the unused pace before the claim; null where this process did not hold the lane. */
-  private answered(asked: Asked, { hold, items }: Claim<T>, before: TokenBucket | null): void {
+  private answered(asked: Asked, { hold, items }: Claim<T>): void {
     const { laneKey, lane } = asked;
     this.lanes.delete(laneKey);
     // Behind all others: the lane that was served last is asked last.
     this.lanes.set(laneKey, lane);
     if (hold === null) this.heldElsewhere(asked);
-    else if (hold.paused) this.paused(asked, hold, before);
-    else this.heldHere(asked, hold, items, before);
+    else if (hold.paused) this.paused(asked, hold);
+    else this.heldHere(asked, hold, items);
   }
 
   private heldElsewhere({ laneKey, lane }: Asked): void {
     const now = this.clock.monotonic();
     this.options.lanes.missed(laneKey);
+    lane.bucket = null;
     lane.lookAt = lane.ignoreWakesUntil = now + MAX_EMPTY_DELAY_MS;
-    if (lane.warmUntil <= now) this.markForRelease(lane, now);
+    if (lane.warmUntil <= now) this.releaseWhenIdle(lane, now);
   }
 
-  private paused({ laneKey, lane }: Asked, { pausedMs }: Hold, before: TokenBucket | null): void {
+  private paused({ laneKey, lane }: Asked, { pausedMs }: Hold): void {
     const now = this.clock.monotonic();
-    // Held, it would keep every other process away when it may run again.
-    lane.bucket = before;
     lane.ignoreWakesUntil = now + MAX_EMPTY_DELAY_MS;
-    this.markForRelease(lane, now);
+    // Held, it would keep every other process away when it may run again.
+    this.releaseWhenIdle(lane, now);
     if (pausedMs !== null) this.wakeIn(laneKey, pausedMs);
   }
 
   /** This process holds the lane; the claim brought rows, or none. */
-  private heldHere({ laneKey, lane, pace }: Asked, hold: Hold, items: readonly T[], before: TokenBucket | null): void {
+  private heldHere({ laneKey, lane, pace }: Asked, hold: Hold, items: readonly T[]): void {
     const now = this.clock.monotonic();
-    if (before === null) lane.handOverAt = now + this.options.handOverAfterMs();
-    lane.bucket = hold.available === null ? before : new TokenBucket(limitsOf(pace), now, hold.available);
+    if (lane.bucket === null) lane.handOverAt = now + this.options.handOverAfterMs();
+    // Null: the lane was held before, and its bucket goes on.
+    if (hold.unusedRows !== null) lane.bucket = new TokenBucket(limitsOf(pace), now, hold.unusedRows);
     lane.bucket?.take(now, items.length);
     for (const item of items) this.start(laneKey, lane, item);
     const gotAll = items.length > 0 && items.length >= hold.slots;
@@ -367,22 +386,22 @@ export class QueueLoop<T> {
     }
     // Without a slot `requestsFor` puts the look off until the pace allows a row.
     lane.lookAt = Math.min(lane.lookAt, gotAll || hold.slots === 0 ? now : now + lane.emptyDelayMs);
-    if (items.length === 0 && hold.slots > 0 && lane.warmUntil <= now) this.markForRelease(lane, now);
+    if (items.length === 0 && hold.slots > 0 && lane.warmUntil <= now) this.releaseWhenIdle(lane, now);
   }
 
   /**
    * The next look lets it go. Where rows are under way it is only not looked at until one ends, which wakes it. It is warm again when
    * a time comes that is known here, or when the sweep finds due rows.
    */
-  private markForRelease(lane: Lane, now: number): void {
-    lane.releaseAtNextLook = true;
-    lane.lookAt = lane.inFlight === 0 ? now : Infinity;
+  private releaseWhenIdle(lane: Lane, now: number): void {
+    lane.releaseWhenIdle = true;
+    lane.lookAt = lane.inFlight === 0 ? now : NOT_BEFORE_A_WAKE;
   }
 
   private failed(laneKey: string, lane: Lane, error: unknown): void {
     const now = this.clock.monotonic();
     lane.lookAt = lane.ignoreWakesUntil = now + FAILED_MS;
-    if (lane.warmUntil <= now) this.markForRelease(lane, now);
+    if (lane.warmUntil <= now) this.releaseWhenIdle(lane, now);
     this.options.onError(`lane ${laneKey}: a claim failed`, error);
   }
 
@@ -410,15 +429,15 @@ export class QueueLoop<T> {
 
   /** Lanes that have been without rows for a while; and one that another process may take where this process is full. */
   private lanesToLetGo(now: number): string[] {
-    const over = [...this.lanes]
-      .filter(([, lane]) => lane.releaseAtNextLook && lane.inFlight === 0)
-      .map(([key]) => key);
-    if (!this.wasFull || now - this.handedOverAt < HAND_OVER_EVERY_MS) return over;
+    const idle = [...this.lanes].filter(([, lane]) => lane.releaseWhenIdle && lane.inFlight === 0).map(([key]) => key);
+    if (!this.isSaturated || now - this.handedOverAt < HAND_OVER_EVERY_MS) return idle;
     const held = [...this.lanes].find(([, lane]) => isHeldHere(lane) && lane.handOverAt <= now && lane.lookAt <= now);
-    if (held === undefined || !this.options.handOver(held[0])) return over;
+    if (held === undefined) return idle;
+    const [laneKey, lane] = held;
+    if (!this.options.handOver(laneKey)) return idle;
     this.handedOverAt = now;
-    held[1].ignoreWakesUntil = now + HANDED_OVER_MS;
-    return [...over, held[0]];
+    lane.ignoreWakesUntil = now + HANDED_OVER_MS;
+    return [...idle, laneKey];
   }
 
   /** Forgets the lanes, and lets go of those that this process holds. Where that fails, the holds end by themselves. */
@@ -432,9 +451,10 @@ export class QueueLoop<T> {
         unusedSeconds.set(laneKey, lane.bucket.level(now) / lane.pace.ratePerSecond);
       }
       lane.bucket = null;
-      lane.lookAt = Infinity;
+      lane.lookAt = NOT_BEFORE_A_WAKE;
+      // The end of each row wakes the lane.
       if (lane.inFlight > 0) continue;
-      // Until then it is not held, but known: forgotten, it would be claimed at its next wake.
+      // Kept, so that no wake claims it before then; forgotten, it would be claimed at its next wake.
       if (lane.ignoreWakesUntil > now) lane.lookAt = lane.ignoreWakesUntil;
       else this.lanes.delete(laneKey);
     }
@@ -446,10 +466,11 @@ export class QueueLoop<T> {
 function newLane(now: number): Lane {
   return {
     warmUntil: now,
-    releaseAtNextLook: false,
+    releaseWhenIdle: false,
     lookAt: now,
     emptyDelayMs: MIN_EMPTY_DELAY_MS,
     inFlight: 0,
+    claiming: false,
     bucket: null,
     pace: null,
     handOverAt: Infinity,

@@ -4,7 +4,17 @@ import { Database } from '../database/database.js';
 import { isOfOlderSchema } from '../database/database-faults.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
-import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from './lane-hold.js';
+
+/**
+ * SQL condition: this is not the database that was confirmed last, so nothing may be claimed that leads to a message.
+ * Asked within the claim's own statement: the connection may lead to another server than a moment ago. About 5 µs.
+ */
+export const CLAIMS_BLOCKED = 'not exists (select from database_identity where identity = identity_of_database())';
+
+/** What an operator does about it; in logs, readiness, `herald doctor` and `herald queue status`. */
+export const BLOCKED_ADVICE =
+  'run `herald restore` (what may have been sent becomes outcome_unknown), or `herald restore --nothing-lost` after a ' +
+  'planned move or the promotion of a synchronous standby';
 
 /** Work that may have been done on another server or history of the database. */
 export interface Doubtful {
@@ -38,8 +48,8 @@ const LOCK = 7_204_118_302;
 /**
  * What another server or history of the database must not do: send again. Its rows say `queued`, and in the time that it
  * does not know of they may have been sent: a restored backup, a point-in-time recovery, the promotion of a standby that
- * had not all commits. Each changes the database's identity, and so does a planned move. One rule for all: lanes are
- * held until an operator says which it was.
+ * had not all commits. Each changes the database's identity, and so does a planned move. One rule for all: claims are
+ * blocked until an operator says which it was.
  *
  * Claims compare the identity themselves (`laneHold`). This class notices, says so, and ends it.
  */
@@ -55,9 +65,11 @@ export class Restoration {
     readiness: Readiness,
     metrics: Metrics,
   ) {
-    // Held lanes are no reason to turn requests away: what is accepted meanwhile is sent afterwards.
+    // Blocked claims are no reason to turn requests away: what is accepted meanwhile is sent afterwards.
     readiness.register('lanes', async () =>
-      (await this.held()) === null ? { ok: true } : { ok: true, detail: `held, nothing is sent: ${BLOCKED_ADVICE}` },
+      (await this.held()) === null
+        ? { ok: true }
+        : { ok: true, detail: `claims are blocked, nothing is sent: ${BLOCKED_ADVICE}` },
     );
     metrics.add({
       name: 'lanes_held',
@@ -160,7 +172,7 @@ export class Restoration {
 
   private warn({ confirmed, found, since }: Held): void {
     this.logger.error(
-      `lanes are held, nothing is sent: the database is ${found} (cluster/timeline/database), and Herald last worked on ` +
+      `claims are blocked, nothing is sent: the database is ${found} (cluster/timeline/database), and Herald last worked on ` +
         `${confirmed}; what it queued before ${since?.toISOString() ?? 'now'} may have been sent. Decide: ${BLOCKED_ADVICE}`,
     );
   }

@@ -10,7 +10,7 @@ import {
   holdParams,
   laneHold,
   type HoldRequest,
-} from '../../infrastructure/queue/lane-hold.js';
+} from '../../infrastructure/queue/lane.repository.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { markedLane, type DueSince, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
 import { claimOf, type Claim, type ClaimRow } from '../../infrastructure/queue/queue-loop.js';

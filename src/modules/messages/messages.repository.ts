@@ -3,7 +3,16 @@ import { Injectable } from '@nestjs/common';
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { BY_TIME } from './message/message-row.js';
+import {
+  BY_TIME,
+  attemptOf,
+  messageJoins,
+  MESSAGE_SELECT,
+  messageOf,
+  type AttemptRow,
+  type MessageRow,
+} from './message/message-row.js';
+import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './message/message-event-sql.js';
 import {
   type JournalPlace,
   type JournalQuery,
@@ -13,16 +22,6 @@ import {
   scanEndOf,
 } from './journal/journal-page.js';
 import { recipientKey } from '../conversations/conversations.repository.js';
-import {
-  ATTEMPT_COLUMNS,
-  attemptOf,
-  CLOSE_KNOWN_ATTEMPT,
-  messageJoins,
-  MESSAGE_SELECT,
-  messageOf,
-  type AttemptRow,
-  type MessageRow,
-} from './message/message-row.js';
 import type { OutboundStatus } from './message/message-state.js';
 import type { DetailedMessage, Message } from './messages.types.js';
 

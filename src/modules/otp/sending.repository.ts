@@ -8,7 +8,7 @@ import {
   holdParams,
   laneHold,
   type HoldRequest,
-} from '../../infrastructure/queue/lane-hold.js';
+} from '../../infrastructure/queue/lane.repository.js';
 import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
 import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';

@@ -7,12 +7,15 @@ import { retry } from '../../../common/retry.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
-import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import { type HoldRequest, type LanePace, LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
-import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
+import {
+  type DrainJob,
+  QUEUE_WORKER_OPTIONS,
+  QueueParts,
+  QueueProcessor,
+} from '../../../infrastructure/queue/queue-processor.js';
 import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
-import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { findPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
 import {

@@ -8,7 +8,7 @@ import {
   holdParams,
   laneHold,
   type HoldRequest,
-} from '../../../infrastructure/queue/lane-hold.js';
+} from '../../../infrastructure/queue/lane.repository.js';
 import { FETCH_LANE, withMediaEvents } from '../media.repository.js';
 import type { MediaObject } from '../media.types.js';
 

@@ -12,19 +12,16 @@ interface Target {
   attemptId: string;
 }
 
-/**
- * A message with its current attempt, where that is in the same row. Three attempts may be called current: `attemptId` is the one
- * in this row, null where the message waits; `currentAttemptId` (of `ReportedMessage`) is that, else the latest in
- * `message_attempt`; `adoptedAttemptId` (of `MessageProgress`) is an earlier one that takes its place by this batch.
- */
-export interface LockedRow extends Omit<ReportedMessage, 'currentAttemptId'> {
+/** A message as its row in the queue or in `message_state` has it, locked. */
+export interface LockedRow extends Omit<ReportedMessage, 'latestAttemptId'> {
   organizationId: string;
   connectionId: string;
   conversationId: string | null;
   /** The number that the message was sent to. */
   recipient: string | null;
-  attemptId: string | null;
-  /** Of the current attempt, in whichever table it is. */
+  /** The attempt in the message's row; null where the message waits: then its latest one, if any, is in `message_attempt`. */
+  rowAttemptId: string | null;
+  /** Of the latest attempt, in whichever table it is. */
   attemptNumber: number;
   attemptStatus: Attempt['status'];
   attemptFailed: boolean;
@@ -41,7 +38,7 @@ type FoundTarget = Target & { metaMessageId: string | null };
 
 /**
  * Finds the attempts that reports are about, with their messages locked: which attempt is looked up in `FIND`, its
- * message is locked by `LOCK`, and attempts that are not the message's current one are read by `ATTEMPTS`. Usually that
+ * message is locked by `LOCK`, and attempts that are not in the message's row are read by `ATTEMPTS`. Usually that
  * is `LOCK` alone, as the report returns both ids.
  */
 export async function findReportedAttempts(
@@ -68,8 +65,8 @@ async function findOnce(
   if (meant.length === 0) return new LockedMessages(index, [], []);
   const rows = await statements.query<LockedRow>(LOCK, [[...new Set(meant.map((target) => target.messageId))]]);
   // Read under the lock: what was known of them before may have changed while it was waited for.
-  const own = new Set(rows.map((row) => row.attemptId));
-  const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !own.has(id));
+  const inRows = new Set(rows.map((row) => row.rowAttemptId));
+  const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !inRows.has(id));
   const attempts = others.length === 0 ? [] : await statements.query<OtherAttempt>(ATTEMPTS, [others]);
   return new LockedMessages(index, rows, attempts);
 }
@@ -115,7 +112,7 @@ export class LockedMessages {
     for (const { messageId, attemptId } of this.index.candidatesFor(report)) {
       const row = this.rows.get(messageId);
       if (row?.connectionId !== report.connectionId) continue;
-      const attempt = row.attemptId === attemptId ? ownAttemptOf(row, attemptId) : this.attempts.get(attemptId);
+      const attempt = row.rowAttemptId === attemptId ? attemptInRow(row, attemptId) : this.attempts.get(attemptId);
       if (attempt !== undefined && attempt.messageId === messageId) return { row, attempt };
     }
     return null;
@@ -126,14 +123,14 @@ export class LockedMessages {
     return reports.every((report) => this.index.candidatesFor(report).length === 0 || this.attemptFor(report) !== null);
   }
 
-  /** A message that waits for another attempt, or was given up while it did, has none itself: its latest attempt is in `message_attempt`. */
+  /** The message with its latest attempt, in whichever table that is. */
   messageOf(row: LockedRow): ReportedMessage {
     const isLatest = (other: OtherAttempt): boolean => other.messageId === row.id && other.number === row.attemptNumber;
-    return { ...row, currentAttemptId: row.attemptId ?? [...this.attempts.values()].find(isLatest)?.id ?? null };
+    return { ...row, latestAttemptId: row.rowAttemptId ?? [...this.attempts.values()].find(isLatest)?.id ?? null };
   }
 }
 
-function ownAttemptOf(row: LockedRow, id: string): OtherAttempt {
+function attemptInRow(row: LockedRow, id: string): OtherAttempt {
   const { attemptNumber: number, attemptStatus: status, metaMessageId, attemptFailed: failed } = row;
   return { id, messageId: row.id, number, status, metaMessageId, failed };
 }
@@ -170,26 +167,26 @@ where s.attempt_id is not null`;
 export const LOCK: Prepared = {
   name: 'report_lock',
   text: `
-with waiting as materialized (
+with in_queue as materialized (
   select * from message_queue where message_id = any($1) order by message_id for update
-), decided as materialized (
-  -- The count has waiting run, and lock, first.
-  select * from message_state where message_id = any($1) and (select count(*) from waiting) >= 0
+), in_state as materialized (
+  -- The count has in_queue run, and lock, first.
+  select * from message_state where message_id = any($1) and (select count(*) from in_queue) >= 0
   order by message_id for no key update
 ), found as (
   select message_id, organization_id, connection_id, conversation_id,
     case when attempt_id is null then 'queued' else 'processing' end as status, null as meta_message_id, event_count,
     attempt_id, attempt_number, 'started' as attempt_status, false as attempt_failed, false as is_priced,
-    greatest(queued_at, claimed_at) as latest_at from waiting
+    greatest(queued_at, claimed_at) as latest_at from in_queue
   union all
   select message_id, organization_id, connection_id, conversation_id, status, meta_message_id, event_count,
     attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${failedBy('attempt_status', 'attempt_category')},
     coalesce(pricing_category, pricing_type) is not null,
-    greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from decided
+    greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from in_state
 )
 select f.message_id as id, m.recipient, f.status, ${camelColumns('f', 'organization_id, connection_id')},
-  ${camelColumns('f', 'conversation_id, meta_message_id, event_count, attempt_id, attempt_number, attempt_status')},
-  f.attempt_failed as "attemptFailed", f.is_priced as "isPriced", ${microseconds('f.latest_at')} as "latestAt",
+  ${camelColumns('f', 'conversation_id, meta_message_id, event_count, attempt_number, attempt_status')},
+  f.attempt_id as "rowAttemptId", f.attempt_failed as "attemptFailed", f.is_priced as "isPriced", ${microseconds('f.latest_at')} as "latestAt",
   ${microseconds('clock_timestamp()')} as now, encode(m.trace_context, 'hex') as "traceContext"
 from found f join message m on m.id = f.message_id`,
 };

@@ -13,8 +13,7 @@ import { waitFor } from '../../../../test/support/wait-for.js';
 import { statesThatTake } from '../message/message-state.js';
 import { MessagesRepository } from '../messages.repository.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
-import { putBack } from '../../sending/outcome/outcome-record.js';
-import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
+import { putBack, OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
 import { ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 

@@ -2,8 +2,12 @@ import type { Statements } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { markBilled } from '../../billing/limits.service.js';
 import { isInQueue, type OutboundStatus } from '../message/message-state.js';
-import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../message/message-row.js';
-import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
+import {
+  ATTEMPT_COLUMNS,
+  CLOSE_KNOWN_ATTEMPT,
+  insertStatusEvents,
+  shownPricing,
+} from '../message/message-event-sql.js';
 import type { StatusReport } from '../messages.types.js';
 import { findReportedAttempts, MICROSECONDS, type LockedRow } from './find-reported-attempts.js';
 import { MessageProgress, type AttemptEvidence } from './status-reports.js';
@@ -27,7 +31,7 @@ interface ChangedMessage {
 /**
  * Applies what the platform reports about sent messages, in the caller's transaction. What the reports say of one
  * message is one change of its row (`MessageProgress`). Usually two statements, `LOCK` and `UPDATE_STATE`; more where an
- * attempt must be looked up or is not the current one, or where the message is still in the queue.
+ * attempt must be looked up or is not in the message's row, or where the message is still in the queue.
  *
  * Returns one result a report, in the same order: null where no attempt is meant by it (yet).
  */
@@ -69,14 +73,13 @@ async function write(reported: readonly ChangedMessage[], statements: Statements
 }
 
 function isChanged({ row, progress }: ChangedMessage): boolean {
-  const { moves, adoptedMetaMessageId, pricing } = progress;
-  return (
-    moves.length > 0 || adoptedMetaMessageId !== null || pricing !== null || ownEvidence(row, progress) !== undefined
-  );
+  const { moves, newMetaMessageId, pricing } = progress;
+  return moves.length > 0 || newMetaMessageId !== null || pricing !== null || rowEvidence(row, progress) !== undefined;
 }
 
-function ownEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvidence | undefined {
-  return row.attemptId === null ? undefined : attempts.get(row.attemptId);
+/** What reports say of the attempt in the message's row. */
+function rowEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvidence | undefined {
+  return row.rowAttemptId === null ? undefined : attempts.get(row.rowAttemptId);
 }
 
 /**
@@ -84,20 +87,19 @@ function ownEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvid
  * failure any more.
  */
 function changeOf({ row, progress }: ChangedMessage) {
-  const { message, moves, adoptedMetaMessageId, adoptedAttemptId, pricing } = progress;
+  const { message, moves, newMetaMessageId, replacingAttemptId, pricing } = progress;
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
-  const evidence = ownEvidence(row, progress);
-  // For MOVE_FROM_QUEUE alone: the attempt that counts is in message_attempt, not in the message's row. It is an earlier one than
-  // the one under way, or the latest of a message that waits, whose row has none.
-  const currentAttemptId = adoptedAttemptId ?? message.currentAttemptId;
+  const evidence = rowEvidence(row, progress);
+  const attemptId = replacingAttemptId ?? message.latestAttemptId;
   return {
     id: message.id,
-    ...(currentAttemptId !== row.attemptId && { adoptedId: currentAttemptId }),
+    // For MOVE_FROM_QUEUE alone: the attempt that counts, where it is in message_attempt and not in the message's row.
+    ...(attemptId !== row.rowAttemptId && { fromHistoryId: attemptId }),
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
-    metaMessageId: adoptedMetaMessageId ?? undefined,
+    metaMessageId: newMetaMessageId ?? undefined,
     sentAt: at('sent'),
     deliveredAt: at('delivered'),
     readAt: at('read'),
@@ -128,7 +130,7 @@ function eventsOf({ message, moves }: MessageProgress) {
 /** Of attempts that have a row of their own. */
 function evidenceRows({ row, progress }: ChangedMessage) {
   return [...progress.attempts].flatMap(([id, evidence]) =>
-    id === row.attemptId ? [] : { id, ...evidenceRow(evidence) },
+    id === row.rowAttemptId ? [] : { id, ...evidenceRow(evidence) },
   );
 }
 
@@ -184,7 +186,7 @@ with r as materialized (
   select r.*, t.evidence, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as reported_category,
     p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype,
     p.model as pricing_model
-  from json_to_recordset($1) as r (id uuid, "adoptedId" uuid, status text,
+  from json_to_recordset($1) as r (id uuid, "fromHistoryId" uuid, status text,
     moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
     "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
     "errorCode" text, "errorMessage" text, attempt json, pricing json)
@@ -195,12 +197,12 @@ with r as materialized (
 )`;
 
 // $2: the content of the events. Their sequence was counted from the locked row, so no number is left out or used twice.
-// From `moved`; `insertStatusEvents` adds the events themselves, and `announced`.
-const WITH_EVENTS_OF_MOVES = `change as (
+// `relation`: the rows of message_state that were written; `insertStatusEvents` adds the events themselves, and `announced`.
+const withEventsOf = (relation: string): string => `change as (
   select w.message_id, w.organization_id, w.connection_id, e.status, e."previousStatus" as previous_status,
     to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, e.category as failure_category,
     e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence, w.pricing
-  from moved w join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
+  from ${relation} w join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
     at double precision, attempt integer, category text, "errorCode" text, "errorMessage" text, sequence integer)
     on e."messageId" = w.message_id
 ), billed as (
@@ -208,7 +210,7 @@ const WITH_EVENTS_OF_MOVES = `change as (
 ), ${insertStatusEvents('change')}
 select 1`;
 
-const OWN_ATTEMPT = withEvidence({
+const ROW_ATTEMPT = withEvidence({
   status: 's.attempt_status',
   finished: 's.attempt_finished_at',
   category: 's.attempt_category',
@@ -217,7 +219,7 @@ const OWN_ATTEMPT = withEvidence({
 // Messages that have left the queue.
 const UPDATE_STATE: Prepared = {
   name: 'report_state',
-  text: `${CHANGES}, moved as (
+  text: `${CHANGES}, state_changed as (
   update message_state s set
     status = r.status,
     event_count = r."eventCount",
@@ -229,11 +231,11 @@ const UPDATE_STATE: Prepared = {
     failure_category = case when r.moved then r.category else s.failure_category end,
     error_code = case when r.moved then r."errorCode" else s.error_code end,
     error_message = case when r.moved then r."errorMessage" else s.error_message end,
-    attempt_status = ${OWN_ATTEMPT.status},
-    attempt_finished_at = ${OWN_ATTEMPT.finished},
+    attempt_status = ${ROW_ATTEMPT.status},
+    attempt_finished_at = ${ROW_ATTEMPT.finished},
     platform_code = case when r.failed then r.code else s.platform_code end,
     platform_message = case when r.failed then r.message else s.platform_message end,
-    attempt_category = ${OWN_ATTEMPT.category},
+    attempt_category = ${ROW_ATTEMPT.category},
     billable = coalesce(s.billable, r.billable),
     pricing_category = coalesce(s.pricing_category, r.pricing_category),
     pricing_type = coalesce(s.pricing_type, r.pricing_type),
@@ -241,53 +243,55 @@ const UPDATE_STATE: Prepared = {
     pricing_model = coalesce(s.pricing_model, r.pricing_model)
   from r where s.message_id = r.id
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
-), ${WITH_EVENTS_OF_MOVES}`,
+), ${withEventsOf('state_changed')}`,
 };
 
 // Messages that are still in the queue: a report came before the answer of the attempt under way, or it proves that an
-// earlier attempt was taken, which makes the retry unnecessary. The message leaves the queue with the reported attempt
-// and its times. Three cases:
-// 1. The report is about the attempt under way: `own` goes to message_state.
-// 2. It is about an earlier one while another is under way: `adopted` goes to message_state, `own` to message_attempt.
-// 3. It is about an earlier one while the message waits: `adopted` goes to message_state; there is no `own`.
+// earlier attempt was taken, which makes the retry unnecessary. The message goes from the queue to message_state, with the
+// attempt that the report is about, and its times. Three cases:
+// 1. That attempt is under way: it is in the queue's row (`under_way`), and goes to message_state.
+// 2. It is an earlier one, and a retry is under way: the earlier one goes from message_attempt to message_state
+//    (`from_history`), and the retry to message_attempt (`under_way_to_history`).
+// 3. It is an earlier one, and the message waits for its retry: the earlier one goes from message_attempt to message_state.
+//    No attempt is under way.
 const MOVE_FROM_QUEUE: Prepared = {
   name: 'report_from_queue',
-  text: `${CHANGES}, gone as (
+  text: `${CHANGES}, left_queue as (
   delete from message_queue q where q.message_id = any(array(select id from r)) returning q.*
-), own as (
+), under_way as (
   -- The attempt under way, as its report leaves it.
-  select g.attempt_id as id, g.organization_id, g.message_id, g.attempt_number as number,
+  select l.attempt_id as id, l.organization_id, l.message_id, l.attempt_number as number,
     case when r.evidence = 'taken' then 'accepted' when r.evidence is not null then 'rejected' else 'started' end as status,
-    g.claimed_at as started_at, case when r.evidence is not null then clock_timestamp() end as finished_at,
+    l.claimed_at as started_at, case when r.evidence is not null then clock_timestamp() end as finished_at,
     null::integer as http_status, r.code as platform_code, r.message as platform_message,
     r.reported_category as failure_category, r."attemptMetaId" as meta_message_id, null as trace_id
-  from gone g join r on r.id = g.message_id where g.attempt_id is not null
-), adopted as (
-  -- The attempt that counts, where it is in message_attempt (see changeOf): it moves into message_state.
-  delete from message_attempt a using r where a.id = r."adoptedId"
+  from left_queue l join r on r.id = l.message_id where l.attempt_id is not null
+), from_history as (
+  delete from message_attempt a using r where a.id = r."fromHistoryId"
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
-), replaced as (
-  -- The attempt under way, where an earlier one takes its place in message_state.
+), under_way_to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})
-  select * from own where message_id in (select message_id from adopted)
+  select * from under_way where message_id in (select message_id from from_history)
   ${CLOSE_KNOWN_ATTEMPT}
-), moved as (
+), entered_state as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, sent_at, delivered_at, read_at, failed_at, meta_message_id, failure_category,
     error_code, error_message, attempt_id, attempt_number, attempt_count, attempt_status, attempt_finished_at,
     http_status, platform_code, platform_message, attempt_category, trace_id, billable, pricing_category, pricing_type,
     pricing_subtype, pricing_model)
-  select g.message_id, g.organization_id, g.connection_id, g.conversation_id, g.created_at, r.status, r."eventCount",
-    least(g.queued_at, a.started_at), a.started_at, ${timeOf('sentAt')}, ${timeOf('deliveredAt')},
+  select l.message_id, l.organization_id, l.connection_id, l.conversation_id, l.created_at, r.status, r."eventCount",
+    least(l.queued_at, a.started_at), a.started_at, ${timeOf('sentAt')}, ${timeOf('deliveredAt')},
     ${timeOf('readAt')}, ${timeOf('failedAt')}, coalesce(r."metaMessageId", a.meta_message_id), r.category,
-    r."errorCode", r."errorMessage", a.id, coalesce(a.number, g.attempt_number),
-    case when a.number < g.attempt_number then g.attempt_number end, nullif(a.status, 'started'), a.finished_at,
-    a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id, r.billable, r.pricing_category, r.pricing_type, r.pricing_subtype,
-    r.pricing_model
-  from gone g join r on r.id = g.message_id left join (
-    select * from adopted union all select * from own where message_id not in (select message_id from adopted)) as a
-    on a.message_id = g.message_id
+    r."errorCode", r."errorMessage", a.id, coalesce(a.number, l.attempt_number),
+    case when a.number < l.attempt_number then l.attempt_number end, nullif(a.status, 'started'), a.finished_at,
+    a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id, r.billable, r.pricing_category,
+    r.pricing_type, r.pricing_subtype, r.pricing_model
+  from left_queue l join r on r.id = l.message_id left join (
+    select * from from_history
+    union all
+    select * from under_way where message_id not in (select message_id from from_history)) as a
+    on a.message_id = l.message_id
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
-), ${WITH_EVENTS_OF_MOVES}`,
+), ${withEventsOf('entered_state')}`,
 };

@@ -13,7 +13,7 @@ function message(change: Partial<ReportedMessage> = {}): ReportedMessage {
     id: 'message-1',
     status: 'accepted',
     metaMessageId: 'wamid.2',
-    currentAttemptId: CURRENT,
+    latestAttemptId: CURRENT,
     latestAt: NOW - 50 * SECOND,
     eventCount: 0,
     isPriced: false,
@@ -48,7 +48,7 @@ describe('one report', () => {
       { from: 'accepted', to: 'sent', at: NOW - 10 * SECOND, attemptId: CURRENT, attemptNumber: 2, failure: null },
     ]);
     expect(progress.attempts.size).toBe(0);
-    expect(progress.adoptedMetaMessageId).toBeNull();
+    expect(progress.newMetaMessageId).toBeNull();
   });
 
   it('takes a time no earlier than the state before it', () => {
@@ -96,7 +96,7 @@ describe('one report', () => {
     const progress = new MessageProgress(message({ status: 'outcome_unknown', metaMessageId: null }));
     progress.apply(report('delivered'), attempt({ status: 'unknown', metaMessageId: null }), NOW);
     expect(progress.moves).toEqual([expect.objectContaining({ from: 'outcome_unknown', to: 'delivered' })]);
-    expect(progress.adoptedMetaMessageId).toBe('wamid.2');
+    expect(progress.newMetaMessageId).toBe('wamid.2');
     expect(progress.attempts.get(CURRENT)).toEqual({ taken: true, failure: null, metaMessageId: 'wamid.2' });
   });
 
@@ -116,13 +116,13 @@ describe('one report', () => {
   it('about the current attempt sets the message’s id; one about an earlier attempt only where none is known', () => {
     const progress = new MessageProgress(message({ metaMessageId: 'wamid.1' }));
     progress.apply(report('sent', { metaMessageId: 'wamid.1b' }), attempt({ id: EARLIER }), NOW);
-    expect(progress.adoptedMetaMessageId).toBeNull();
+    expect(progress.newMetaMessageId).toBeNull();
     progress.apply(report('sent'), attempt(), NOW);
-    expect(progress.adoptedMetaMessageId).toBe('wamid.2');
+    expect(progress.newMetaMessageId).toBe('wamid.2');
 
     const unknown = new MessageProgress(message({ metaMessageId: null }));
     unknown.apply(report('sent', { metaMessageId: 'wamid.1' }), attempt({ id: EARLIER }), NOW);
-    expect(unknown.adoptedMetaMessageId).toBe('wamid.1');
+    expect(unknown.newMetaMessageId).toBe('wamid.1');
   });
 });
 

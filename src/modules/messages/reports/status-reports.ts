@@ -11,7 +11,8 @@ export interface ReportedMessage {
   id: string;
   status: OutboundStatus;
   metaMessageId: string | null;
-  currentAttemptId: string | null;
+  /** The attempt under way, or the last one that was. */
+  latestAttemptId: string | null;
   /** The latest of its timestamps so far. */
   latestAt: number;
   /** Events of the message so far. */
@@ -62,10 +63,10 @@ export interface AttemptEvidence {
  */
 export class MessageProgress {
   readonly moves: StatusMove[] = [];
-  /** The platform's id where it is another than the row has: that of the current attempt, else any. */
-  adoptedMetaMessageId: string | null = null;
-  /** The attempt whose reports count from now on, where it is another than the row has. */
-  adoptedAttemptId: string | null = null;
+  /** The platform's id where it is another than the row has: that of the attempt that counts, else any. */
+  newMetaMessageId: string | null = null;
+  /** An earlier attempt that counts from now on, in the place of the latest: it makes the retry unnecessary. */
+  replacingAttemptId: string | null = null;
   readonly attempts = new Map<string, AttemptEvidence>();
   /** What the platform charges, where the row does not have it: the first report that says it counts. */
   pricing: Pricing | null = null;
@@ -85,10 +86,10 @@ export class MessageProgress {
   apply(report: StatusReport, attempt: ReportedAttempt, now: number): boolean {
     const failure = report.status === 'failed' ? failureOf(report) : null;
     const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
-    this.note(attempt, report, failure);
+    this.noteEvidence(attempt, report, failure);
     if (!this.message.isPriced) this.pricing ??= report.pricing;
-    const isCurrent = attempt.id === (this.adoptedAttemptId ?? this.message.currentAttemptId);
-    // After an adoption the retry's own reports are `earlier_` ones.
+    const isCurrent = attempt.id === (this.replacingAttemptId ?? this.message.latestAttemptId);
+    // Once an earlier attempt has replaced the retry, the retry's own reports are `earlier_` ones.
     const event: StateEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
     // Once an attempt has failed, only its delivery changes anything: a late or repeated "sent" must not withdraw a
     // retry.
@@ -96,8 +97,8 @@ export class MessageProgress {
     const to = hasFailed && !isProof ? null : nextStatus(this.status, event);
     // The earlier attempt replaces the retry that it makes unnecessary, so that its failure would count.
     const replaces = !isCurrent && to !== null && isInQueue(this.status);
-    if (replaces) this.adoptedAttemptId = attempt.id;
-    this.adopt(report.metaMessageId, isCurrent || replaces);
+    if (replaces) this.replacingAttemptId = attempt.id;
+    this.noteMetaMessageId(report.metaMessageId, isCurrent || replaces);
     if (to === null) return false;
     // The platform reports whole seconds, so its time may lie before that of the state which it follows.
     const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);
@@ -108,12 +109,12 @@ export class MessageProgress {
     return true;
   }
 
-  private adopt(metaMessageId: string, isCurrent: boolean): void {
-    const known = this.adoptedMetaMessageId ?? this.message.metaMessageId;
-    if (metaMessageId !== known && (isCurrent || known === null)) this.adoptedMetaMessageId = metaMessageId;
+  private noteMetaMessageId(metaMessageId: string, isCurrent: boolean): void {
+    const known = this.newMetaMessageId ?? this.message.metaMessageId;
+    if (metaMessageId !== known && (isCurrent || known === null)) this.newMetaMessageId = metaMessageId;
   }
 
-  private note(attempt: ReportedAttempt, report: StatusReport, failure: ReportedFailure | null): void {
+  private noteEvidence(attempt: ReportedAttempt, report: StatusReport, failure: ReportedFailure | null): void {
     const known = this.attempts.get(attempt.id);
     if (known !== undefined) {
       known.taken ||= failure === null;

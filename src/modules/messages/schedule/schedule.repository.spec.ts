@@ -337,7 +337,7 @@ describe('scheduled messages elsewhere', () => {
     expect(await placesOf(future)).toEqual(['schedule']);
   });
 
-  it('are not released while lanes are held, and only those not due yet can be canceled', async () => {
+  it('are not released while claims are blocked, and only those not due yet can be canceled', async () => {
     const [isDue, future] = [await due(connection, { secondsAgo: 60 }), await due(connection, { secondsAgo: -3_600 })];
     const { id: waiting } = await factories.message({ connection, recipient: testPhone() });
     await opened.database.execute(`update database_identity set identity = 'another/1/1'`);

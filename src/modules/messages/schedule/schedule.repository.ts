@@ -6,15 +6,14 @@ import {
   HOLD_COLUMNS,
   holdParams,
   laneHold,
-  CLAIMS_BLOCKED,
   type HoldRequest,
-} from '../../../infrastructure/queue/lane-hold.js';
+} from '../../../infrastructure/queue/lane.repository.js';
+import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/restoration.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
-import { isNotHeld } from '../message/held-tags.js';
+import { isNotHeld, queueTakes, scheduleTakes } from '../message/message-state.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
-import { queueTakes, scheduleTakes } from '../message/message-state.js';
 import type { Message } from '../messages.types.js';
 import { failUnsent } from '../message/message-event-sql.js';
 

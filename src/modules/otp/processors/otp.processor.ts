@@ -7,14 +7,18 @@ import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
+import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane.repository.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
-import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
+import {
+  type DrainJob,
+  QUEUE_WORKER_OPTIONS,
+  QueueParts,
+  QueueProcessor,
+} from '../../../infrastructure/queue/queue-processor.js';
 import { oneLane } from '../../../infrastructure/queue/due-lanes.js';
 import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
-import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
 import { SecretBox } from '../../../infrastructure/secrets/secret-box.js';
 import { platformUrl } from '../../../infrastructure/whatsapp/connect-options.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';

@@ -12,8 +12,13 @@ import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
 import { MessagesRepository } from '../../messages/messages.repository.js';
-import { recordOf, refusal } from '../outcome/outcome-record.js';
-import { OutcomeRepository, RECORD_OUTCOME, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import {
+  recordOf,
+  refusal,
+  OutcomeRepository,
+  RECORD_OUTCOME,
+  type OutcomeRecord,
+} from '../outcome/outcome.repository.js';
 import { CLAIM, ClaimRepository, claimParams, type ClaimedMessage } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 import { applyStatusReports } from '../../messages/reports/status-reports.repository.js';

@@ -11,11 +11,10 @@ import {
   laneHold,
   type HoldRequest,
   type HoldRow,
-} from '../../../infrastructure/queue/lane-hold.js';
+} from '../../../infrastructure/queue/lane.repository.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
-import { isNotHeld } from '../../messages/message/held-tags.js';
-import { queueTakes } from '../../messages/message/message-state.js';
+import { isNotHeld, queueTakes } from '../../messages/message/message-state.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
 export interface ClaimedMessage {

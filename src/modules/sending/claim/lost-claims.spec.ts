@@ -11,8 +11,7 @@ import { dataSourceOptions } from '../../../infrastructure/database/data-source.
 import { Database } from '../../../infrastructure/database/database.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
-import { putBack } from '../outcome/outcome-record.js';
-import { OutcomeRepository } from '../outcome/outcome.repository.js';
+import { putBack, OutcomeRepository } from '../outcome/outcome.repository.js';
 import { ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 

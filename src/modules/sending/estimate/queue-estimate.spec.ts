@@ -8,8 +8,7 @@ import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { MAX_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
 import { QueueEstimates } from './queue-estimate.js';
-import { putBack } from '../outcome/outcome-record.js';
-import { OutcomeRepository, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import { putBack, OutcomeRepository, type OutcomeRecord } from '../outcome/outcome.repository.js';
 import { type ClaimedMessage, ClaimRepository } from '../claim/claim.repository.js';
 
 const OWNER = newId();

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { CLAIMS_BLOCKED, isHeld } from '../../../infrastructure/queue/lane-hold.js';
+import { isHeld } from '../../../infrastructure/queue/lane.repository.js';
+import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/restoration.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';

@@ -1,12 +1,21 @@
 import { Injectable } from '@nestjs/common';
+import type { FailureCategory } from '../../../common/failure-category.js';
+import { deferralMs, MAX_TRIES, pairLimitMs } from '../../../common/retry-schedule.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
+import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
-import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../../messages/message/message-row.js';
-import { insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
+import {
+  ATTEMPT_COLUMNS,
+  CLOSE_KNOWN_ATTEMPT,
+  insertStatusEvents,
+  MOVED_COLUMNS,
+} from '../../messages/message/message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from '../../messages/message/message-state.js';
+
+import type { ClaimedMessage } from '../claim/claim.repository.js';
 
 /** The outcome of one attempt, as it is recorded; what is absent is null. */
 export interface OutcomeRecord {
@@ -25,6 +34,61 @@ export interface OutcomeRecord {
   delayMs?: number;
   /** With `queued`: deferrals that count so far, this one included. */
   tries?: number;
+}
+
+/** `tries` is not known of what a lost claim took. */
+type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
+
+/** What the platform's answer makes of a claimed message. */
+export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRecord {
+  const { id: messageId, attemptId, tries: triesBefore } = task;
+  if (outcome.kind === 'accepted') {
+    const { metaMessageId, httpStatus } = outcome;
+    return { attemptId, messageId, status: 'accepted', attemptStatus: 'accepted', metaMessageId, httpStatus };
+  }
+  const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
+  const record = { attemptId, messageId, httpStatus, platformCode, platformMessage, category, traceId };
+  switch (outcome.kind) {
+    case 'rejected':
+      return { ...record, status: 'failed', attemptStatus: 'rejected' };
+    case 'unknown':
+      return { ...record, status: 'outcome_unknown', attemptStatus: 'unknown' };
+    case 'lane_paused':
+      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs: 0, tries: triesBefore };
+    case 'deferred':
+    case 'recipient_deferred': {
+      const tries = triesBefore + 1;
+      if (tries >= MAX_TRIES) return { ...record, status: 'failed', attemptStatus: 'rejected' };
+      const leastMs =
+        outcome.kind === 'recipient_deferred' ? pairLimitMs(triesBefore) : deferralMs(tries, Math.random());
+      const delayMs = Math.max(leastMs, outcome.retryAfterMs ?? 0);
+      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
+    }
+  }
+}
+
+/** Of an attempt after which the message goes by the other endpoint at once: it does not count as a try. */
+export function refusedByEndpoint(task: ClaimedMessage, outcome: NotAcceptedOutcome): OutcomeRecord {
+  return recordOf(task, { ...outcome, kind: 'lane_paused' });
+}
+
+/** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
+export function putBack({ id: messageId, attemptId, tries = 0 }: AttemptOf, delayMs = 0): OutcomeRecord {
+  return { attemptId, messageId, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
+}
+
+/** A message that Herald itself gives up before anything of it is sent. */
+export function refusal(category: FailureCategory, message: string): NotAcceptedOutcome {
+  return {
+    kind: 'rejected',
+    httpStatus: null,
+    platformCode: null,
+    platformMessage: message,
+    category,
+    traceId: null,
+    retryAfterMs: null,
+    written: false,
+  };
 }
 
 /** How long recording an outcome is retried; after that the lease decides. */
@@ -58,7 +122,7 @@ export class OutcomeRepository {
   /**
    * Records an outcome. It is applied if the attempt id matches, even after the lease expired: the platform's own answer
    * is the best evidence, however late. Its attempt is closed, unless a report has said more than this outcome does, or the message
-   * was erased. Resolves with true where the attempt was still the one that decides its message.
+   * was erased. Resolves with true where the message waited for this outcome: it was on the wire with this attempt, or its outcome was unknown.
    */
   record(record: OutcomeRecord): Promise<boolean> {
     return this.batches.submit(record, true);
@@ -88,11 +152,11 @@ export class OutcomeRepository {
     // both look again. Where a message moves more often than that, the outcome counts as not found: the lease or a report decides.
     for (let round = 0; round < ROUNDS && open.length > 0; round++) {
       for (const [statement, ...params] of [[RECORD_OUTCOME], [RECORD_LATE_ANSWER, messageTtlHours]] as const) {
-        const rows = await statements.query<{ attempt_id: string; decided: boolean }>(statement, [
+        const rows = await statements.query<{ attempt_id: string; was_awaited: boolean }>(statement, [
           JSON.stringify(open),
           ...params,
         ]);
-        for (const { attempt_id, decided } of rows) recorded.set(attempt_id, decided);
+        for (const { attempt_id, was_awaited } of rows) recorded.set(attempt_id, was_awaited);
         open = open.filter(({ attemptId }) => !recorded.has(attemptId));
         if (open.length === 0) break;
       }
@@ -107,28 +171,33 @@ const OUTCOME = `outcome as materialized (
     "traceId" text, "delayMs" double precision, tries integer)
 )`;
 
+/** Columns of `outcome` that say what the platform answered. */
+const ANSWER = `o."attemptStatus", o."metaMessageId", o."httpStatus", o."platformCode", o."platformMessage", o.category,
+    o."traceId"`;
+
 // The same rows for all four outcomes: what is on the wire, and the only state that still takes one, `outcome_unknown`
 // (`TRANSITIONS` in message-state.ts).
 const ON_THE_WIRE = queueTakes('outcome_accepted');
 const OUTCOME_OPEN = stateTakes('outcome_accepted');
 
-// The attempt under way is the message's row in the queue. One that is put back leaves a row in message_attempt.
-// That `gone` removes a row, or `back` returns it, makes the recipient's next message due: by the triggers of message_queue
+// The attempt under way is in the message's row of the queue. Where the message is queued again, it becomes a row of
+// message_attempt. `left_queue` and `queued_again` make the recipient's next message due: by the triggers of message_queue
 // (migrations/1770600000000-messages.ts).
 export const RECORD_OUTCOME: Prepared = {
   name: 'message_outcome',
   text: `
-with ${OUTCOME}, picked as materialized (
+with ${OUTCOME}, locked as materialized (
   select q.ctid as row_ctid, q.attempt_id, q.claimed_at from message_queue q
   where q.message_id = any(array(select "messageId" from outcome))
     and q.attempt_id = any(array(select "attemptId" from outcome)) and ${ON_THE_WIRE}
   order by q.message_id for update of q
-), gone as (
-  -- picked locks the rows, so no condition is repeated here or in back. Both q and o have tries: nothing reads it of gone.
-  delete from message_queue q using picked p join outcome o on o."attemptId" = p.attempt_id
-  where q.ctid = p.row_ctid and o.status <> 'queued'
-  returning q.*, o.*, greatest(clock_timestamp(), q.claimed_at) as now
-), moved as (
+), left_queue as (
+  -- The rows are locked: neither here nor in queued_again is a condition repeated.
+  delete from message_queue q using locked l join outcome o on o."attemptId" = l.attempt_id
+  where q.ctid = l.row_ctid and o.status <> 'queued'
+  returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.queued_at, q.claimed_at,
+    q.event_count, q.attempt_id, q.attempt_number, ${ANSWER}, o.status, greatest(clock_timestamp(), q.claimed_at) as now
+), entered_state as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, accepted_at, failed_at, meta_message_id, failure_category, error_code,
     error_message, attempt_id, attempt_number, attempt_status, attempt_finished_at, http_status, platform_code,
@@ -138,27 +207,29 @@ with ${OUTCOME}, picked as materialized (
     case when status <> 'accepted' then category end, case when status <> 'accepted' then "platformCode"::text end,
     case when status <> 'accepted' then "platformMessage" end, attempt_id, attempt_number, "attemptStatus", now,
     "httpStatus", "platformCode", "platformMessage", category, "traceId"
-  from gone
+  from left_queue
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, s.attempt_finished_at as occurred_at
-), back as (
+), queued_again as (
   update message_queue q set attempt_id = null, claimed_at = null, lease_until = null,
     due_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
     tries = greatest(q.tries, o.tries)
-  from picked p join outcome o on o."attemptId" = p.attempt_id
-  where q.ctid = p.row_ctid and o.status = 'queued'
-  returning q.organization_id, q.message_id, q.attempt_number, p.claimed_at, o.*
-), history as (
+  from locked l join outcome o on o."attemptId" = l.attempt_id
+  where q.ctid = l.row_ctid and o.status = 'queued'
+  returning q.organization_id, q.message_id, q.attempt_number, l.attempt_id, l.claimed_at, ${ANSWER}
+), to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})
-  select "attemptId", organization_id, message_id, attempt_number, "attemptStatus", claimed_at,
+  select attempt_id, organization_id, message_id, attempt_number, "attemptStatus", claimed_at,
     greatest(clock_timestamp(), claimed_at), "httpStatus", "platformCode", "platformMessage", category,
     "metaMessageId", "traceId"
-  from back
+  from queued_again
   ${CLOSE_KNOWN_ATTEMPT}
-), ${insertStatusEvents('moved')}
-select attempt_id, true as decided from gone union all select "attemptId", true from back`,
+), ${insertStatusEvents('entered_state')}
+select attempt_id, true as was_awaited from left_queue
+union all
+select attempt_id, true from queued_again`,
 };
 
-/** Of a refused attempt (as `RECORD` has it) and $2 the next attempt's id: one that it finds already was opened before. */
+/** $1: the refused attempt, as in `RECORD_OUTCOME`; $2: the next attempt's id. One that it finds already was opened before. */
 const OPEN_NEXT: Prepared = {
   name: 'message_next_attempt',
   text: `
@@ -172,7 +243,7 @@ with ${OUTCOME}, picked as materialized (
     claimed_at = greatest(clock_timestamp(), q.claimed_at)
   from picked where q.ctid = picked.row_ctid
   returning q.message_id
-), history as (
+), to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})
   select o."attemptId", picked.organization_id, o."messageId", picked.attempt_number, o."attemptStatus", picked.claimed_at,
     greatest(clock_timestamp(), picked.claimed_at), o."httpStatus", o."platformCode", o."platformMessage", o.category,
@@ -194,10 +265,10 @@ const mayOverwriteAttempt = (status: string): string =>
   `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
 
 // The answer came late: the message is not in the queue with this attempt any more. Three cases:
-// 1. message_state has this attempt, and its outcome was unknown (`was_unknown`): the message moves to the answer's status
-//    (`settled`), or back to the queue (`gone`, `back`, `history`).
-// 2. message_state has this attempt, and a report has moved the message on: only the attempt's columns change (`settled`).
-// 3. A retry has replaced the attempt, and it is only in message_attempt: that row changes (`earlier`).
+// 1. message_state has this attempt, and its outcome was unknown (`was_unknown`): the message gets the answer's status
+//    (`state_changed`), or goes back to the queue (`left_state`, `queued_again`, `to_history`).
+// 2. message_state has this attempt, and a report has moved the message on: only the attempt's columns change (`state_changed`).
+// 3. A retry has replaced the attempt, and it is only in message_attempt: that row changes (`old_attempt_changed`).
 // $2: hours to live of messages without a time of their own.
 const RECORD_LATE_ANSWER: Prepared = {
   name: 'message_late_answer',
@@ -206,7 +277,7 @@ with ${OUTCOME}, locked as materialized (
   select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} as was_unknown
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
-), settled as (
+), state_changed as (
   update message_state s set
     status = case when l.was_unknown then o.status else s.status end,
     event_count = case when l.was_unknown and o.status <> s.status then s.event_count + 1 else s.event_count end,
@@ -230,30 +301,29 @@ with ${OUTCOME}, locked as materialized (
   returning ${MOVED_COLUMNS}, l.was_unknown, l.status as previous_status,
     case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
       as occurred_at
-), gone as (
+), left_state as (
   delete from message_state s using locked l join outcome o on o."attemptId" = l.attempt_id
   where s.message_id = l.message_id and l.was_unknown and o.status = 'queued'
   -- tries: an attempt that a lost claim made comes back without knowing how often the message was deferred before.
   returning s.message_id, s.organization_id, s.connection_id, s.conversation_id, s.created_at, s.queued_at,
     s.processing_at, s.event_count, s.attempt_id, s.attempt_number, s.meta_message_id, greatest(s.tries, o.tries) as tries,
-    o."delayMs", o."attemptStatus", o."httpStatus", o."platformCode", o."platformMessage", o.category,
-    o."metaMessageId", o."traceId"
-), back as (
+    o."delayMs", ${ANSWER}
+), queued_again as (
   -- With a new seq: it goes behind what was queued for the recipient meanwhile.
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
     queued_at, due_at, attempt_number, tries, event_count, tag, expires_at)
-  select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
-    ${recipientKey('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
-    gone.attempt_number, gone.tries, gone.event_count, m.tag, gone.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
-  from gone join message m on m.id = gone.message_id
-), history as (
+  select l.connection_id, l.created_at, l.message_id, l.organization_id, l.conversation_id, ${recipientKey('m')},
+    l.queued_at, clock_timestamp() + make_interval(secs => l."delayMs" / 1000), l.attempt_number, l.tries, l.event_count,
+    m.tag, l.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
+  from left_state l join message m on m.id = l.message_id
+), to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})
   select attempt_id, organization_id, message_id, attempt_number, "attemptStatus", coalesce(processing_at, queued_at),
     clock_timestamp(), "httpStatus", "platformCode", "platformMessage", category,
     coalesce("metaMessageId", meta_message_id), "traceId"
-  from gone
+  from left_state
   ${CLOSE_KNOWN_ATTEMPT}
-), earlier as (
+), old_attempt_changed as (
   update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
     http_status = o."httpStatus", trace_id = o."traceId",
     platform_code = ${keepReportedValue('a', 'status', 'platform_code', 'o."platformCode"')},
@@ -263,8 +333,8 @@ with ${OUTCOME}, locked as materialized (
   from outcome o
   where a.id = o."attemptId" and ${mayOverwriteAttempt('a.status')}
     and not exists (select 1 from locked l where l.attempt_id = a.id)
-), ${insertStatusEvents('settled', 'c.was_unknown and c.status <> c.previous_status')}
-select attempt_id, was_unknown as decided from locked
+), ${insertStatusEvents('state_changed', 'c.was_unknown and c.status <> c.previous_status')}
+select attempt_id, was_unknown as was_awaited from locked
 union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
 where not exists (select 1 from locked l where l.attempt_id = a.id)`,
 };

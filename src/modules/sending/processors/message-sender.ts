@@ -4,8 +4,7 @@ import { Deadline } from '../../../common/deadline.js';
 import { newId } from '../../../common/ids.js';
 import { retry } from '../../../common/retry.js';
 import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
-import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
-import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import { type HoldRequest, type LanePace, LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
@@ -29,8 +28,15 @@ import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../../messages/message/file-references.js';
-import { putBack, recordOf, refusal, refusedByEndpoint } from '../outcome/outcome-record.js';
-import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import {
+  putBack,
+  recordOf,
+  refusal,
+  refusedByEndpoint,
+  OutcomeRepository,
+  RECORD_FOR_MS,
+  type OutcomeRecord,
+} from '../outcome/outcome.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
 /** Of a claim: when it was made (monotonic ms), and until when requests may still be written; its span, where it is recorded. */

@@ -1,8 +1,12 @@
 import { InjectQueue, Processor } from '@nestjs/bullmq';
 import type { Queue } from 'bullmq';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
-import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
-import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
+import {
+  type DrainJob,
+  QUEUE_WORKER_OPTIONS,
+  QueueParts,
+  QueueProcessor,
+} from '../../../infrastructure/queue/queue-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { MessageSender, type SendTask } from './message-sender.js';
 import { ClaimRepository } from '../claim/claim.repository.js';

@@ -8,7 +8,7 @@ import {
   laneHold,
   type HoldRequest,
   type HoldRow,
-} from '../../../infrastructure/queue/lane-hold.js';
+} from '../../../infrastructure/queue/lane.repository.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { dueTableLanes, type MarkedLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';

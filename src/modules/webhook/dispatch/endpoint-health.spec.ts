@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { FAILING_DISABLES_AFTER_MS, healthAfter, type Health } from './endpoint-health.js';
-import { retryDelayMs } from './delivery-attempts.js';
+import { retryDelayMs } from './webhook.processor.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,16 +1,295 @@
 import { InjectQueue, Processor } from '@nestjs/bullmq';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Queue } from 'bullmq';
-import type { DrainJob } from '../../../infrastructure/queue/drain-jobs.js';
-import { QUEUE_WORKER_OPTIONS, QueueParts, QueueProcessor } from '../../../infrastructure/queue/queue-processor.js';
-import { DeliveryAttempts } from './delivery-attempts.js';
-import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
+import { describeError } from '../../../common/describe-error.js';
+import { retry } from '../../../common/retry.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { type HoldRequest, type LanePace, LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
+import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import {
+  type DrainJob,
+  QUEUE_WORKER_OPTIONS,
+  QueueParts,
+  QueueProcessor,
+} from '../../../infrastructure/queue/queue-processor.js';
+import { DemoReceivers } from '../address/demo-receivers.service.js';
+import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
+import { cursorText } from '../events/event-cursor.js';
+import { signatureHeaders } from '../../../common/standard-webhooks.js';
+import { EndpointSecrets } from '../webhook-secrets.js';
+import {
+  DispatchRepository,
+  endpointOfLane,
+  RECORD_FOR_MS,
+  webhookLaneOf,
+  type ClaimedEvent,
+  type DeliveryOutcome,
+} from './dispatch.repository.js';
+import { DeliveryWindows } from './delivery-windows.js';
 
 export const WEBHOOK_QUEUE = 'webhook';
 /** Answers that come together are followed by one claim. */
 const LOOK_EVERY_MS = 8;
 
+/** The longest wait for a key that opens the secret. */
+const KEY_WITHIN_MS = 3_600_000;
+/** Too many requests, service unavailable. */
+const SLOW_DOWN = new Set([429, 503]);
+
+/** No pace but the window: more than any endpoint answers. */
+const PACE: LanePace = { ratePerSecond: 1_000_000, burstSeconds: 1 };
+/** Deliveries of one endpoint while more than half of the process's capacity is used, so that others get some. */
+const CROWDED_SHARE = 10;
+/** Deliveries in flight get so much of the stop's time to end by themselves. */
+const STOP_PART = 0.3;
+
+/** The work of the queue of webhook events: claims them, makes an attempt of each, and records its outcome. See WebhookProcessor. */
+@Injectable()
+export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationShutdown {
+  readonly name = 'webhook';
+  readonly maxPerLane: number;
+  private readonly windows: DeliveryWindows;
+  private readonly logger = new Logger(DeliveryAttempts.name);
+  private readonly giveUp = new AbortController();
+  private inFlight = 0;
+  private stopping = false;
+
+  constructor(
+    private readonly dispatches: DispatchRepository,
+    private readonly lanes: LaneRepository,
+    private readonly secrets: EndpointSecrets,
+    private readonly client: DeliveryClient,
+    private readonly demo: DemoReceivers,
+    private readonly counters: Counters,
+    private readonly tracing: Tracing,
+    private readonly config: Config,
+  ) {
+    this.maxPerLane = config.webhook.maxInFlightPerEndpoint;
+    this.windows = new DeliveryWindows(this.maxPerLane);
+  }
+
+  window(laneKey: string): number {
+    const allowed = this.windows.allowed(endpointOfLane(laneKey));
+    return this.inFlight * 2 > this.config.webhook.maxInFlight ? Math.min(allowed, CROWDED_SHARE) : allowed;
+  }
+
+  /** The claim itself passes over an endpoint that takes no events. */
+  pace(): Promise<LanePace> {
+    return Promise.resolve(PACE);
+  }
+
+  claim(requests: readonly HoldRequest[]): Promise<Claim<ClaimedEvent>[]> {
+    return this.dispatches.claim(requests);
+  }
+
+  async work(task: ClaimedEvent): Promise<number | null> {
+    this.inFlight++;
+    this.windows.started(task.endpointId, task.revision);
+    try {
+      const outcome = await this.deliver(task);
+      return (await this.record(outcome)) ? outcome.delayMs : null;
+    } finally {
+      this.inFlight--;
+    }
+  }
+
+  /**
+   * Claimed events that are not on the wire yet go back to the queue. Deliveries in flight get a moment to end; then they
+   * are broken off, and made again by another process or after the start.
+   */
+  stop(): void {
+    this.stopping = true;
+    setTimeout(() => this.giveUp.abort(), this.config.process.shutdownTimeoutMs * STOP_PART).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.client.close(), this.demo.close()]);
+  }
+
+  private async deliver(task: ClaimedEvent): Promise<DeliveryOutcome> {
+    if (this.stopping) return released(task);
+    const span = this.spanOf(task);
+    const request = this.requestOf(task, span);
+    if (request === null) {
+      this.tracing.end(span, { failure: 'secret_unreadable' });
+      return unsigned(task);
+    }
+    const client = this.demo.clientFor(task.organizationId, task.url) ?? this.client;
+    const result = await client.deliver(request);
+    this.tracing.end(
+      span,
+      result.kind === 'failed' ? { failure: result.error } : { status: result.status, failedFrom: 300 },
+    );
+    if (this.giveUp.signal.aborted && result.kind === 'failed') return released(task);
+    const outcome = outcomeOf(task, result);
+    const succeeded = outcome.kind === 'succeeded';
+    this.counters.increment(`webhook_${outcome.kind}`);
+    if (this.windows.answered(task.endpointId, succeeded, result.durationMs)) outcome.pauseMs ??= 0;
+    return outcome;
+  }
+
+  /** @throws Error where the current one cannot be opened. */
+  private secretsOf(event: ClaimedEvent): string[] {
+    return event.secrets.flatMap(({ id, sealed }, index) => {
+      try {
+        return this.secrets.open(event.organizationId, id, sealed);
+      } catch (error) {
+        // A replaced one only signs beside the current one, which a rotation has made readable again.
+        if (index === 0) throw error;
+        this.unreadable(event, error);
+        return [];
+      }
+    });
+  }
+
+  private spanOf({ traceContext: parent, eventId, eventType, endpointId, attempt }: ClaimedEvent): Span | undefined {
+    if (!this.tracing.on || parent === null) return undefined;
+    const attributes = {
+      'http.request.method': 'POST',
+      'herald.event_id': eventId,
+      'herald.event_type': eventType,
+      'herald.endpoint_id': endpointId,
+      'herald.attempt': attempt,
+    };
+    return this.tracing.start('deliver webhook', { kind: 'client', parent, attributes });
+  }
+
+  /** The signed request; null where it cannot be signed. */
+  private requestOf(task: ClaimedEvent, span: Span | undefined): DeliveryRequest | null {
+    try {
+      const signing = this.secretsOf(task);
+      const body = deliveryBody(task);
+      const own = this.secrets.openHeaders(task.organizationId, task.endpointId, task.headers);
+      const ours = { ...PLAIN_HEADERS, ...signatureHeaders(signing, task.eventId, body) };
+      const headers: Record<string, string> = { ...own, ...ours };
+      if (span !== undefined) headers.traceparent = this.tracing.headerOf(span);
+      return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };
+    } catch (error) {
+      this.unreadable(task, error);
+      return null;
+    }
+  }
+
+  private unreadable(event: ClaimedEvent, error: unknown): void {
+    this.counters.increment('webhook_secret_unreadable');
+    this.logger.error(
+      `endpoint ${event.endpointId}: its secret or its headers cannot be used: ${describeError(error)}`,
+    );
+  }
+
+  /**
+   * An outcome is never dropped for a database that is away: after a minute the event is simply delivered again.
+   * Returns whether it was stored.
+   */
+  private async record(outcome: DeliveryOutcome): Promise<boolean> {
+    const { endpointId, eventId } = outcome;
+    try {
+      const { disabled, isCurrent } = await retry(() => this.dispatches.record(outcome), {
+        forMs: RECORD_FOR_MS,
+        onFailure: () => this.counters.increment('webhook_record_failed'),
+      });
+      if (isCurrent) await this.pauseLane(outcome).catch(() => undefined);
+      if (disabled !== null) {
+        this.counters.increment(`webhook_disabled_${disabled}`);
+        this.logger.warn(`endpoint ${endpointId} is disabled: ${disabled}`);
+      }
+      return true;
+    } catch (error) {
+      this.logger.error(`event ${eventId}: the outcome of its delivery could not be stored: ${describeError(error)}`);
+      return false;
+    }
+  }
+
+  /** Pauses the lane of an endpoint that hangs, or asks to wait; after a success the next pause is short again. */
+  private async pauseLane({ endpointId, kind, pauseMs, claimedAt }: DeliveryOutcome): Promise<void> {
+    const lane = webhookLaneOf(endpointId);
+    if (pauseMs !== null) await this.lanes.pause(lane, 'webhook_endpoint', pauseMs);
+    else if (kind === 'succeeded') await this.lanes.succeeded(lane, claimedAt);
+  }
+}
+
+/** What is written down of an attempt. A success is any 2xx; redirects are not followed. */
+export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = Math.random()): DeliveryOutcome {
+  const outcome = { ...released(task), counted: true, durationMs: result.durationMs };
+  if (result.kind === 'failed') {
+    return { ...outcome, kind: 'failed', error: result.error, delayMs: retryDelayMs(task.tries + 1, random, null) };
+  }
+  const { status, retryAfterMs } = result;
+  if (status >= 200 && status < 300) return { ...outcome, kind: 'succeeded', httpStatus: status };
+  const delayMs = retryDelayMs(task.tries + 1, random, retryAfterMs);
+  const pauseMs = SLOW_DOWN.has(status) ? retryAfterMs : null;
+  return { ...outcome, kind: 'failed', httpStatus: status, error: `http_${status}`, delayMs, pauseMs };
+}
+
 /**
- * The queue of webhook events; the work on one is in DeliveryAttempts. What happens to it:
+ * Without its key a secret cannot be opened. The attempt is in the log, so that the workspace sees it, but counts
+ * neither against the event nor against the endpoint. It is made again later and later, each hour in the end, until the
+ * operator has given the key back.
+ */
+export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOutcome {
+  return {
+    ...released(task),
+    kind: 'failed',
+    error: 'secret_unreadable',
+    delayMs: Math.min(retryDelayMs(task.attempt, random, null) ?? KEY_WITHIN_MS, KEY_WITHIN_MS),
+  };
+}
+
+/** The event goes back to the queue, and the try does not count. */
+function released(task: ClaimedEvent): DeliveryOutcome {
+  const { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt } = task;
+  const attempted = { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt };
+  const nothing = { httpStatus: null, error: null, durationMs: 0, delayMs: 0, pauseMs: null };
+  return { ...attempted, ...nothing, kind: 'released', counted: false };
+}
+
+const PLAIN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Herald/1.0 (+webhooks)' };
+
+/**
+ * The body of every attempt of an event, byte for byte, on the same database: the data goes out as the database wrote
+ * it, for parsing it here could only change it.
+ */
+function deliveryBody(event: ClaimedEvent): string {
+  const { eventId: id, eventType: type, organizationId, occurredAt, data, transaction } = event;
+  const cursor = cursorText({ kind: 'event', transaction, id }, event);
+  const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId, cursor });
+  return `${envelope.slice(0, -1)},"data":${data}}`;
+}
+
+/**
+ * Waits after the first, second ... failed attempt of an event (contract: webhook deliveries); ten attempts in all: 5 s,
+ * 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 10 h.
+ */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000,
+];
+
+/** A receiver's `Retry-After` is followed up to here where it asks for more than the schedule. */
+export const MAX_RETRY_AFTER_MS = 3_600_000;
+
+const SPREAD = 0.2;
+
+/**
+ * Milliseconds until the next attempt of an event that failed `tries` times; null after the last one.
+ *
+ * Each wait is spread by ±20 %, so that what failed together does not come back together. A receiver that asks for a
+ * longer wait gets it, up to an hour; one that asks for a shorter wait does not hurry the schedule.
+ *
+ * @param tries failed attempts so far, this one included: 1 or more.
+ * @param random a number from 0 up to 1.
+ * @param retryAfterMs what the receiver asked for.
+ */
+export function retryDelayMs(tries: number, random: number, retryAfterMs: number | null): number | null {
+  const base = RETRY_DELAYS_MS[Math.max(0, tries - 1)];
+  if (base === undefined) return null;
+  const planned = Math.round(base * (1 - SPREAD + 2 * SPREAD * random));
+  return Math.max(planned, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+}
+
+/**
+ * The queue of webhook events; the work on one is in DeliveryAttempts. What happens to an event:
  *
  * 1. It is a row of the log, `webhook_event`, written by the statement of the change that it reports, and a row of
  *    `webhook_queue` where the workspace has an endpoint that chose its kind. After the commit the endpoint's lane is woken.

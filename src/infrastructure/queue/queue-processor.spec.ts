@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import { Counters } from '../operations/counters.js';
-import { DrainJobs, type DrainJob } from './drain-jobs.js';
+import { DrainJobs, type DrainJob } from './queue-processor.js';
 import { gate } from '../../../test/support/gate.js';
 
 interface Added {

@@ -1,11 +1,11 @@
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
-import type { HoldRequest } from '../../../infrastructure/queue/lane-hold.js';
+import type { HoldRequest } from '../../../infrastructure/queue/lane.repository.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { QueueLoop, type Claim } from '../../../infrastructure/queue/queue-loop.js';
 import type { DeliveryResult } from '../delivery-client.js';
-import { DeliveryAttempts, MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs } from './delivery-attempts.js';
+import { DeliveryAttempts, MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs } from './webhook.processor.js';
 import { endpointOfLane, webhookLaneOf, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
 
 const PLANNED_SECONDS = [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000];
@@ -80,7 +80,7 @@ function stage({ maxInFlight = 100, answers = false } = {}) {
       const endpoint = endpointOfLane(laneKey);
       const count = Math.min(limit, waiting.get(endpoint) ?? 0);
       waiting.set(endpoint, (waiting.get(endpoint) ?? 0) - count);
-      const hold = { slots: limit, paused: false, available: 1_000, pausedMs: null };
+      const hold = { slots: limit, paused: false, unusedRows: 1_000, pausedMs: null };
       return { hold, items: Array.from({ length: count }, () => eventOf(endpoint)) };
     });
     return Promise.resolve(answered);
