@@ -12,6 +12,7 @@ import { scheduledClaim } from './scheduled.js';
 import { statusesClaim } from './statuses.js';
 import { steadyClaim } from './steady.js';
 import { uploadsClaim } from './uploads.js';
+import { usageClaim } from './usage.js';
 import { webhooksClaim } from './webhooks.js';
 import { writesClaim } from './writes.js';
 
@@ -27,6 +28,7 @@ export const CLAIMS: readonly Claim[] = [
   webhooksClaim,
   statusesClaim,
   journalClaim,
+  usageClaim,
   scheduledClaim,
   memoryClaim,
   uploadsClaim,

@@ -19,7 +19,15 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 beforeEach(async () => {
-  for (const table of ['usage_count', 'usage_codes', 'usage_hour', 'message', 'message_state', 'message_content']) {
+  for (const table of [
+    'usage_count',
+    'usage_total',
+    'usage_codes',
+    'usage_hour',
+    'message',
+    'message_state',
+    'message_content',
+  ]) {
     await opened.database.execute(`delete from ${table}`);
   }
   const factories = new Factories(opened.database);
@@ -142,10 +150,77 @@ describe('UsageRepository', () => {
     await opened.database.execute(
       `update usage_hour set hour = hour - interval '1 day' where hour < now() - interval '29 days'`,
     );
-    await opened.database.execute(`update usage_count set start = start - interval '1 day'`);
+    for (const table of ['usage_count', 'usage_total']) {
+      await opened.database.execute(`update ${table} set start = start - interval '1 day'`);
+    }
     while (await repository.countDue(kept));
     const rows = await rowsOf(new Date(Date.now() - 40 * DAY), new Date(), { groupBy: ['template'] });
     expect(rows.map(({ template, submitted: count }) => [template, count])).toEqual([['news', 1]]);
+  });
+
+  it('says the same of all messages, of numbers and in detail, in every zone', async () => {
+    const statuses = ['read', 'delivered', 'failed', 'queued', 'received'] as const;
+    const now = Date.now();
+    for (let n = 0; n < 60; n++) {
+      const status = statuses[n % statuses.length] ?? 'read';
+      await insert({
+        createdAt: new Date(now - n * 97 * 60_000),
+        status,
+        recipient: n % 2 ? '491701234567' : '12042345678',
+      });
+    }
+    await opened.database.execute(
+      `update message_state set billable = status = 'read', pricing_category = 'utility', pricing_type = 'regular'`,
+    );
+    await countAll();
+    const [since, until] = [
+      new Date(Math.floor((now - 4 * DAY) / HOUR) * HOUR),
+      new Date(Math.ceil(now / HOUR) * HOUR),
+    ];
+    const rows = (rowsFound: SummedRow[]) => {
+      const sums = new Map<string, [number, number, number]>();
+      for (const { bucket, billable, failureCategory, ...row } of rowsFound) {
+        const key = [bucket, row.connection, row.category, billable, failureCategory].join(' ');
+        const [a, b, c] = sums.get(key) ?? [0, 0, 0];
+        sums.set(key, [a + row.submitted, b + row.received, c + row.delivery.reduce((all, each) => all + each, 0)]);
+      }
+      return sums;
+    };
+    for (const timezone of ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'America/Los_Angeles', 'Asia/Kathmandu']) {
+      for (const interval of ['hour', 'day', 'month'] as const) {
+        for (const groupBy of [[], ['connection'], ['category'], ['category', 'connection']] satisfies Group[][]) {
+          const options = { interval, timezone };
+          const coarse = rows(await rowsOf(since, until, { ...options, groupBy }));
+          expect(coarse).toEqual(rows(await rowsOf(since, until, { ...options, groupBy: [...groupBy, 'type'] })));
+          expect([...coarse.values()].reduce((sum, [n, received]) => sum + n + received, 0)).toBe(60);
+        }
+      }
+    }
+  });
+
+  it('counts an hour again where a message of it changes after its last regular count', async () => {
+    const at = new Date(Date.now() - 20 * DAY);
+    const { id } = await insert({ createdAt: at, status: 'sent' });
+    await countAll();
+    const left = () => repository.countedBefore(new Date(Date.now() - 10 * DAY));
+    const before = await left();
+    expect(before.getTime()).toBeGreaterThan(at.getTime());
+    await opened.database.execute(`update message_state set status = 'delivered' where message_id = $1`, [id]);
+    expect((await left()).getTime()).toBeLessThanOrEqual(at.getTime());
+    // It is due minutes later, so that many changes are one count.
+    expect(await repository.countDue(FOREVER)).toBe(false);
+    await again();
+    await countAll();
+    expect((await rowsOf(new Date(Date.now() - 30 * DAY), new Date())).map(({ delivered }) => delivered)).toEqual([1]);
+  });
+
+  it('leaves an hour alone where a message of the last week changes', async () => {
+    const { id } = await insert({ createdAt: new Date(Date.now() - 2 * DAY), status: 'sent' });
+    await countAll();
+    const times = () => opened.database.query('select hour, next_at from usage_hour order by hour');
+    const before = await times();
+    await opened.database.execute(`update message_state set status = 'delivered' where message_id = $1`, [id]);
+    expect(await times()).toEqual(before);
   });
 
   it('asks for the present hour again after half a minute, and says up to when all is counted', async () => {

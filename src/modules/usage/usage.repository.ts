@@ -130,6 +130,8 @@ export class UsageRepository {
     for (const [table, where] of [
       ['usage_count', "span = 'slot' and start < $1"],
       ['usage_count', "span = 'day' and start < $1"],
+      ['usage_total', "span = 'hour' and start < $1"],
+      ['usage_total', "span = 'day' and start < $1"],
       ['usage_codes', 'start < $1'],
     ] as const) {
       rows += await this.database.execute(
@@ -141,36 +143,56 @@ export class UsageRepository {
     return rows;
   }
 
-  summed({ organizationId, pieces, groupBy, filter }: Asked): Promise<SummedRow[]> {
-    const groups = groupBy.map((group) => `u.${COLUMNS[group]}`);
-    const sums = MEASURES.map((measure) => `sum(u.${measure})::float8 as ${measure}`).join(', ');
-    const names = groupBy.map((group) => `, u.${COLUMNS[group]}::text as "${group}"`).join('');
-    const filters = filterSql(filter, 6);
-    return this.database.query<SummedRow>(
-      `select p.bucket, u.billable, u.pricing_type as "pricingType", u.failure_category as "failureCategory",
-         case when u.billable then u.category end as "billedCategory"${names}, ${sums},
-         array[${DELIVERY_COLUMNS.map((column) => `sum(u.${column})::float8`).join(', ')}] as delivery
-       from ${PIECES}
-       where u.organization_id = $1${filters.sql}
-       group by ${['p.bucket', 'u.billable', 'u.pricing_type', 'u.failure_category', 'case when u.billable then u.category end', ...groups].join(', ')}
-       limit ${MAX_SUMMED + 1}`,
-      [organizationId, ...piecesOf(pieces), ...filters.values],
-    );
+  summed(asked: Asked): Promise<SummedRow[]> {
+    const sums = MEASURES.map((measure) => `sum(p.sign * u.${measure})::float8 as ${measure}`).join(', ');
+    const delivery = DELIVERY_COLUMNS.map((column) => `sum(p.sign * u.${column})::float8`).join(', ');
+    const by = {
+      billable: 'u.billable',
+      pricingType: 'u.pricing_type',
+      failureCategory: 'u.failure_category',
+      billedCategory: 'case when u.billable then u.category end',
+    };
+    return this.summedBy<SummedRow>(asked, by, `${sums}, array[${delivery}] as delivery`, 'u.submitted + u.received');
   }
 
-  billed({ organizationId, pieces, groupBy, filter }: Asked): Promise<BilledRow[]> {
+  billed(asked: Asked): Promise<BilledRow[]> {
+    const by = { month: MONTH, country: 'u.country', billedCategory: 'u.category', account: 'u.account' };
+    const sum = 'sum(p.sign * u.submitted)::float8 as messages';
+    return this.summedBy<BilledRow>(asked, by, sum, 'case when u.billable then u.submitted else 0 end');
+  }
+
+  /** Sums by bucket, by the groups that are asked for and by other expressions, of what is not nothing by `weight`. */
+  private summedBy<T extends object>(
+    { organizationId, pieces, groupBy, filter }: Asked,
+    by: Readonly<Record<string, string>>,
+    sums: string,
+    weight: string,
+  ): Promise<T[]> {
+    const asked = [...groupBy, ...GROUPS.filter((group) => filter[group] !== undefined)];
+    const level = asked.includes('connection') ? 'number' : 'account';
+    const source = asked.every((group) => group === 'connection' || group === 'category') ? TOTALS[level] : COUNTS;
+    const filters = filterSql(filter, 7);
     const groups = groupBy.map((group) => `u.${COLUMNS[group]}`);
     const names = groupBy.map((group) => `, u.${COLUMNS[group]}::text as "${group}"`).join('');
-    const filters = filterSql(filter, 6);
-    return this.database.query<BilledRow>(
-      `select p.bucket, ${MONTH} as month, u.country as country, u.category as "billedCategory", k.waba_id as account${names},
-         sum(u.submitted)::float8 as messages
-       from ${PIECES}
-       left join connection k on k.id = u.connection_id and k.organization_id = u.organization_id
-       where u.organization_id = $1 and u.billable${filters.sql}
-       group by ${['p.bucket', '2', 'u.country', 'u.category', 'k.waba_id', ...groups].join(', ')}
+    const columns = Object.entries(by).map(([name, expression]) => `, ${expression} as "${name}"`);
+    return this.database.query<T>(
+      `select p.bucket${columns.join('')}${names}, ${sums}
+       from unnest($2::integer[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::integer[])
+         as p (bucket, span, since, until, sign)
+       cross join lateral (${source} offset 0) u
+       where true${filters.sql}
+       group by ${['p.bucket', ...Object.values(by), ...groups].join(', ')}
+       having sum(p.sign * (${weight})) > 0
        limit ${MAX_SUMMED + 1}`,
-      [organizationId, ...piecesOf(pieces), ...filters.values],
+      [
+        organizationId,
+        pieces.map(({ bucket }) => bucket),
+        pieces.map(({ span }) => span),
+        pieces.map(({ from }) => from),
+        pieces.map(({ to }) => to),
+        pieces.map(({ sign }) => sign),
+        ...filters.values,
+      ],
     );
   }
 
@@ -180,19 +202,21 @@ export class UsageRepository {
   }
 
   codes(projectId: string, organizationId: string, pieces: readonly Piece[]): Promise<(CodeFigures & CodeKey)[]> {
-    const sums = CODE_MEASURES.map((measure) => `sum(u.${measure})::float8 as ${measure}`).join(', ');
+    const sums = CODE_MEASURES.map((measure) => `sum(p.sign * u.${measure})::float8 as ${measure}`).join(', ');
     return this.database.query<CodeFigures & CodeKey>(
       `select p.bucket, u.country, ${sums}
-       from unnest($3::integer[], $4::timestamptz[], $5::timestamptz[]) as p (bucket, since, until)
+       from unnest($3::integer[], $4::timestamptz[], $5::timestamptz[], $6::integer[]) as p (bucket, since, until, sign)
        join usage_codes u on u.start >= p.since and u.start < p.until
        where u.organization_id = $1 and u.project_id = $2
-       group by p.bucket, u.country order by p.bucket, u.country limit ${MAX_SUMMED + 1}`,
+       group by p.bucket, u.country having sum(p.sign * u.requested) > 0
+       order by p.bucket, u.country limit ${MAX_SUMMED + 1}`,
       [
         organizationId,
         projectId,
         pieces.map(({ bucket }) => bucket),
         pieces.map(({ from }) => from),
         pieces.map(({ to }) => to),
+        pieces.map(({ sign }) => sign),
       ],
     );
   }
@@ -230,8 +254,8 @@ export class UsageRepository {
     return this.database.query(
       `with counted as (
          select organization_id, ${sums}, row_number() over (order by sum(submitted + received) desc) as place
-         from usage_count
-         where span = 'day' and start >= date_trunc('month', now(), 'UTC') group by organization_id
+         from usage_total
+         where level = 'account' and span = 'day' and start >= date_trunc('month', now(), 'UTC') group by organization_id
        )
        select case when place <= $1 then organization_id::text else 'other' end as workspace, ${sums}
        from counted group by 1`,
@@ -262,6 +286,10 @@ export class UsageRepository {
       await this.database.execute(COUNT, [hour, prefix, country]);
       await this.database.execute(`delete from usage_count where span = 'day' and start = ${DAY_OF_HOUR}`, [hour]);
       await this.database.execute(COUNT_DAY, [hour]);
+      await this.database.execute(`delete from usage_total where span = 'hour' and start = $1`, [hour]);
+      await this.database.execute(TOTAL_HOUR, [hour]);
+      await this.database.execute(`delete from usage_total where span = 'day' and start = ${DAY_OF_HOUR}`, [hour]);
+      await this.database.execute(TOTAL_DAY, [hour]);
     }
     if (!counted || codes === 0 || ageDays < codes) {
       await this.database.execute(`delete from usage_codes where ${IN_HOUR}`, [hour]);
@@ -306,20 +334,25 @@ function filterSql(filter: Partial<Record<Group, string>>, next: number): { sql:
   return { sql: conditions.join(''), values: given.map(({ value }) => value) };
 }
 
-// Offset 0: one look into the index for each piece.
-const PIECES = `unnest($2::integer[], $3::text[], $4::timestamptz[], $5::timestamptz[]) as p (bucket, span, since, until)
-  cross join lateral (
-    select * from usage_count u
-    where u.organization_id = $1 and u.span = p.span and u.start >= p.since and u.start < p.until offset 0) u`;
+const FIGURES = [...MEASURES, ...DELIVERY_COLUMNS];
+/** Columns of usage_total beside those that say of what. */
+const TOTALED = ['billable', 'country', 'category', 'pricing_type', 'failure_category', ...FIGURES];
+const IN_PIECE = 'u.start >= p.since and u.start < p.until';
 
-function piecesOf(pieces: readonly Piece[]): unknown[] {
-  return [
-    pieces.map(({ bucket }) => bucket),
-    pieces.map(({ span }) => span),
-    pieces.map(({ from }) => from),
-    pieces.map(({ to }) => to),
-  ];
-}
+// Each source has offset 0 behind it: one look into the index for each piece.
+const COUNTS = `
+  select u.*, k.waba_id as account from usage_count u
+  left join connection k on k.id = u.connection_id and k.organization_id = u.organization_id
+  where u.organization_id = $1 and u.span = case p.span when 'day' then 'day' else 'slot' end and ${IN_PIECE}`;
+
+// What is less than an hour is in usage_count only.
+const totals = (level: 'account' | 'number'): string => `
+  select u.start, u.account, u.connection_id, ${TOTALED.map((column) => `u.${column}`).join(', ')} from usage_total u
+  where u.organization_id = $1 and u.level = '${level}' and u.span = p.span and ${IN_PIECE}
+  union all
+  select c.start, c.account, c.connection_id, ${TOTALED.map((column) => `c.${column}`).join(', ')} from (${COUNTS}) c
+  where p.span = 'slot'`;
+const TOTALS = { account: totals('account'), number: totals('number') };
 
 /** Hours after the end of an hour with which the last counts before retention come. */
 function lastCounts(days: readonly number[]): number[] {
@@ -414,6 +447,26 @@ where span = 'slot' and start >= ${DAY_OF_HOUR} and start < ${DAY_OF_HOUR} + int
 group by organization_id, connection_id, ${DIMENSIONS}
 order by organization_id`;
 
+const TOTAL_HOUR = `
+insert into usage_total (organization_id, level, span, start, account, connection_id, ${TOTALED.join(', ')})
+select u.organization_id, l.level, 'hour', $1, k.waba_id, case l.level when 'number' then u.connection_id end, u.billable,
+  case when u.billable then u.country end, u.category, u.pricing_type, u.failure_category,
+  ${FIGURES.map((column) => `sum(u.${column})`).join(', ')}
+from usage_count u left join connection k on k.id = u.connection_id and k.organization_id = u.organization_id
+cross join (values ('account'), ('number')) as l (level)
+where u.span = 'slot' and u.start >= $1 and u.start < $1::timestamptz + interval '1 hour'
+group by 1, 2, 5, 6, 7, 8, 9, 10, 11
+order by 1, 2`;
+
+const TOTAL_DAY = `
+insert into usage_total (organization_id, level, span, start, account, connection_id, ${TOTALED.join(', ')})
+select organization_id, level, 'day', ${DAY_OF_HOUR}, account, connection_id, ${TOTALED.slice(0, 5).join(', ')},
+  ${FIGURES.map((column) => `sum(${column})`).join(', ')}
+from usage_total
+where span = 'hour' and start >= ${DAY_OF_HOUR} and start < ${DAY_OF_HOUR} + interval '1 day'
+group by organization_id, level, account, connection_id, ${TOTALED.slice(0, 5).join(', ')}
+order by organization_id, level`;
+
 const COUNT_CODES = `
 insert into usage_codes (organization_id, project_id, start, country, requested, sent, delivered, verified, expired, failed)
 select organization_id, project_id, ${QUARTER('created_at')}, country, count(*),
@@ -454,7 +507,7 @@ const VOLUMES = `
 select ${MONTH} as month, k.waba_id as account, u.country, u.category, sum(u.submitted)::float8 as messages
 from connection own
 join connection k on k.waba_id = own.waba_id
-join usage_count u on u.organization_id = k.organization_id and u.connection_id = k.id and u.span = 'day'
+join usage_total u on u.organization_id = k.organization_id and u.level = 'number' and u.span = 'day' and u.connection_id = k.id
 where own.organization_id = $1 and u.billable and u.start >= date_trunc('month', $2::timestamptz, 'UTC')
   and u.start < date_trunc('month', $3::timestamptz, 'UTC') + interval '1 month'
   and own.id = (select id from connection o where o.organization_id = $1 and o.waba_id = own.waba_id order by id limit 1)

@@ -130,25 +130,16 @@ export class UsageService implements OnModuleInit {
     question: Omit<UsageQuestion, 'groupBy' | 'filter'>,
   ): Promise<{ rows: CodeRow[]; totals: CodeFigures; asOf: Date | null }> {
     const { buckets, pieces } = divide(question, new TimeZone(question.timezone));
-    const slots = pieces.map((piece) => ({ ...piece, span: 'slot' as const }));
     const [found, asOf] = await Promise.all([
-      this.repository.codes(projectId, question.organizationId, slots),
+      this.repository.codes(projectId, question.organizationId, pieces),
       this.repository.asOf(),
     ]);
-    // The pieces of an interval are added up here.
-    const rows = new Map<string, CodeRow>();
-    const totals = noCodes();
-    for (const { bucket, country, ...figures } of found) {
-      const key = `${bucket} ${country}`;
-      const row = rows.get(key) ?? { start: buckets[bucket]?.label ?? '', country, ...noCodes() };
-      rows.set(key, row);
-      for (const measure of CODE_MEASURES) {
-        row[measure] += figures[measure];
-        totals[measure] += figures[measure];
-      }
-    }
-    if (rows.size > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
-    return { rows: [...rows.values()], totals, asOf };
+    if (found.length > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
+    const rows = found.map(({ bucket, ...row }) => ({ start: buckets[bucket]?.label ?? '', ...row }));
+    const totals = Object.fromEntries(
+      CODE_MEASURES.map((measure) => [measure, rows.reduce((sum, row) => sum + row[measure], 0)]),
+    ) as CodeFigures;
+    return { rows, totals, asOf };
   }
 
   rates(): Promise<Rate[]> {
@@ -191,10 +182,6 @@ export class UsageService implements OnModuleInit {
     ]);
     return { billed, prices: new Prices(rates, volumes) };
   }
-}
-
-function noCodes(): CodeFigures {
-  return Object.fromEntries(CODE_MEASURES.map((measure) => [measure, 0])) as CodeFigures;
 }
 
 /** The figures of one row of an answer while they are added up. */
