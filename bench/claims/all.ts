@@ -5,6 +5,7 @@ import { batchClaim } from './batch.js';
 import { codesClaim } from './codes.js';
 import { coldStartClaim } from './cold-start.js';
 import { endToEndClaim } from './end-to-end.js';
+import { eventsWaitClaim } from './events-wait.js';
 import { journalClaim } from './journal.js';
 import { memoryClaim } from './memory.js';
 import { quietWorkspaceClaim } from './quiet-workspace.js';
@@ -26,6 +27,7 @@ export const CLAIMS: readonly Claim[] = [
   quietWorkspaceClaim,
   codesClaim,
   webhooksClaim,
+  eventsWaitClaim,
   statusesClaim,
   journalClaim,
   usageClaim,

@@ -32,7 +32,12 @@ function file(...lines: string[]): string {
 
 const limitOf = (amount: string) =>
   json<{ spend_per_month: string | null }>(
-    ...['workspace', 'limits', '--workspace', workspace.organizationId, '--spend-per-month', amount],
+    'workspace',
+    'limits',
+    '--workspace',
+    workspace.organizationId,
+    '--spend-per-month',
+    amount,
   );
 
 it('herald rates: sets and shows prices, and a limit of spending needs them', async () => {
@@ -90,7 +95,11 @@ it('herald usage: a month by number, country and category, as a table, JSON and 
   const other = await sendingWorkspace(test);
 
   const [german, ...others] = await json<{ country: string; submitted: number; cost: object | null }[]>(
-    ...['usage', '--month', MONTH, '--workspace', organizationId],
+    'usage',
+    '--month',
+    MONTH,
+    '--workspace',
+    organizationId,
   );
   expect([german, ...others].map((line) => [line?.country, line?.submitted])).toEqual(
     expect.arrayContaining([

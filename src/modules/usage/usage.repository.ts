@@ -14,13 +14,14 @@ import {
   type Rate,
 } from './usage.types.js';
 
-/** Rows of one bucket, of one value of each group and of one kind of bill and failure, summed up. */
+/** Messages of one kind: `[billable, pricing type, billed category, failure category, submitted, failed]`. */
+export type Kind = [boolean | null, string | null, string | null, string | null, number, number];
+
+/** Rows of one bucket and of one value of each group, summed up. */
 export type SummedRow = Record<Measure, number> & {
   bucket: number;
-  billable: boolean | null;
-  pricingType: string | null;
-  failureCategory: string | null;
-  billedCategory: string | null;
+  /** Those that are billed, free or failed. */
+  kinds: Kind[];
   delivery: number[];
 } & Partial<Record<Group, string | null>>;
 
@@ -57,7 +58,9 @@ export interface KeptDays {
 }
 
 /** More rows would be read into memory for one answer. */
-export const MAX_SUMMED = 20_000;
+export const MAX_BILLED = 40_000;
+/** Rows of one answer. */
+export const MAX_ROWS = 10_000;
 /** A count takes at most one part in so many of the time. */
 const PACE = 33;
 
@@ -144,56 +147,29 @@ export class UsageRepository {
   }
 
   summed(asked: Asked): Promise<SummedRow[]> {
-    const sums = MEASURES.map((measure) => `sum(p.sign * u.${measure})::float8 as ${measure}`).join(', ');
-    const delivery = DELIVERY_COLUMNS.map((column) => `sum(p.sign * u.${column})::float8`).join(', ');
-    const by = {
+    const kind = {
       billable: 'u.billable',
-      pricingType: 'u.pricing_type',
-      failureCategory: 'u.failure_category',
-      billedCategory: 'case when u.billable then u.category end',
+      pricing_type: 'u.pricing_type',
+      billed_category: 'case when u.billable then u.category end',
+      failure_category: 'u.failure_category',
     };
-    return this.summedBy<SummedRow>(asked, by, `${sums}, array[${delivery}] as delivery`, 'u.submitted + u.received');
+    const figures = FIGURES.map((column) => `sum(p.sign * u.${column}) as ${column}`).join(', ');
+    const { sql, values, groups } = grouped(asked, kind, figures, 'u.submitted + u.received');
+    const sums = MEASURES.map((measure) => `sum(${measure})::float8 as ${measure}`).join(', ');
+    return this.database.query<SummedRow>(
+      `select bucket, ${groups} ${sums}, json_build_array(${DELIVERY_COLUMNS.map((column) => `sum(${column})`).join(', ')}) as delivery,
+         coalesce(json_agg(json_build_array(${Object.keys(kind).join(', ')}, submitted, failed))
+           filter (where billable is not null or failure_category is not null), '[]') as kinds
+       from (${sql}) as k group by ${groups} bucket limit ${MAX_ROWS + 1}`,
+      values,
+    );
   }
 
   billed(asked: Asked): Promise<BilledRow[]> {
-    const by = { month: MONTH, country: 'u.country', billedCategory: 'u.category', account: 'u.account' };
+    const by = { month: MONTH, country: 'u.country', '"billedCategory"': 'u.category', account: 'u.account' };
     const sum = 'sum(p.sign * u.submitted)::float8 as messages';
-    return this.summedBy<BilledRow>(asked, by, sum, 'case when u.billable then u.submitted else 0 end');
-  }
-
-  /** Sums by bucket, by the groups that are asked for and by other expressions, of what is not nothing by `weight`. */
-  private summedBy<T extends object>(
-    { organizationId, pieces, groupBy, filter }: Asked,
-    by: Readonly<Record<string, string>>,
-    sums: string,
-    weight: string,
-  ): Promise<T[]> {
-    const asked = [...groupBy, ...GROUPS.filter((group) => filter[group] !== undefined)];
-    const level = asked.includes('connection') ? 'number' : 'account';
-    const source = asked.every((group) => group === 'connection' || group === 'category') ? TOTALS[level] : COUNTS;
-    const filters = filterSql(filter, 7);
-    const groups = groupBy.map((group) => `u.${COLUMNS[group]}`);
-    const names = groupBy.map((group) => `, u.${COLUMNS[group]}::text as "${group}"`).join('');
-    const columns = Object.entries(by).map(([name, expression]) => `, ${expression} as "${name}"`);
-    return this.database.query<T>(
-      `select p.bucket${columns.join('')}${names}, ${sums}
-       from unnest($2::integer[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::integer[])
-         as p (bucket, span, since, until, sign)
-       cross join lateral (${source} offset 0) u
-       where true${filters.sql}
-       group by ${['p.bucket', ...Object.values(by), ...groups].join(', ')}
-       having sum(p.sign * (${weight})) > 0
-       limit ${MAX_SUMMED + 1}`,
-      [
-        organizationId,
-        pieces.map(({ bucket }) => bucket),
-        pieces.map(({ span }) => span),
-        pieces.map(({ from }) => from),
-        pieces.map(({ to }) => to),
-        pieces.map(({ sign }) => sign),
-        ...filters.values,
-      ],
-    );
+    const { sql, values } = grouped(asked, by, sum, 'case when u.billable then u.submitted else 0 end');
+    return this.database.query<BilledRow>(`${sql} limit ${MAX_BILLED + 1}`, values);
   }
 
   /** Of the accounts of this workspace, with what other workspaces send over the same accounts. */
@@ -209,7 +185,7 @@ export class UsageRepository {
        join usage_codes u on u.start >= p.since and u.start < p.until
        where u.organization_id = $1 and u.project_id = $2
        group by p.bucket, u.country having sum(p.sign * u.requested) > 0
-       order by p.bucket, u.country limit ${MAX_SUMMED + 1}`,
+       order by p.bucket, u.country limit ${MAX_ROWS + 1}`,
       [
         organizationId,
         projectId,
@@ -322,6 +298,39 @@ const COLUMNS: Readonly<Record<Group, string>> = {
 };
 
 const DELIVERY_COLUMNS = [...DELIVERY_BOUNDS, Infinity].map((_, index) => `d${index}`);
+
+/** Sums by bucket, by the groups that are asked for and by other expressions, where `weight` is not nothing. */
+function grouped(
+  { organizationId, pieces, groupBy, filter }: Asked,
+  by: Readonly<Record<string, string>>,
+  sums: string,
+  weight: string,
+): { sql: string; values: unknown[]; groups: string } {
+  const asked = [...groupBy, ...GROUPS.filter((group) => filter[group] !== undefined)];
+  const level = asked.includes('connection') ? 'number' : 'account';
+  const source = asked.every((group) => group === 'connection' || group === 'category') ? TOTALS[level] : COUNTS;
+  const filters = filterSql(filter, 7);
+  const expressions = { ...by, ...Object.fromEntries(groupBy.map((group) => [`"${group}"`, `u.${COLUMNS[group]}`])) };
+  const columns = Object.entries(expressions).map(([name, expression]) => `${expression} as ${name}`);
+  const sql = `
+    select p.bucket, ${columns.join(', ')}, ${sums}
+    from unnest($2::integer[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::integer[])
+      as p (bucket, span, since, until, sign)
+    cross join lateral (${source} offset 0) u
+    where true${filters.sql}
+    group by ${['p.bucket', ...Object.values(expressions)].join(', ')}
+    having sum(p.sign * (${weight})) > 0`;
+  const values = [
+    organizationId,
+    pieces.map(({ bucket }) => bucket),
+    pieces.map(({ span }) => span),
+    pieces.map(({ from }) => from),
+    pieces.map(({ to }) => to),
+    pieces.map(({ sign }) => sign),
+    ...filters.values,
+  ];
+  return { sql, values, groups: groupBy.map((group) => `"${group}",`).join(' ') };
+}
 
 function filterSql(filter: Partial<Record<Group, string>>, next: number): { sql: string; values: string[] } {
   const given = GROUPS.flatMap((group) => {

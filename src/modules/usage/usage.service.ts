@@ -9,7 +9,14 @@ import { Erasure } from '../workspaces/erasure/erasure.service.js';
 import { divide, TimeZone } from './periods.js';
 import { Prices, readRates } from './rates.js';
 import { usageErrors } from './usage.errors.js';
-import { MAX_SUMMED, type BilledRow, type KeptDays, type SummedRow, UsageRepository } from './usage.repository.js';
+import {
+  MAX_BILLED,
+  MAX_ROWS,
+  type BilledRow,
+  type KeptDays,
+  type SummedRow,
+  UsageRepository,
+} from './usage.repository.js';
 import {
   CODE_MEASURES,
   type CodeFigures,
@@ -27,8 +34,6 @@ import {
 /** 25 months. */
 const KEPT_DAYS = 762;
 const LARGEST = 50;
-/** Rows of one answer. */
-export const MAX_ROWS = 10_000;
 
 /** What was sent and received, how well, and what it cost: counted in the background, by the hour. */
 @Injectable()
@@ -94,7 +99,7 @@ export class UsageService implements OnModuleInit {
       this.repository.rates(),
     ]);
     const { billed, prices } = await this.costs(asked, rates, question);
-    if (summed.length > MAX_SUMMED || billed.length > MAX_SUMMED) throw usageErrors.USAGE_TOO_LARGE();
+    if (summed.length > MAX_ROWS || billed.length > MAX_BILLED) throw usageErrors.USAGE_TOO_LARGE();
     const totals = new Sum();
     const sums = new Map<string, { bucket: number; groups: Partial<Record<Group, string | null>>; sum: Sum }>();
     const sumOf = (row: SummedRow | BilledRow): Sum => {
@@ -113,7 +118,6 @@ export class UsageService implements OnModuleInit {
       totals.addCost(cost);
       sumOf(row).addCost(cost);
     }
-    if (sums.size > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
     const rows = [...sums.entries()]
       .sort(([keyA, a], [keyB, b]) => a.bucket - b.bucket || (keyA < keyB ? -1 : 1))
       .map(([, { bucket, groups, sum }]) => ({
@@ -195,9 +199,11 @@ class Sum {
 
   add(row: SummedRow): void {
     for (const measure of MEASURES) this.counts[measure] += row[measure];
-    if (row.failureCategory !== null) addTo(this.failures, row.failureCategory, row.failed);
-    if (row.billable === true) addTo(this.billable, row.billedCategory ?? 'unknown', row.submitted);
-    if (row.billable === false) addTo(this.free, row.pricingType ?? 'unknown', row.submitted);
+    for (const [billable, pricingType, billedCategory, failureCategory, submitted, failed] of row.kinds) {
+      if (failureCategory !== null) addTo(this.failures, failureCategory, failed);
+      if (billable === true) addTo(this.billable, billedCategory ?? 'unknown', submitted);
+      if (billable === false) addTo(this.free, pricingType ?? 'unknown', submitted);
+    }
     for (const [index, count] of row.delivery.entries()) this.delivery[index] = (this.delivery[index] ?? 0) + count;
   }
 
