@@ -161,6 +161,28 @@ module.exports = {
       { path: '\\.(repository|entity)\\.ts$' },
     ),
     error(
+      'console-uses-the-api',
+      'The console knows of the application what every caller knows: the types of the API, which are those of the TypeScript client.',
+      { path: '^console/' },
+      { path: '^(?!console/|clients/typescript/src/schema\\.ts$|node_modules/)' },
+    ),
+    error(
+      'console-packages',
+      'The console has a budget for its script: what it loads is listed here.',
+      { path: '^console/src/' },
+      {
+        path: 'node_modules/',
+        pathNot:
+          'node_modules/(react|react-dom|@types/react(-dom)?|@tanstack/react-(query|virtual)|openapi-fetch|wouter|uplot)/',
+      },
+    ),
+    error(
+      'no-imports-of-the-console',
+      'The console is served as files: nothing of the application imports it.',
+      { path: '^(src|simulator|migrations)/' },
+      { path: '^console/' },
+    ),
+    error(
       'simulator-stands-alone',
       'The simulator is the other side of the wire: it imports nothing of the application.',
       { path: '^simulator/' },
@@ -190,11 +212,12 @@ module.exports = {
     error(
       'nothing-forgotten',
       'A file that no program reaches is dead: remove it.',
-      { path: '^(src/main|src/cli/main|simulator/src/main)\\.ts$' },
+      { path: '^(src/main|src/cli/main|simulator/src/main)\\.ts$|^console/src/main\\.tsx$' },
       // The pages of the documentation load their own scripts.
       {
-        path: '^(src|simulator/src)/',
-        pathNot: '^(src/(main|cli/main)\\.ts|simulator/src/main\\.ts|src/infrastructure/http/docs/(page|errors)\\.js)$',
+        path: '^(src|simulator/src|console/src)/',
+        pathNot:
+          '^(src/(main|cli/main)\\.ts|simulator/src/main\\.ts|console/src/main\\.tsx|src/infrastructure/http/docs/(page|errors)\\.js)$',
         reachable: false,
       },
     ),

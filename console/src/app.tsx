@@ -37,7 +37,7 @@ function start(): Promise<{ demo: DemoKeys | null }> {
     try {
       session.add({ key, facts: await factsOf(key) }, stay);
     } catch {
-      // The form says nothing of a key that nobody typed.
+      // The form says nothing of a key that was not typed.
     }
   };
   starting ??= (async () => {
@@ -45,7 +45,11 @@ function start(): Promise<{ demo: DemoKeys | null }> {
     const demo = await demoKeys().catch(() => null);
     for (const key of stored) await signIn(key, true);
     if (fragmentKey !== null) await signIn(fragmentKey, false);
-    if (session.get().keys.length === 0 && demo !== null) await signIn(demo.api_key, false);
+    if (session.get().keys.length === 0 && demo !== null) {
+      // The workspace's last, so that it is the one in use.
+      await signIn(demo.otp_sandbox_key, false);
+      await signIn(demo.api_key, false);
+    }
     return { demo };
   })();
   return starting;
@@ -62,15 +66,17 @@ export function App() {
   if (signedIn === undefined) return <SignIn demoKey={started.demo?.api_key ?? null} />;
   return (
     <Router base="/console">
-      <Shell key={signedIn.key} signedIn={signedIn} hasPhone={started.demo?.simulator === true} />
+      <Shell key={signedIn.key} signedIn={signedIn} hasSimulator={started.demo?.simulator === true} />
     </Router>
   );
 }
 
 const PHONE_FROM_PX = 1_180;
 
-function Shell({ signedIn, hasPhone }: { signedIn: SignedIn; hasPhone: boolean }) {
+function Shell({ signedIn, hasSimulator }: { signedIn: SignedIn; hasSimulator: boolean }) {
   const can = useCan();
+  // It shows what the API says of the customer's messages.
+  const hasPhone = hasSimulator && can('messages:read') && can('connections:read');
   useLiveConnection(signedIn.key, can('webhooks:read'));
   const queries = useQueryClient();
   // What another key has read is not shown.
@@ -232,12 +238,19 @@ function Connection() {
 function KeySwitch() {
   const { keys, active } = useSession();
   const [adding, setAdding] = useState(false);
+  const [location, navigate] = useLocation();
   const current = keys[active];
   if (current === undefined) return null;
   const choose = (value: string): void => {
     if (value === 'add') setAdding(true);
     else if (value === 'out') session.remove(current.key, null);
-    else session.choose(Number(value));
+    else {
+      const scopes = keys[Number(value)]?.facts.scopes ?? [];
+      const allowed = PAGES.filter((page) => page.scopes.some((scope) => scopes.includes(scope)));
+      // Another key may see other pages.
+      if (!allowed.some(({ path }) => isAt(path, location))) navigate(allowed[0]?.path ?? '/');
+      session.choose(Number(value));
+    }
   };
   return (
     <>

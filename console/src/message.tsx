@@ -5,7 +5,7 @@ import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
 import { Bubble, bubbleOf } from './bubble.tsx';
 import { Confirm } from './confirm.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
-import { peerOf } from './messages.tsx';
+import { peerOf } from './parts.tsx';
 import { useCan } from './session.ts';
 import { clockTime, CopyButton, duration, fullTime, Icon, Problem, Skeleton, Status, Ticks, useNow } from './ui.tsx';
 

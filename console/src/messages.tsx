@@ -6,6 +6,7 @@ import { api, curlOf, dataOf, type MessageRow } from './api.ts';
 import { type Journal, useJournal } from './journal.ts';
 import { useLiveState } from './live.ts';
 import { MessagePanel } from './message.tsx';
+import { peerOf } from './parts.tsx';
 import { type Cursor, csvOf, filterIn, journalPage, readSearch, SEARCH_WORDS, STATUSES, withFilter } from './search.ts';
 import { useCan } from './session.ts';
 import { ago, CopyButton, Empty, fullTime, Icon, Problem, Skeleton, Status, STATUS_WORDS, useNow } from './ui.tsx';
@@ -368,12 +369,6 @@ function NoMessages({ isFiltered }: { isFiltered: boolean }) {
       )}
     </Empty>
   );
-}
-
-export function peerOf(row: MessageRow): string {
-  const number = row.contact.phone ?? (row.direction === 'outbound' ? row.to : row.from);
-  if (number !== null) return `+${number.replace('+', '')}`;
-  return row.contact.user_id ?? row.recipient ?? 'unknown';
 }
 
 function Row({ row, isSelected, href, now }: { row: MessageRow; isSelected: boolean; href: string; now: number }) {

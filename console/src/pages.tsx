@@ -39,4 +39,16 @@ export const PAGES: readonly PageEntry[] = [
     { path: '/send', label: 'Send', icon: 'send', scopes: ['messages:write'] },
     async () => (await import('./send.tsx')).SendPage,
   ),
+  page(
+    { path: '/numbers', label: 'Numbers', icon: 'number', scopes: ['connections:read'] },
+    async () => (await import('./numbers.tsx')).NumbersPage,
+  ),
+  page(
+    { path: '/templates', label: 'Templates', icon: 'template', scopes: ['templates:read'] },
+    async () => (await import('./templates.tsx')).TemplatesPage,
+  ),
+  page(
+    { path: '/codes', label: 'Codes', icon: 'code', scopes: ['otp:read', 'otp:send', 'otp:verify'] },
+    async () => (await import('./codes.tsx')).CodesPage,
+  ),
 ];

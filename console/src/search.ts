@@ -26,6 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
   connection: 'connection_id',
   conversation: 'conversation_id',
   client: 'client_message_id',
+  file: 'media_object_id',
   user: 'recipient',
 };
 export const SEARCH_WORDS = Object.keys(WORDS);

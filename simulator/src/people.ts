@@ -91,7 +91,7 @@ interface KnownPerson {
   userId?: string;
   username?: string;
   profileName?: string;
-  /** Of a user id: nobody has it any more. */
+  /** Of a user id: no person has it any more. */
   isGone?: true;
 }
 

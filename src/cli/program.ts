@@ -1,6 +1,7 @@
 import { Command, CommanderError, Help } from 'commander';
 import { heraldVersion } from '../common/version.js';
 import { addCompletionCommand } from './commands/completion.command.js';
+import { addConsoleCommand } from './commands/console.command.js';
 import { addConnectionCommands } from './commands/connection.command.js';
 import { addDemoCommand } from './commands/demo.command.js';
 import { addKeyCommands } from './commands/key.command.js';
@@ -48,6 +49,7 @@ export function buildProgram(): Command {
   addEventsCommands(program);
   addSimulateCommands(program);
   addDemoCommand(program);
+  addConsoleCommand(program);
   addUsageCommands(program);
   addDataCommands(program);
   addOperationsCommands(program);

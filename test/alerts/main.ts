@@ -19,7 +19,7 @@ const USAGE = `npm run test:alerts -- [--quick] [--at-once <n>] [--write] [fault
     .map(({ name }) => name)
     .join(', ')}, after a shorter time without a fault
   --at-once  how many installations run side by side (3)
-  --write    the table in docs/operations.md is written; only of all faults
+  --write    the table in docs/appendix/alerts.md is written; only of all faults
   fault      ${CONTROL}, ${FAULTS.map(({ name }) => name).join(', ')}; without any all of them
 `;
 
@@ -34,7 +34,7 @@ const LOOK_MS = 500;
 /** The signal's handler has the last word. */
 const INTERRUPTED = 130;
 
-const PAGE = join(ROOT, 'docs/operations.md');
+const PAGE = join(ROOT, 'docs/appendix/alerts.md');
 const BEGIN = '<!-- which alert fires: written by npm run test:alerts -- --write -->';
 const END = '<!-- end of which alert fires -->';
 

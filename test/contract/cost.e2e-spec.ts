@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { newId } from '../../src/common/ids.js';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import pg from 'pg';
 import { conversationId, seedJournal, userId } from '../support/rig/seed-journal.js';
@@ -275,6 +276,7 @@ describe('what one read costs the database, however much is in it', () => {
       const filters: [string, string][] = [
         ['client_message_id', 'order-1'],
         ['tag', 'campaign-1'],
+        ['media_object_id', newId()],
         ['to', recipientNumber(1)],
         ['from', recipientNumber(2)],
         ['recipient', userId(1)],

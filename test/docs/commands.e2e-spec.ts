@@ -13,6 +13,7 @@ import { pathWithNpx, realNpx } from './npx.js';
 const DOCUMENTS = [
   'README.md',
   'docs/quick-start.md',
+  'docs/coming-from-twilio.md',
   'docs/sending.md',
   'docs/scheduling.md',
   'docs/campaigns.md',
@@ -25,6 +26,7 @@ const DOCUMENTS = [
   'docs/support-chat.md',
   'docs/one-time-codes.md',
   'docs/order-confirmations.md',
+  'docs/coexistence.md',
   'docs/webhooks.md',
   'docs/events.md',
   'docs/versioning.md',

@@ -23,7 +23,7 @@ export function noteRequestStatements(): { texts: Set<string>; stop: () => void 
       if (typeof text === 'string' && request?.caller !== undefined) texts.add(text);
       return query.apply(this, args);
     }),
-    // The pool lends a connection in the context of whoever gave it back; the statement belongs to the one who waited.
+    // The pool lends a connection in the context of the request that gave it back; the statement belongs to the one who waited.
     jest.spyOn(pg.Pool.prototype, 'connect').mockImplementation(function bound(this: unknown, ...args: unknown[]) {
       const [callback] = args;
       return connect.apply(this, typeof callback === 'function' ? [AsyncResource.bind(callback as never)] : []);

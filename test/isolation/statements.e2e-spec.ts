@@ -20,7 +20,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   message_content: 'parts of messages, by their ids; they go with the message',
   schema_migration: 'which migrations have run',
   usage_hour: 'when each hour was counted',
-  usage_lock: 'one row: whoever counts',
+  usage_lock: 'one row: the process that counts',
   usage_rate: "the operator's prices, for all",
 };
 

@@ -292,7 +292,7 @@ describe('a contact with another user id', () => {
   });
 });
 
-it('keys that changed are told as a message, and change nobody', async () => {
+it('keys that changed are told as a message, and change no contact', async () => {
   const who = person();
   await post(text(who));
   for (const type of ['customer_identity_changed', 'user_identity_changed']) {
@@ -335,7 +335,7 @@ describe('a request for the number', () => {
     });
     const card = { name: { formatted_name: 'A' }, phones: [{ phone: `+${who.phone}`, wa_id: who.phone }] };
     const message = { from_user_id: who.userId, id: id(), timestamp: at(5), type: 'contacts' };
-    // Somebody else's card says nothing of who sent it.
+    // Another person's card says nothing of the one who sent it.
     await post({ ...message, id: id(), contacts: [{ ...card, phones: [{ wa_id: testPhone() }] }] });
     expect(await conversations()).toHaveLength(2);
     await post({ ...message, ...answer(card) });

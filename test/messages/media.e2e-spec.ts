@@ -105,6 +105,28 @@ describe('a file of ours', () => {
     expect(await platformIds(file)).toEqual([]);
   });
 
+  it('leads to the messages that use it', async () => {
+    const own = await sendingWorkspace(test);
+    const [to, other] = [await own.contact(), await own.contact()];
+    const [file, unused] = [await storedFile(test, own, 'image'), await storedFile(test, own, 'image')];
+    const ids: string[] = [];
+    for (const recipient of [to, other]) {
+      const { body } = await own.send(recipient, { body: { media_object_id: file } });
+      ids.push((body.data as unknown as { id: string }).id);
+    }
+    await own.sendText(to);
+    for (const id of ids) await own.reaches(id, 'read');
+    const listed = async (api: SendingWorkspace['api'], query: string): Promise<string[]> => {
+      const { body } = await api.get(`/messages?media_object_id=${query}`);
+      return (body.data as unknown as { id: string }[]).map(({ id }) => id);
+    };
+    expect(await listed(own.api, file)).toEqual(ids.toReversed());
+    expect(await listed(own.api, `${file.toUpperCase()}&status=read&to=${to}`)).toEqual([ids[0]]);
+    expect(await listed(own.api, `${file}&tag=none`)).toEqual([]);
+    expect(await listed(own.api, unused)).toEqual([]);
+    expect(await listed(workspace.api, file)).toEqual([]);
+  });
+
   it('is in the header of an interactive message', async () => {
     const to = await workspace.contact();
     const file = await storedFile(test, workspace, 'document', { filename: 'menu.pdf' });

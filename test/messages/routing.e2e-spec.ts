@@ -167,7 +167,7 @@ describe('notifications of conversation routing', () => {
 
   it.each<[string, string, object, object]>([
     ['taken', 'control_taken', TAKEN, { owner: 'other', owner_role: 'escalation' }],
-    ['taken by nobody in particular', 'control_taken', {}, { owner: 'other', owner_role: null }],
+    ['taken by no named app', 'control_taken', {}, { owner: 'other', owner_role: null }],
     [
       'passed on to the Business Agent',
       'control_passed',
@@ -283,7 +283,7 @@ describe('notifications of conversation routing', () => {
 
   it.each<[string, object, string[]]>([
     ['of another type', { type: 'control_split' }, ['messaging_handovers[control_split]']],
-    ['of nobody', { type: 'control_passed', sender: {} }, ['messaging_handovers']],
+    ['without a contact', { type: 'control_passed', sender: {} }, ['messaging_handovers']],
     ['without a type', { type: undefined }, ['messaging_handovers']],
   ])('a handover %s is named', async (_, change, names) => {
     const ana = customer();

@@ -141,7 +141,7 @@ describe('with a collector', () => {
     expect(collector.requests[0]).toMatchObject({ path: '/v1/traces', headers: { 'api-key': 'abc d' } });
   });
 
-  it('begins a trace where the caller names none, or names one in a way that nobody can read', async () => {
+  it('begins a trace where the caller names none, or names one in a form that cannot be read', async () => {
     const { phone } = await stage.test.openWindow(stage.sender);
     const id = await send(stage, phone, { traceparent: '00-00000000000000000000000000000000-0000000000000000-01' });
     await untilRead(receiver, id);

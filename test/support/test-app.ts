@@ -122,7 +122,6 @@ function environment(
     DATABASE_URL: databaseUrl,
     DATABASE_MIGRATE: 'false',
     DATABASE_POOL_SIZE: '3',
-    QUEUE_POOL_SIZE: '8',
     REDIS_URL: process.env.REDIS_URL,
     QUEUE_PREFIX: options.shareWith?.config.queue.prefix ?? `test-${randomBytes(6).toString('hex')}`,
     RATE_LIMIT_PER_SECOND: GENEROUS,

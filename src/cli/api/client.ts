@@ -65,6 +65,11 @@ export class ApiClient {
     return new ApiClient(this.url, key, this.signal);
   }
 
+  /** The console with this key in the fragment, which no browser sends and the page removes from the address. */
+  consoleLink(consoleUrl: string): string {
+    return `${consoleUrl}#${new URLSearchParams({ key: this.key }).toString()}`;
+  }
+
   async get<T>(path: string, query?: ApiRequest['query']): Promise<Wire<T>> {
     return (await this.call<T>('GET', path, { query })).body;
   }

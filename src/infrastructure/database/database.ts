@@ -36,7 +36,7 @@ export class Database implements OnApplicationShutdown {
   private readonly prepared: PreparedStatements;
   private readonly lossHandlers: (() => void)[] = [];
   private reserve: Pool | null = null;
-  /** A statement of this process failed because the disk is full; whoever has proved that there is space takes it back. */
+  /** A statement of this process failed because the disk is full; the code that finds space again resets it. */
   diskWasFull = false;
 
   /** @param config default: the pool's connections are PostgreSQL's own. */

@@ -16,7 +16,7 @@ function sweepOver(due: string[], busy: readonly string[] = []) {
 }
 
 describe('the sweep of due lanes', () => {
-  it('wakes those that nobody holds and that do not rest', async () => {
+  it('wakes those that no worker holds and that do not rest', async () => {
     const { woken, run } = sweepOver(['a', 'b', 'c', 'd'], ['b', 'c']);
     expect(await run()).toBe(2);
     expect(woken).toEqual(['a', 'd']);

@@ -34,7 +34,7 @@ export interface MarkedLanes extends DueLanes {
 /** SQL: since when the oldest row of a lane that became due at or after `from` is due, or null; by an index. */
 export type DueSince = (from: string) => string;
 
-/** What the sweep does to a lane with due rows that nobody holds; see `QueueProcessor`. */
+/** What the sweep does to a lane with due rows that no worker holds; see `QueueProcessor`. */
 export interface SweptQueue {
   readonly jobsUnavailable: boolean;
   wakeAny(laneKey: string): void;
@@ -158,7 +158,7 @@ const CHECK_MARKS_EVERY_MS = 60_000;
 /**
  * A mark stays 15 s behind the clock, longer than a statement may take that writes a row which is due at once. What passed
  * it nevertheless, as by a commit that stalled for longer, is found once a minute: all due rows are looked at then, and the
- * mark goes back to the first. A lane that nobody drained since stays as it is: it costs no write.
+ * mark goes back to the first. A lane that no worker drained since stays as it is: it costs no write.
  *
  * @param lanes SQL: the lanes (key, low_at, and what `dueSince` needs), from `lane l`; ends with a condition.
  */

@@ -208,7 +208,7 @@ describe('a lane that was woken', () => {
     expect([kind.done, kind.claims, errors]).toEqual([[], [[paused]], []]);
   });
 
-  it('that is held as its rest begins is let go, for whoever finds it due afterwards', async () => {
+  it('that is held as its rest begins is let go, for the worker that finds it due afterwards', async () => {
     const kind = new ListKind();
     const lane = newId();
     const { loop } = loopFor(kind, { warmMs: 60_000 });

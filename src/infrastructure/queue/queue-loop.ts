@@ -327,7 +327,7 @@ export class QueueLoop<T> {
   private answered(asked: Asked, { hold, items }: Claim<T>, before: TokenBucket | null): void {
     const { laneKey, lane } = asked;
     this.lanes.delete(laneKey);
-    // Behind all others: whoever was served last is asked last.
+    // Behind all others: the lane that was served last is asked last.
     this.lanes.set(laneKey, lane);
     if (hold === null) this.heldElsewhere(asked);
     else if (hold.paused) this.paused(asked, hold, before);

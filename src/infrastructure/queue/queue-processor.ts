@@ -65,7 +65,7 @@ export class QueueParts {
 }
 
 /**
- * The queue of one module. `wake` is all that anybody says of a lane with due rows: who has made them, the `drain` job of
+ * The queue of one module. `wake` is the one notice of a lane with due rows: from the code that made them, the `drain` job of
  * another process, and the sweep. A worker gives it to its loop; a process that is no worker adds a job.
  *
  * A module extends it with its `@Processor(QUEUE, QUEUE_WORKER_OPTIONS)`.
@@ -110,7 +110,7 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     else this.jobs.announce(laneKey);
   }
 
-  /** A lane that nobody holds has due rows: another worker may have capacity for them. */
+  /** A lane that no worker holds has due rows: another worker may have capacity for them. */
   wakeAny(laneKey: string): void {
     if (!this.loop.isFull || !this.jobs.add(laneKey)) this.wake(laneKey);
   }

@@ -196,7 +196,7 @@ describeConsole('the console in Chromium', (rig) => {
   );
 
   it(
-    'serves its page and files with the policy, and the simulator to nobody else',
+    'serves its page and files with the policy, and the simulator to no other origin',
     async () => {
       const page = await fetch(`${rig.demo.base_url}/console/messages/some-id`);
       expect(page.headers.get('content-security-policy')).toContain("default-src 'none';script-src 'self'");

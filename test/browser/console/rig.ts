@@ -17,6 +17,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 interface Demo {
   base_url: string;
   api_key: string;
+  otp_sandbox_key: string;
   organization_id: string;
   connection_id: string;
   phone_number_id: string;
@@ -118,6 +119,17 @@ export class ConsoleRig {
     const { code, stdout, stderr } = await runHerald(args, this.env);
     if (code !== 0) throw new Error(stderr);
     return JSON.parse(stdout) as { id: string; key: string };
+  }
+
+  /** A call of the API with the demo's key; answers with its `data`. */
+  async call<T>(method: string, path: string, body?: object): Promise<T> {
+    const answer = await fetch(`${this.demo.base_url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.demo.api_key}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    expect(answer.ok).toBe(true);
+    return ((await answer.json()) as { data: T }).data;
   }
 
   /** A control call of the simulator. */

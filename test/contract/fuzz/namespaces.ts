@@ -24,7 +24,7 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   webhook_remove: 'a workspace has one',
   webhook_test: 'a workspace has one',
   webhook_rotateSecret: 'a workspace has one',
-  optOuts_put: 'names a person by a number or a user id, which are of nobody',
+  optOuts_put: 'names a person by a number or a user id, which belong to no workspace',
   replays_start: 'a workspace has one webhook; the body has times and kinds',
   usage_codes: 'the key identifies the project; the query has times',
   otp_send: 'the key identifies the project; the body has a number',

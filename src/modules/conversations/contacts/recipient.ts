@@ -7,8 +7,8 @@ export function isUserId(recipient: string): boolean {
 }
 
 /**
- * SQL condition: nobody has this former name by now. A number may be another person's, who is not to be taken for the one
- * who had it before.
+ * SQL condition: no contact has this former name now. A number may belong to another person by now, who is not the one that
+ * had it before.
  *
  * @param alias a row of `conversation_alias`.
  */

@@ -352,7 +352,7 @@ function readdressed(message: NewMessage, accepted: Accepted | undefined): NewMe
   return { ...message, recipient: toUserId ?? recipient, recipientUserId: toUserId };
 }
 
-/** Without what a caller may remember of the name: nobody has it. */
+/** Without what a caller may remember of the name: no contact has it. */
 function ofFormerName(accepted: Accepted): Accepted {
   return { ...accepted, conversationId: null };
 }
@@ -383,7 +383,7 @@ const OPT_OUT = optOutOf({
   isMarketing: `i."templateCategory" = 'MARKETING'`,
 });
 
-/** The contact who had the name before: read only where nobody has it. */
+/** The contact who had the name before: read only where no contact has it. */
 const REPLACED = `case when f.found_id is null and i."lookUp" is not null then (
     select json_build_object('conversationId', c.id, 'phone', coalesce(c.phone, c.wa_id), 'userId', c.user_id,
       'names', (select json_agg(distinct n.name) from conversation g join conversation_alias n on n.conversation_id = g.id

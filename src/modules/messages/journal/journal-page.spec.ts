@@ -114,6 +114,7 @@ describe('a page of the journal', () => {
       { clientMessageId: 'same', status: 'queued' },
       { clientMessageId: 'same', to: '4915101' },
       { clientMessageId: 'same', from: '4931' },
+      { mediaObjectId: newId(), tag: 'x' },
       { to: '4915100', status: 'accepted' },
       { to: '4915100', connectionId: newId(), status: 'failed' },
       { conversationId, status: 'read', to: '4915101' },

@@ -333,7 +333,7 @@ export class MessageSender implements QueueKind<SendTask> {
     return isSuspect ? this.logErrors(this.templates.suspect(connection)) : null;
   }
 
-  /** First, so that nobody who knows of the failure can send another. */
+  /** First, so that a caller who learns of the failure cannot send another. */
   private noteOptOut({ organizationId, connectionId, recipient, recipientUserId: userId }: ClaimedMessage) {
     const phone = userId === null ? recipient : null;
     return this.logErrors(this.optOuts.noteRefusal({ organizationId, connectionId, phone, userId }));

@@ -1,0 +1,482 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
+import { Choice, Facts, plusNumber, State, Time, type Tone, withParameter } from './parts.tsx';
+import { useCan, useSession } from './session.ts';
+import { clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+
+type Code = Schemas['OtpChallengeResponse'];
+type Figures = Schemas['CodeFiguresResponse'];
+
+const LOOK_MS = 1_500;
+const OPEN_STATES = new Set<Code['status']>(['queued', 'sending', 'sent', 'delivered', 'read']);
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const DAY_MS = 86_400_000;
+const PERIODS = [
+  ['1', '24 hours'],
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+] as const;
+const DEFAULT_DAYS = '30';
+const KEPT_CODES = 20;
+
+interface Sent {
+  project: string;
+  code: Code;
+}
+/** What this page sent: the API has no list of codes. The first answer of a sandbox alone has the code. */
+let sentHere: readonly Sent[] = [];
+
+/** Codes of an OTP project: sends one, checks one, and counts them. */
+export function CodesPage({ selected }: { selected: string | null }) {
+  const can = useCan();
+  const { keys, active } = useSession();
+  const project = keys[active]?.facts.otp_project ?? null;
+  const [, navigate] = useLocation();
+  const [, setSent] = useState(0);
+  if (project === null) return null;
+  const mine = sentHere.filter((one) => one.project === project.id);
+  return (
+    <div className={selected === null ? 'panes' : 'panes has-detail'}>
+      <section className="pane-list" aria-label="Codes">
+        <header className="panel-bar">
+          <h1>Codes</h1>
+          <bdi className="hint project-name">{project.name}</bdi>
+          <span className="grow" />
+          <State tone={project.mode === 'live' ? 'good' : 'none'}>{project.mode}</State>
+        </header>
+        {can('otp:send') && (
+          <SendCode
+            isSandbox={project.mode === 'sandbox'}
+            onSent={(code) => {
+              sentHere = [{ project: project.id, code }, ...sentHere].slice(0, KEPT_CODES);
+              setSent(sentHere.length);
+              navigate(`/codes/${code.id}`);
+            }}
+          />
+        )}
+        {can('otp:read') && <FindCode />}
+        <div className="pane-rows" tabIndex={-1}>
+          {mine.length > 0 && <h2 className="pane-title">Sent on this page</h2>}
+          {mine.map(({ code }) => (
+            <Link
+              key={code.id}
+              href={`/codes/${code.id}`}
+              className="pane-row"
+              aria-current={code.id === selected ? 'true' : undefined}
+            >
+              <span className="name">{plusNumber(code.recipient)}</span>
+              <time dateTime={code.created_at}>{clockTime(code.created_at)}</time>
+            </Link>
+          ))}
+        </div>
+      </section>
+      {selected === null ? (
+        <section className="pane-detail" aria-label="Usage">
+          {can('otp:read') ? (
+            <CodeUsage />
+          ) : (
+            <Empty title="This key may not see counts">
+              <p>
+                It needs the scope <code>otp:read</code>.
+              </p>
+            </Empty>
+          )}
+        </section>
+      ) : (
+        <CodeDetail key={selected} id={selected} first={mine.find(({ code }) => code.id === selected)?.code ?? null} />
+      )}
+    </div>
+  );
+}
+
+function SendCode({ isSandbox, onSent }: { isSandbox: boolean; onSent: (code: Code) => void }) {
+  const [to, setTo] = useState(isSandbox ? '+15550001234' : '');
+  const [ttl, setTtl] = useState('300');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  // Kept until an answer came: a repeat sends no second code.
+  const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
+  const body = { to, ttl: Number(ttl) };
+  const send = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      const header = { 'Idempotency-Key': idempotencyKey };
+      const { data } = await dataOf(api.POST('/api/v1/otp/send', { params: { header }, body }));
+      setIdempotencyKey(crypto.randomUUID());
+      onSent(data);
+    } catch (failure) {
+      if (failure instanceof ApiError && failure.status !== 0) setIdempotencyKey(crypto.randomUUID());
+      setError(failure);
+    }
+    setBusy(false);
+  };
+  return (
+    <form className="form pane-form" aria-label="Send a code" onSubmit={(event) => void send(event)}>
+      <div className="field-row">
+        <label className="field">
+          <span>To</span>
+          <input
+            inputMode="tel"
+            autoComplete="off"
+            placeholder="+4915112345678"
+            value={to}
+            onChange={(event) => setTo(event.target.value)}
+          />
+        </label>
+        <label className="field">
+          <span>Valid for</span>
+          <select value={ttl} onChange={(event) => setTtl(event.target.value)}>
+            <option value="60">1 minute</option>
+            <option value="300">5 minutes</option>
+            <option value="600">10 minutes</option>
+          </select>
+        </label>
+      </div>
+      {error !== null && <Problem error={error} />}
+      <div className="row">
+        <button type="submit" className="button primary" disabled={busy || to.trim() === ''}>
+          Send a code
+        </button>
+        <CopyButton quiet label="curl" text={curlOf('POST', '/api/v1/otp/send', body)} />
+      </div>
+      {isSandbox && <p className="hint">A sandbox sends nothing: the page shows the code.</p>}
+    </form>
+  );
+}
+
+function FindCode() {
+  const [, navigate] = useLocation();
+  const [id, setId] = useState('');
+  const isId = UUID.test(id.trim());
+  return (
+    <form
+      className="pane-form"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isId) navigate(`/codes/${id.trim()}`);
+      }}
+    >
+      <label className="search">
+        <Icon name="search" />
+        <span className="hidden">Find a code by its id</span>
+        <input
+          type="search"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="The id of a code"
+          value={id}
+          onChange={(event) => setId(event.target.value)}
+        />
+      </label>
+      {id.trim() !== '' && !isId && <p className="hint warn-text">That is no whole id.</p>}
+    </form>
+  );
+}
+
+const TONES: Readonly<Record<Code['status'], Tone>> = {
+  queued: 'none',
+  sending: 'none',
+  sent: 'none',
+  delivered: 'none',
+  read: 'none',
+  verified: 'good',
+  outcome_unknown: 'warn',
+  expired: 'warn',
+  failed: 'bad',
+};
+
+const SAYS: Readonly<Record<Code['status'], string>> = {
+  queued: 'It is about to be sent.',
+  sending: 'It is being sent.',
+  sent: 'WhatsApp took it. The user has not typed it yet.',
+  delivered: 'It is on the user’s phone. The user has not typed it yet.',
+  read: 'The user saw it, and has not typed it yet.',
+  verified: 'The user typed the right code.',
+  outcome_unknown: 'It is not known whether WhatsApp took it. The user may ask for another one.',
+  expired: 'Its time is over. The user may ask for another one.',
+  failed: 'It could not be sent, or its guesses are used up.',
+};
+
+function CodeDetail({ id, first }: { id: string; first: Code | null }) {
+  const can = useCan();
+  const code = useQuery({
+    queryKey: ['code', id],
+    queryFn: async ({ signal }) =>
+      (await dataOf(api.GET('/api/v1/otp/{id}', { params: { path: { id } }, signal }))).data,
+    enabled: can('otp:read'),
+    ...(first !== null && { initialData: first, initialDataUpdatedAt: 0 }),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && OPEN_STATES.has(state.data.status) && Date.parse(state.data.expires_at) > Date.now()
+        ? LOOK_MS
+        : false,
+  });
+  const { data } = code;
+  const now = useNow(1_000);
+  const left = data === undefined ? 0 : Math.max(Date.parse(data.expires_at) - now, 0);
+  const isOpen = data !== undefined && OPEN_STATES.has(data.status) && left > 0;
+  return (
+    <section className="pane-detail" aria-label="Code">
+      <header className="panel-bar">
+        <Link href="/codes" className="button quiet" aria-label="Close">
+          <Icon name="close" />
+        </Link>
+        <span className="detail-name">{data === undefined ? 'Code' : plusNumber(data.recipient)}</span>
+        <span className="grow" />
+        <CopyButton quiet text={id} label="id" />
+        <CopyButton quiet text={curlOf('GET', `/api/v1/otp/${id}`)} label="curl" />
+      </header>
+      <div className="panel-body">
+        {code.isPending && can('otp:read') && <Skeleton lines={6} />}
+        {code.error !== null && <Problem error={code.error} onRetry={() => void code.refetch()} />}
+        {data !== undefined && (
+          <>
+            <section
+              className={TONES[data.status] === 'bad' ? 'explanation bad' : 'explanation'}
+              aria-label="State"
+              aria-live="polite"
+            >
+              <p>
+                <State tone={TONES[data.status]}>{data.status.replaceAll('_', ' ')}</State>
+              </p>
+              <p>
+                {data.mode === 'sandbox' && isOpen
+                  ? 'A sandbox sends nothing. The code can be typed.'
+                  : SAYS[data.status]}
+              </p>
+              {data.error !== null && (
+                <p className="code">
+                  <code>{data.error}</code>
+                </p>
+              )}
+            </section>
+            {first?.test_code !== undefined && isOpen && (
+              <p className="test-code">
+                The sandbox’s code: <code>{first.test_code}</code>
+              </p>
+            )}
+          </>
+        )}
+        {can('otp:verify') && (data === undefined || isOpen) && (
+          <VerifyCode id={id} code={data} onDone={() => void code.refetch()} />
+        )}
+        {data !== undefined && (
+          <>
+            <Steps code={data} />
+            <Facts
+              of={[
+                ['Guesses left', String(data.attempts_remaining)],
+                [
+                  'Valid until',
+                  <>
+                    <Time at={data.expires_at} />
+                    {isOpen && ` (${duration(left)} left)`}
+                  </>,
+                ],
+                ['Mode', data.mode],
+              ]}
+            />
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** When it reached which state. */
+function Steps({ code }: { code: Code }) {
+  const steps = [
+    ['requested', code.created_at],
+    ['sent', code.sent_at],
+    ['delivered', code.delivered_at],
+    ['read', code.read_at],
+    ['verified', code.verified_at],
+  ] as const;
+  return (
+    <ol className="steps" aria-label="States">
+      {steps.map(([name, at]) => (
+        <li key={name} className={at === null ? '' : 'is-done'}>
+          <i aria-hidden="true" />
+          <span>{name}</span>
+          {at === null ? <span className="hint">not yet</span> : <Time at={at} />}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function VerifyCode({ id, code, onDone }: { id: string; code: Code | undefined; onDone: () => void }) {
+  const [typed, setTyped] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const verify = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      await api.POST('/api/v1/otp/verify', { body: { id, code: typed } });
+      setTyped('');
+    } catch (failure) {
+      setError(failure);
+    }
+    setBusy(false);
+    onDone();
+  };
+  return (
+    <form className="form" aria-label="Verify" onSubmit={(event) => void verify(event)}>
+      <label className="field code-field">
+        <span>What the user typed</span>
+        <input
+          inputMode="numeric"
+          autoComplete="off"
+          maxLength={6}
+          placeholder="six digits"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value.replaceAll(/\D/g, ''))}
+        />
+      </label>
+      {error !== null && <Problem error={error} />}
+      <div className="row">
+        <button type="submit" className="button primary" disabled={busy || typed.length !== 6}>
+          Verify
+        </button>
+        <CopyButton quiet label="curl" text={curlOf('POST', '/api/v1/otp/verify', { id, code: typed || '123456' })} />
+      </div>
+      <p className="hint">
+        A wrong code uses up one of the guesses
+        {code === undefined
+          ? '.'
+          : `: ${code.attempts_remaining} ${code.attempts_remaining === 1 ? 'is' : 'are'} left.`}
+      </p>
+    </form>
+  );
+}
+
+const BARS: readonly (readonly [keyof Figures, string, Tone])[] = [
+  ['requested', 'requested', 'none'],
+  ['sent', 'sent', 'none'],
+  ['delivered', 'delivered', 'none'],
+  ['verified', 'verified', 'good'],
+  ['expired', 'expired', 'warn'],
+  ['failed', 'failed', 'bad'],
+];
+
+const countryNames = new Intl.DisplayNames('en', { type: 'region' });
+const countryOf = (code: string | null): string =>
+  code === null ? 'erased' : /^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code;
+
+/** How many codes went how far, in all and by day and country. */
+function CodeUsage() {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const wanted = new URLSearchParams(search).get('days') ?? DEFAULT_DAYS;
+  const days = PERIODS.some(([value]) => value === wanted) ? wanted : DEFAULT_DAYS;
+  const interval = days === '1' ? ('hour' as const) : ('day' as const);
+  const usage = useQuery({
+    queryKey: ['code-usage', days],
+    queryFn: async ({ signal }) => {
+      const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+      const since = new Date(Date.now() - Number(days) * DAY_MS).toISOString();
+      return dataOf(
+        api.GET('/api/v1/usage/codes', { params: { query: { since, interval, timezone: timeZone } }, signal }),
+      );
+    },
+  });
+  const { data } = usage;
+  const rows = data?.data.toReversed() ?? [];
+  return (
+    <>
+      <header className="panel-bar">
+        <h2>Usage</h2>
+        <Choice
+          label="30 days"
+          value={days === DEFAULT_DAYS ? '' : days}
+          options={PERIODS.filter(([value]) => value !== DEFAULT_DAYS)}
+          onChoose={(value) => navigate(`/codes${withParameter(search, 'days', value)}`)}
+        />
+        <span className="grow" />
+        {data !== undefined && data.as_of !== null && (
+          <small className="hint wide">
+            counted until <Time at={data.as_of} />
+          </small>
+        )}
+        <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/usage/codes?interval=${interval}`)} />
+      </header>
+      <div className="panel-body">
+        {usage.isPending && <Skeleton lines={8} />}
+        {usage.error !== null && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
+        {data !== undefined && rows.length === 0 && (
+          <Empty title="No codes in this time">
+            <p>They are counted a few minutes after they were sent.</p>
+          </Empty>
+        )}
+        {data !== undefined && rows.length > 0 && (
+          <>
+            <Funnel figures={data.totals} />
+            <div className="table-box" tabIndex={0} role="region" aria-label="By time and country">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th scope="col">{interval === 'hour' ? 'Hour' : 'Day'}</th>
+                    <th scope="col">Country</th>
+                    {BARS.map(([name, label]) => (
+                      <th key={name} scope="col" className="number">
+                        {label}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {rows.map((row) => (
+                    <tr key={`${row.start} ${row.country}`}>
+                      <td>
+                        <time dateTime={row.start}>{startOf(row.start, interval)}</time>
+                      </td>
+                      <td>{countryOf(row.country)}</td>
+                      {BARS.map(([name]) => (
+                        <td key={name} className="number">
+                          {row[name].toLocaleString('en')}
+                        </td>
+                      ))}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+const startOf = (start: string, interval: 'hour' | 'day'): string =>
+  new Date(start).toLocaleString(
+    undefined,
+    interval === 'hour' ? { weekday: 'short', hour: '2-digit', minute: '2-digit' } : { dateStyle: 'medium' },
+  );
+
+function Funnel({ figures }: { figures: Figures }) {
+  const most = Math.max(figures.requested, 1);
+  return (
+    <dl className="funnel" aria-label="In all">
+      {BARS.map(([name, label, tone]) => (
+        <div key={name}>
+          <dt>{label}</dt>
+          <dd>
+            <span className={`track is-${tone}`} aria-hidden="true">
+              {figures[name] > 0 && <i style={{ width: `${(figures[name] / most) * 100}%` }} />}
+            </span>
+            <b>{figures[name].toLocaleString('en')}</b>
+            <small>{Math.round((figures[name] / most) * 100)} %</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

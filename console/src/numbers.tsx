@@ -1,0 +1,395 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useCallback, useState } from 'react';
+import { Link } from 'wouter';
+import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
+import { type HeraldEvent, useEvents } from './live.ts';
+import { useConnections } from './messages.tsx';
+import { Facts, plusNumber, Quality, State, Time, type Tone } from './parts.tsx';
+import { useCan } from './session.ts';
+import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
+
+type Connection = Schemas['ConnectionResponse'];
+type Profile = Schemas['ProfileResponse'];
+type ProfileChange = Schemas['UpdateProfileRequest'];
+
+const TONES: Readonly<Record<Connection['status'], Tone>> = {
+  connected: 'good',
+  pending: 'none',
+  restricted: 'warn',
+  disconnected: 'bad',
+};
+
+/** What the reason means, and who can fix it. */
+const REASONS: Readonly<Record<NonNullable<Connection['status_reason']>, string>> = {
+  token_refused:
+    'WhatsApp refuses the access token. The operator must store a valid one; messages wait until then, and fail when their time is over.',
+  disconnected_by_operator: 'The operator disconnected this number. Only the operator can connect it again.',
+  platform: 'WhatsApp reports this state. WhatsApp Manager shows why, and what to do.',
+  account_removed:
+    'The WhatsApp account was removed from the app or from WhatsApp. The operator must add it in WhatsApp Manager again.',
+  payment_missing:
+    'The WhatsApp account has no valid payment method. Its owner must add one in WhatsApp Manager; messages that cost are refused until then.',
+};
+
+export function NumbersPage({ selected }: { selected: string | null }) {
+  const connections = useConnections();
+  const { refetch } = connections;
+  useEvents(
+    useCallback(
+      (events: readonly HeraldEvent[] | null) => {
+        if (events === null || events.some(({ type }) => type === 'connection.updated')) void refetch();
+      },
+      [refetch],
+    ),
+  );
+  const rows = connections.data ?? [];
+  // With one number there is nothing to choose.
+  const shown =
+    rows.find(({ id }) => id === selected) ?? (rows.length === 1 && selected === null ? rows[0] : undefined);
+  return (
+    <div className={shown === undefined && selected === null ? 'panes' : 'panes has-detail'}>
+      <section className="pane-list" aria-label="Numbers">
+        <header className="panel-bar">
+          <h1>Numbers</h1>
+          <span className="grow" />
+          <CopyButton quiet label="curl" text={curlOf('GET', '/api/v1/connections')} />
+        </header>
+        <div className="pane-rows">
+          {connections.isPending && <Skeleton lines={4} />}
+          {connections.error !== null && <Problem error={connections.error} onRetry={() => void refetch()} />}
+          {connections.isSuccess && rows.length === 0 && (
+            <Empty title="This workspace has no number yet">
+              <p>
+                The operator adds one with <code>herald connection add</code>.
+              </p>
+            </Empty>
+          )}
+          {rows.map((row) => (
+            <Link
+              key={row.id}
+              href={`/numbers/${row.id}`}
+              className="pane-row"
+              aria-current={row.id === shown?.id ? 'true' : undefined}
+            >
+              <bdi className="name">{row.verified_name ?? plusNumber(row.phone_number)}</bdi>
+              <State tone={TONES[row.status]}>{row.status}</State>
+              <span className="last">{plusNumber(row.phone_number)}</span>
+            </Link>
+          ))}
+        </div>
+      </section>
+      {shown === undefined ? (
+        <section className="pane-detail pane-place">
+          {connections.isSuccess && rows.length > 0 && (
+            <Empty title={selected === null ? 'Choose a number' : 'This workspace has no such number'}>
+              <p>Its state and its business profile appear here.</p>
+            </Empty>
+          )}
+        </section>
+      ) : (
+        <NumberDetail key={shown.id} connection={shown} isAlone={rows.length === 1} />
+      )}
+    </div>
+  );
+}
+
+function NumberDetail({ connection, isAlone }: { connection: Connection; isAlone: boolean }) {
+  const can = useCan();
+  const { id, phone_number: number, verified_name: name, status, status_reason: reason } = connection;
+  return (
+    <section className="pane-detail" aria-label="Number">
+      <header className="panel-bar">
+        {!isAlone && (
+          <Link href="/numbers" className="button quiet back" aria-label="Back to the list">
+            <Icon name="close" />
+          </Link>
+        )}
+        <span className="detail-name">
+          <bdi>{name ?? plusNumber(number)}</bdi>
+          {name !== null && <small>{plusNumber(number)}</small>}
+        </span>
+        <span className="grow" />
+        <CopyButton quiet text={id} label="id" />
+      </header>
+      <div className="panel-body">
+        <section className={TONES[status] === 'bad' ? 'explanation bad' : 'explanation'} aria-label="State">
+          <p>
+            <State tone={TONES[status]}>{status}</State>
+          </p>
+          <p>{sentenceOf(connection)}</p>
+          {reason !== null && (
+            <p className="code">
+              <code>{reason}</code>
+            </p>
+          )}
+        </section>
+        <Facts
+          of={[
+            ['Quality', <Quality key="quality" rating={connection.quality_rating} />],
+            ['Limit', limitWords(connection.messaging_limit)],
+            ['Throughput', `${connection.throughput_per_second} messages a second`],
+            ['Marketing', marketingWords(connection)],
+            [
+              'Charged',
+              connection.service_charged_since === null ? null : (
+                <>
+                  service messages since <Time at={connection.service_charged_since} />: the free ones of this month are
+                  used up
+                </>
+              ),
+            ],
+            ['Time zone', connection.timezone],
+            ['Added', <Time key="added" at={connection.created_at} />],
+          ]}
+        />
+        {can('messages:read') && (
+          <div className="row">
+            <Link className="button" href={`/messages?q=${encodeURIComponent(`connection:${id}`)}`}>
+              Messages
+            </Link>
+            <Link className="button" href={`/messages?q=${encodeURIComponent(`status:queued connection:${id}`)}`}>
+              What waits
+            </Link>
+          </div>
+        )}
+        {can('profile:read') && <ProfileSection id={id} name={name ?? plusNumber(number)} />}
+      </div>
+    </section>
+  );
+}
+
+function sentenceOf({ status, status_reason: reason }: Connection): string {
+  if (reason !== null) return REASONS[reason] ?? reason.replaceAll('_', ' ');
+  if (status === 'connected') return 'The number sends and receives.';
+  if (status === 'pending') return 'WhatsApp has not confirmed the number yet; Herald asks again by itself.';
+  return 'WhatsApp Manager shows why, and what to do.';
+}
+
+/** `TIER_2K`: the customers that a business may write to first in 24 hours. */
+function limitWords(limit: string | null): string {
+  if (limit === null) return 'WhatsApp has not said it yet';
+  if (limit === 'TIER_UNLIMITED') return 'no limit of new conversations';
+  const size = /^TIER_(\d+)(K?)$/.exec(limit);
+  if (size === null) return limit;
+  const people = Number(size[1]) * (size[2] === 'K' ? 1_000 : 1);
+  return `${people.toLocaleString('en')} people in 24 hours, where the business writes first`;
+}
+
+function marketingWords({ marketing_route: route, marketing_status: status }: Connection): string {
+  if (route === 'messages') return 'by the endpoint of all messages';
+  return status === 'ONBOARDED' ? 'by WhatsApp’s endpoint of marketing messages' : 'by the endpoint of all messages';
+}
+
+function ProfileSection({ id, name }: { id: string; name: string }) {
+  const can = useCan();
+  const [editing, setEditing] = useState(false);
+  const path = `/api/v1/connections/${id}/profile`;
+  const profile = useQuery({
+    queryKey: ['profile', id],
+    queryFn: async ({ signal }) =>
+      (await dataOf(api.GET('/api/v1/connections/{id}/profile', { params: { path: { id } }, signal }))).data,
+  });
+  return (
+    <section aria-label="Business profile">
+      <div className="row section-bar">
+        <h2>Business profile</h2>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', path)} />
+        {can('profile:write') && profile.data !== undefined && !editing && (
+          <button type="button" className="button" onClick={() => setEditing(true)}>
+            Edit
+          </button>
+        )}
+      </div>
+      {profile.isPending && <Skeleton lines={5} />}
+      {profile.error !== null && <Problem error={profile.error} onRetry={() => void profile.refetch()} />}
+      {profile.data !== undefined && !editing && <ProfileCard profile={profile.data} name={name} />}
+      {profile.data !== undefined && editing && (
+        <ProfileForm id={id} path={path} profile={profile.data} onDone={() => setEditing(false)} />
+      )}
+    </section>
+  );
+}
+
+const verticalWords = (vertical: string): string =>
+  (VERTICALS[vertical] ?? vertical.replaceAll('_', ' ').toLowerCase()).replace(/^./, (first) => first.toUpperCase());
+
+/** As WhatsApp shows the business to a customer. */
+function ProfileCard({ profile, name }: { profile: Profile; name: string }) {
+  const { about, address, description, email, vertical, websites, profile_picture_url: picture } = profile;
+  const isEmpty = [about, address, description, email].every((value) => value === null) && websites.length === 0;
+  return (
+    <div className="profile-card">
+      <span className="avatar" aria-hidden="true">
+        {[...name.replace(/^\+/, '')][0]?.toUpperCase()}
+      </span>
+      <strong dir="auto">{name}</strong>
+      {about !== null && <p dir="auto">{about}</p>}
+      {vertical !== null && vertical !== 'UNDEFINED' && <small>{verticalWords(vertical)}</small>}
+      {isEmpty && <p className="hint">Nothing is written yet.</p>}
+      <Facts
+        of={[
+          ['Description', description === null ? null : <span dir="auto">{description}</span>],
+          ['Address', address === null ? null : <span dir="auto">{address}</span>],
+          ['Email', email],
+          ['Websites', websites.length === 0 ? null : websites.map((site) => <bdi key={site}>{site} </bdi>)],
+          [
+            'Picture',
+            picture === null || !picture.startsWith('https://') ? null : (
+              <a href={picture} target="_blank" rel="noreferrer">
+                Open at WhatsApp
+              </a>
+            ),
+          ],
+          ['Changed here', profile.updated_at === null ? null : <Time key="changed" at={profile.updated_at} />],
+        ]}
+      />
+    </div>
+  );
+}
+
+const VERTICALS: Readonly<Record<string, string>> = {
+  OTHER: 'other',
+  AUTO: 'cars',
+  BEAUTY: 'beauty',
+  APPAREL: 'clothes',
+  EDU: 'education',
+  ENTERTAIN: 'entertainment',
+  EVENT_PLAN: 'events',
+  FINANCE: 'finance',
+  GROCERY: 'groceries',
+  GOVT: 'public service',
+  HOTEL: 'hotel',
+  HEALTH: 'health',
+  NONPROFIT: 'non-profit',
+  PROF_SERVICES: 'professional services',
+  RETAIL: 'retail',
+  TRAVEL: 'travel',
+  RESTAURANT: 'restaurant',
+  ALCOHOL: 'alcohol',
+  ONLINE_GAMBLING: 'online gambling',
+  PHYSICAL_GAMBLING: 'gambling',
+  OTC_DRUGS: 'over-the-counter medicine',
+};
+
+type Draft = Record<'about' | 'address' | 'description' | 'email' | 'vertical' | 'first' | 'second', string>;
+
+const draftOf = (profile: Profile): Draft => ({
+  about: profile.about ?? '',
+  address: profile.address ?? '',
+  description: profile.description ?? '',
+  email: profile.email ?? '',
+  vertical: VERTICALS[profile.vertical ?? ''] === undefined ? '' : (profile.vertical ?? ''),
+  first: profile.websites[0] ?? '',
+  second: profile.websites[1] ?? '',
+});
+
+/** Only what differs is sent. */
+function changeOf(profile: Profile, draft: Draft): ProfileChange {
+  const before = draftOf(profile);
+  const change: ProfileChange = {};
+  for (const name of ['about', 'address', 'description', 'email'] as const) {
+    if (draft[name] !== before[name]) change[name] = draft[name];
+  }
+  if (draft.vertical !== before.vertical && draft.vertical !== '') {
+    change.vertical = draft.vertical as NonNullable<ProfileChange['vertical']>;
+  }
+  if (draft.first !== before.first || draft.second !== before.second) {
+    change.websites = [draft.first, draft.second].map((site) => site.trim()).filter(Boolean);
+  }
+  return change;
+}
+
+const TEXTS = [
+  ['about', 'About', 139, 1],
+  ['description', 'Description', 512, 3],
+  ['address', 'Address', 256, 1],
+  ['email', 'Email', 128, 1],
+  ['first', 'Website', 256, 1],
+  ['second', 'Second website', 256, 1],
+] as const;
+
+interface ProfileFormProps {
+  id: string;
+  path: string;
+  profile: Profile;
+  onDone: () => void;
+}
+
+function ProfileForm({ id, path, profile, onDone }: ProfileFormProps) {
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState(() => draftOf(profile));
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const change = changeOf(profile, draft);
+  const isSame = Object.keys(change).length === 0;
+  const emptied = change.about?.trim() === '';
+  const save = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      const answer = await dataOf(
+        api.PUT('/api/v1/connections/{id}/profile', { params: { path: { id } }, body: change }),
+      );
+      queries.setQueryData(['profile', id], answer.data);
+      onDone();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="form" onSubmit={(event) => void save(event)}>
+      {TEXTS.map(([name, label, longest, rows]) => (
+        <label key={name} className="field">
+          <span>
+            {label}
+            {draft[name].length > longest - 20 && ` (${draft[name].length} of ${longest})`}
+          </span>
+          {rows > 1 ? (
+            <textarea
+              dir="auto"
+              rows={rows}
+              maxLength={longest}
+              value={draft[name]}
+              onChange={(event) => setDraft({ ...draft, [name]: event.target.value })}
+            />
+          ) : (
+            <input
+              dir="auto"
+              type={name === 'email' ? 'email' : 'text'}
+              placeholder={name === 'first' || name === 'second' ? 'https://' : ''}
+              maxLength={longest}
+              value={draft[name]}
+              onChange={(event) => setDraft({ ...draft, [name]: event.target.value })}
+            />
+          )}
+        </label>
+      ))}
+      <label className="field">
+        <span>Branch</span>
+        <select value={draft.vertical} onChange={(event) => setDraft({ ...draft, vertical: event.target.value })}>
+          <option value="">Not said</option>
+          {Object.keys(VERTICALS).map((vertical) => (
+            <option key={vertical} value={vertical}>
+              {verticalWords(vertical)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {emptied && <p className="check-line bad">WhatsApp takes no empty “About”.</p>}
+      {error !== null && <Problem error={error} />}
+      {error instanceof ApiError && error.status === 0 && <p className="hint">Saving again does no harm.</p>}
+      <div className="row">
+        <button type="submit" className="button primary" disabled={busy || isSame || emptied}>
+          Save
+        </button>
+        <button type="button" className="button" onClick={onDone}>
+          Back
+        </button>
+        <CopyButton quiet label="curl" text={curlOf('PUT', path, change)} />
+      </div>
+    </form>
+  );
+}
