@@ -32,6 +32,8 @@ interface Local {
 /** The calendar of a time zone, by the time zone data of Node. */
 export class TimeZone {
   private readonly format: Intl.DateTimeFormat;
+  /** By time: one takes several microseconds, and the days of a year ask for the same ones. */
+  private readonly offsets = new Map<number, number>();
 
   static exists(name: string): boolean {
     try {
@@ -58,9 +60,13 @@ export class TimeZone {
   }
 
   offsetAt(time: number): number {
+    const known = this.offsets.get(time);
+    if (known !== undefined) return known;
     const { year, month, day, hour, minute } = this.local(time);
     const minuteOf = Math.floor(time / 60_000) * 60_000;
-    return Date.UTC(year, month - 1, day, hour, minute) - minuteOf;
+    const offset = Date.UTC(year, month - 1, day, hour, minute) - minuteOf;
+    this.offsets.set(time, offset);
+    return offset;
   }
 
   local(time: number): Local {
@@ -73,6 +79,7 @@ export class TimeZone {
   midnight(year: number, month: number, day: number): number {
     const local = Date.UTC(year, month - 1, day);
     const offsets = [this.offsetAt(local - DAY), this.offsetAt(local + DAY)];
+    if (offsets[0] === offsets[1]) return local - Math.min(...offsets);
     const times = offsets.map((offset) => local - offset).filter((time) => this.offsetAt(time) === local - time);
     return times.length > 0 ? Math.min(...times) : local - Math.min(...offsets);
   }
