@@ -1,6 +1,7 @@
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
 import { insertMessage, type MessageSpec } from '../../../test/support/message-factory.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { CountingRepository } from './counting.repository.js';
 import { divide, TimeZone } from './periods.js';
 import { type SummedRow, UsageRepository } from './usage.repository.js';
 import { type Group, highestPrice, type Interval, MEASURES } from './usage.types.js';
@@ -11,6 +12,7 @@ const FOREVER = { contents: 0, codes: 0 };
 
 let opened: OpenTestDatabase;
 let repository: UsageRepository;
+let counting: CountingRepository;
 let connection: ConnectionRow;
 
 beforeAll(async () => {
@@ -34,12 +36,13 @@ beforeEach(async () => {
   const workspace = await factories.workspace();
   connection = await factories.connection({ organizationId: workspace.id });
   repository = new UsageRepository(opened.database);
+  counting = new CountingRepository(opened.database);
 });
 
 const insert = (spec: Partial<MessageSpec>): Promise<{ id: string }> =>
   insertMessage(opened.database, { connection, status: 'delivered', ...spec });
 
-async function countAll(kept = FOREVER, of = repository): Promise<void> {
+async function countAll(kept = FOREVER, of = counting): Promise<void> {
   await of.addHours();
   while (await of.countDue(kept));
 }
@@ -108,7 +111,7 @@ describe('UsageRepository', () => {
 
   it('counts nothing twice, however many count at once and however often', async () => {
     for (let day = 0; day < 3; day++) await insert({ createdAt: new Date(Date.now() - day * DAY) });
-    const other = new UsageRepository(opened.database);
+    const other = new CountingRepository(opened.database);
     await Promise.all([countAll(), countAll(FOREVER, other)]);
     await again();
     await Promise.all([countAll(), countAll(FOREVER, other)]);
@@ -122,7 +125,7 @@ describe('UsageRepository', () => {
     await again();
     await expect(
       opened.database.transaction(async () => {
-        await repository.countDue(FOREVER);
+        await counting.countDue(FOREVER);
         throw new Error('the worker ends here');
       }),
     ).rejects.toThrow('the worker ends here');
@@ -135,12 +138,12 @@ describe('UsageRepository', () => {
     const at = new Date(Date.now() - 29.95 * DAY);
     const { id } = await insert({ createdAt: at, type: 'template', content: { name: 'news' } });
     const kept = { contents: 30, codes: 0 };
-    await repository.addHours();
+    await counting.addHours();
     // The end of its hour: the next one is not due before retention yet.
     const before = new Date(Math.floor(at.getTime() / HOUR) * HOUR + HOUR);
-    expect((await repository.countedBefore(before)).getTime()).toBeLessThanOrEqual(at.getTime());
+    expect((await counting.countedBefore(before)).getTime()).toBeLessThanOrEqual(at.getTime());
     await countAll(kept);
-    expect(await repository.countedBefore(before)).toEqual(before);
+    expect(await counting.countedBefore(before)).toEqual(before);
 
     // Contents are gone now: the hour keeps what it says.
     await opened.database.execute('delete from message_content where message_id = $1', [id]);
@@ -153,7 +156,7 @@ describe('UsageRepository', () => {
     for (const table of ['usage_count', 'usage_total']) {
       await opened.database.execute(`update ${table} set start = start - interval '1 day'`);
     }
-    while (await repository.countDue(kept));
+    while (await counting.countDue(kept));
     const rows = await rowsOf(new Date(Date.now() - 40 * DAY), new Date(), { groupBy: ['template'] });
     expect(rows.map(({ template, submitted: count }) => [template, count])).toEqual([['news', 1]]);
   });
@@ -209,13 +212,13 @@ describe('UsageRepository', () => {
     const at = new Date(Date.now() - 9 * DAY);
     const { id } = await insert({ createdAt: at, status: 'sent' });
     await countAll();
-    const left = () => repository.countedBefore(new Date(Date.now() - 8.5 * DAY));
+    const left = () => counting.countedBefore(new Date(Date.now() - 8.5 * DAY));
     const before = await left();
     expect(before.getTime()).toBeGreaterThan(at.getTime());
     await opened.database.execute(`update message_state set status = 'delivered' where message_id = $1`, [id]);
     expect((await left()).getTime()).toBeLessThanOrEqual(at.getTime());
     // It is due minutes later, so that many changes are one count.
-    expect(await repository.countDue(FOREVER)).toBe(false);
+    expect(await counting.countDue(FOREVER)).toBe(false);
     await again();
     await countAll();
     expect((await rowsOf(new Date(Date.now() - 30 * DAY), new Date())).map(({ delivered }) => delivered)).toEqual([1]);
@@ -236,23 +239,23 @@ describe('UsageRepository', () => {
       'select extract(epoch from next_at - counted_at)::float8 as seconds from usage_hour order by hour desc limit 1',
     );
     expect(row?.seconds).toBeGreaterThanOrEqual(30);
-    const asOf = await repository.asOf();
+    const asOf = await counting.asOf();
     expect(asOf).not.toBeNull();
     await opened.database.execute(
       `insert into usage_hour (hour, next_at) select hour - interval '3 hours', now() from usage_hour order by hour limit 1`,
     );
-    expect((await repository.asOf())?.getTime()).toBeLessThan(asOf?.getTime() ?? 0);
+    expect((await counting.asOf())?.getTime()).toBeLessThan(asOf?.getTime() ?? 0);
   });
 
   it('removes what is older than 25 months, and no workspace sees another', async () => {
     await insert({ createdAt: new Date(Date.now() - 2 * DAY) });
     await countAll();
-    expect(await repository.remove(new Date(Date.now() - 3 * DAY), 1_000)).toBe(0);
+    expect(await counting.remove(new Date(Date.now() - 3 * DAY), 1_000)).toBe(0);
     const own = connection;
     connection = { ...connection, organizationId: (await new Factories(opened.database).workspace()).id };
     expect(await submitted()).toBe(0);
     connection = own;
-    expect(await repository.remove(new Date(), 1_000)).toBeGreaterThan(0);
+    expect(await counting.remove(new Date(), 1_000)).toBeGreaterThan(0);
     expect(await submitted()).toBe(0);
   });
 });

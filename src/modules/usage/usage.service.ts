@@ -6,17 +6,11 @@ import { Retention } from '../../infrastructure/queue/retention.js';
 import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { Audit } from '../audit/audit.service.js';
 import { Erasure } from '../workspaces/erasure/erasure.service.js';
+import { CountingRepository, type KeptDays } from './counting.repository.js';
 import { divide, TimeZone } from './periods.js';
 import { Prices, readRates } from './rates.js';
 import { usageErrors } from './usage.errors.js';
-import {
-  MAX_BILLED,
-  MAX_ROWS,
-  type BilledRow,
-  type KeptDays,
-  type SummedRow,
-  UsageRepository,
-} from './usage.repository.js';
+import { MAX_BILLED, MAX_ROWS, type BilledRow, type SummedRow, UsageRepository } from './usage.repository.js';
 import {
   CODE_MEASURES,
   type CodeFigures,
@@ -40,6 +34,7 @@ const LARGEST = 50;
 export class UsageService implements OnModuleInit {
   constructor(
     private readonly repository: UsageRepository,
+    private readonly counting: CountingRepository,
     private readonly database: Database,
     private readonly sweeps: Sweeps,
     private readonly retention: Retention,
@@ -50,7 +45,7 @@ export class UsageService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { repository } = this;
+    const { repository, counting } = this;
     this.sweeps.add({
       name: 'usage',
       everyMs: 5_000,
@@ -59,13 +54,13 @@ export class UsageService implements OnModuleInit {
         or exists (select from usage_hour where next_at <= now())`,
       run: (signal) => this.countAll(signal),
     });
-    this.retention.add({ name: 'usage', days: KEPT_DAYS, clear: (before, limit) => repository.remove(before, limit) });
-    this.retention.holdWith((before) => repository.countedBefore(before));
+    this.retention.add({ name: 'usage', days: KEPT_DAYS, clear: (before, limit) => counting.remove(before, limit) });
+    this.retention.holdWith((before) => counting.countedBefore(before));
     this.erasure.add({
       name: 'usage',
       turn: 'first',
       batch: async (subject, _cursor, erase) => {
-        if (erase) await repository.countBeforeErasure(subject, this.keptDays);
+        if (erase) await counting.countBeforeErasure(subject, this.keptDays);
         return { found: {}, cursor: null };
       },
     });
@@ -82,7 +77,7 @@ export class UsageService implements OnModuleInit {
       name: 'usage_age_seconds',
       help: 'Age of the figures of GET /usage; 0: nothing was counted yet.',
       collect: async () => {
-        const asOf = await repository.asOf();
+        const asOf = await counting.asOf();
         return [{ value: asOf === null ? 0 : Math.max(0, (Date.now() - asOf.getTime()) / 1_000) }];
       },
     });
@@ -95,7 +90,7 @@ export class UsageService implements OnModuleInit {
     const asked = { organizationId, pieces, groupBy, filter };
     const [summed, asOf, rates] = await Promise.all([
       this.repository.summed(asked),
-      this.repository.asOf(),
+      this.counting.asOf(),
       this.repository.rates(),
     ]);
     const { billed, prices } = await this.costs(asked, rates, question);
@@ -136,7 +131,7 @@ export class UsageService implements OnModuleInit {
     const { buckets, pieces } = divide(question, new TimeZone(question.timezone));
     const [found, asOf] = await Promise.all([
       this.repository.codes(projectId, question.organizationId, pieces),
-      this.repository.asOf(),
+      this.counting.asOf(),
     ]);
     if (found.length > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
     const rows = found.map(({ bucket, ...row }) => ({ start: buckets[bucket]?.label ?? '', ...row }));
@@ -169,8 +164,8 @@ export class UsageService implements OnModuleInit {
   }
 
   private async countAll(signal: AbortSignal): Promise<number> {
-    await this.repository.addHours();
-    return inBatches(signal, 1, async () => ((await this.repository.countDue(this.keptDays)) ? 1 : 0));
+    await this.counting.addHours();
+    return inBatches(signal, 1, async () => ((await this.counting.countDue(this.keptDays)) ? 1 : 0));
   }
 
   private async costs(
