@@ -79,6 +79,18 @@ CREATE INDEX connection_facts_due ON connection (facts_due_at);
 CREATE INDEX connection_organization ON connection (organization_id, created_at);
 CREATE INDEX connection_waba ON connection (waba_id);
 
+create table contact_book_removal (
+  connection_id uuid not null,
+  user_id text not null,
+  organization_id uuid not null,
+  due_at timestamptz not null default clock_timestamp(),
+  tries integer not null default 0,
+  constraint contact_book_removal_pkey PRIMARY KEY (connection_id, user_id),
+  constraint contact_book_removal_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
+  constraint contact_book_removal_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX contact_book_removal_due ON contact_book_removal (due_at);
+
 create table conversation (
   id uuid not null,
   organization_id uuid not null,

@@ -50,9 +50,21 @@ create table conversation_alias (
   primary key (connection_id, name, conversation_id)
 );
 create index conversation_alias_of on conversation_alias (conversation_id);
+
+-- People who were erased here, and are to be removed from the platform's contact book, by their user ids.
+create table contact_book_removal (
+  connection_id uuid not null references connection (id),
+  user_id text not null,
+  organization_id uuid not null references organization (id),
+  due_at timestamptz not null default clock_timestamp(),
+  tries integer not null default 0,
+  primary key (connection_id, user_id)
+);
+create index contact_book_removal_due on contact_book_removal (due_at);
 `;
 
 const DOWN = `
+drop table contact_book_removal;
 drop table conversation_alias;
 drop table conversation;
 `;

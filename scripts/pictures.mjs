@@ -1,6 +1,8 @@
 // Makes the pictures of the console and of Swagger UI in docs/pictures from a running program of its own: `npm run pictures`. Needs Chromium
 // (CHROMIUM_PATH names another program than the usual ones).
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -35,7 +37,36 @@ async function shootFrom(page, path, first, height) {
   await page.screenshot({ path: join(OUT, path), clip: { x: 0, y: 0, width: page.viewportSize().width, height } });
 }
 
-async function shootConsole(browser, url) {
+/** The webhook with a receiver of which every third answer is a 500. */
+async function shootWebhook(page, { base_url: url, api_key: key, connection_id: connection }, dataDir) {
+  let count = 0;
+  const receiver = createServer((request, response) => {
+    request.resume();
+    response.writeHead(++count % 3 === 0 ? 500 : 204).end();
+  });
+  await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${receiver.address().port}/`;
+  writeFileSync(join(dataDir, 'demo-receivers.json'), JSON.stringify([address]));
+  const call = (method, path, body) =>
+    fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+      body: JSON.stringify(body),
+    });
+  await call('PUT', '/webhook', { url: address });
+  const text = { body: 'Your order is on its way.' };
+  await call('POST', '/messages', { connection_id: connection, to: '+15550001234', type: 'text', text });
+  await page.goto(`${url}/console/webhook`);
+  await page.locator('.delivery-row .is-failed').first().click();
+  await page.locator('.attempts a').first().waitFor();
+  await page.screenshot({ path: join(OUT, 'console-webhook.png') });
+  await call('DELETE', '/webhook');
+  receiver.close();
+  receiver.closeAllConnections();
+}
+
+async function shootConsole(browser, demo, dataDir) {
+  const { base_url: url } = demo;
   const open = async (width, colorScheme, path, waitFor) => {
     const page = await browser.newPage({ viewport: { width, height: width < 500 ? 860 : 820 }, colorScheme });
     page.setDefaultTimeout(PATIENCE_MS);
@@ -54,6 +85,10 @@ async function shootConsole(browser, url) {
   await send.locator('.conversation-row').first().click();
   await send.locator('.thread .bubble').first().waitFor();
   await send.screenshot({ path: join(OUT, 'console-conversations.png') });
+  await send.goto(`${url}/console/overview`);
+  await send.locator('.causes a').first().waitFor();
+  await send.screenshot({ path: join(OUT, 'console-overview.png') });
+  await shootWebhook(send, demo, dataDir);
   await send.close();
   for (const [width, scheme, name] of [
     [1_400, 'dark', 'console-dark'],
@@ -74,7 +109,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'herald-pictures-'));
 const herald = await startDemoHerald(dataDir);
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 try {
-  await shootConsole(browser, herald.demo.base_url);
+  await shootConsole(browser, herald.demo, dataDir);
   const wide = await openDocs(browser, herald.demo.base_url, { width: 1_400, height: 900 });
   await wide.screenshot({ path: join(OUT, 'swagger-ui.png') });
   const send = await sendMessage(wide);

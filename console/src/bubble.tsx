@@ -66,10 +66,14 @@ interface BubbleProps {
   content: BubbleContent;
   side: 'mine' | 'theirs';
   meta?: ReactNode;
+  /** The file itself. */
+  picture?: ReactNode;
+  /** Emojis that stand at the message. */
+  reactions?: readonly string[];
   onButton?: (button: BubbleButton) => void;
 }
 
-export function Bubble({ content, side, meta, onButton }: BubbleProps) {
+export function Bubble({ content, side, meta, picture, reactions = [], onButton }: BubbleProps) {
   const { header, file, body, footer, buttons } = content;
   return (
     <div className={`bubble is-${side}`}>
@@ -80,6 +84,7 @@ export function Bubble({ content, side, meta, onButton }: BubbleProps) {
       )}
       {file !== null && (
         <span className="file">
+          {picture}
           <bdi>{file}</bdi>
         </span>
       )}
@@ -89,10 +94,16 @@ export function Bubble({ content, side, meta, onButton }: BubbleProps) {
         </span>
       )}
       {footer !== null && <small dir="auto">{footer}</small>}
+      {reactions.length > 0 && (
+        <span className="reactions">
+          <span className="hidden">Reactions: </span>
+          {reactions.join(' ')}
+        </span>
+      )}
       {meta !== undefined && <span className="meta">{meta}</span>}
-      {buttons.map((button) => (
+      {buttons.map((button, at) => (
         <button
-          key={button.id ?? button.title}
+          key={at}
           type="button"
           disabled={onButton === undefined || button.id === null}
           onClick={() => onButton?.(button)}

@@ -4,7 +4,8 @@ import { Link } from 'wouter';
 import { api, curlOf, dataOf, type MessageRow, type Schemas } from './api.ts';
 import { Bubble, bubbleOf } from './bubble.tsx';
 import { useEvents } from './live.ts';
-import { type Cursor, journalPage } from './search.ts';
+import { withReactions } from './reactions.ts';
+import { type Cursor, journalPage, nextCursor } from './search.ts';
 import { useCan } from './session.ts';
 import { ago, clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, Ticks, useNow } from './ui.tsx';
 
@@ -19,8 +20,7 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
     queryFn: ({ pageParam, signal }) =>
       dataOf(api.GET('/api/v1/conversations', { params: { query: { ...pageParam, limit: PAGE } }, signal })),
     initialPageParam: null as Cursor | null,
-    getNextPageParam: ({ pagination: { next_before: before, next_before_id: id } }) =>
-      before === null || id === null ? null : { before, before_id: id },
+    getNextPageParam: ({ pagination }) => nextCursor(pagination),
   });
   const { refetch } = list;
   useEvents(useCallback(() => void refetch(), [refetch]));
@@ -117,6 +117,7 @@ function Thread({ id }: { id: string }) {
   }, [refetchOne, refetchAll]);
   useEvents(refresh);
   const rows = (messages.data?.pages.flatMap((page) => page.rows) ?? []).toReversed();
+  const shown = withReactions(rows);
   const box = useRef<HTMLDivElement>(null);
   const newest = rows.at(-1)?.id;
   useEffect(() => {
@@ -151,12 +152,13 @@ function Thread({ id }: { id: string }) {
             Show earlier ones
           </button>
         )}
-        {rows.map((row, index) => (
+        {shown.map(({ row, reactions }, index) => (
           <Fragment key={row.id}>
-            {dayOf(rows[index - 1]) !== dayOf(row) && <p className="day">{dayOf(row)}</p>}
+            {dayOf(shown[index - 1]?.row) !== dayOf(row) && <p className="day">{dayOf(row)}</p>}
             <Bubble
               side={row.direction === 'outbound' ? 'mine' : 'theirs'}
               content={bubbleOf(row.type, row.body, row.content)}
+              reactions={reactions}
               meta={
                 <Link href={`/messages/${row.id}`} className="meta-link">
                   {row.status === 'failed' && 'failed '}

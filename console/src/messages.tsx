@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type MessageRow } from './api.ts';
 import { type Journal, useJournal } from './journal.ts';
@@ -9,6 +9,7 @@ import { MessagePanel } from './message.tsx';
 import { peerOf } from './parts.tsx';
 import { type Cursor, csvOf, filterIn, journalPage, readSearch, SEARCH_WORDS, STATUSES, withFilter } from './search.ts';
 import { useCan } from './session.ts';
+import { Choice } from './parts.tsx';
 import { ago, CopyButton, Empty, fullTime, Icon, Problem, Skeleton, Status, STATUS_WORDS, useNow } from './ui.tsx';
 
 const TYPING_MS = 250;
@@ -146,53 +147,37 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
         <kbd className="wide">/</kbd>
       </label>
       <div className="filters">
-        <Choice label="Direction" value={filterIn(text, 'direction')} onChange={(value) => choose('direction', value)}>
-          {[
+        <Choice
+          label="Direction"
+          value={filterIn(text, 'direction')}
+          options={[
             ['out', 'Sent'],
             ['in', 'Received'],
           ]}
-        </Choice>
-        <Choice label="Status" value={filterIn(text, 'status')} onChange={(value) => choose('status', value)}>
-          {STATUSES.map((status) => [status, STATUS_WORDS[status] ?? status])}
-        </Choice>
+          onChoose={(value) => choose('direction', value)}
+        />
+        <Choice
+          label="Status"
+          value={filterIn(text, 'status')}
+          options={STATUSES.map((status) => [status, STATUS_WORDS[status] ?? status] as const)}
+          onChoose={(value) => choose('status', value)}
+        />
         {connections !== undefined && connections.length > 1 && (
-          <Choice label="Number" value={filterIn(text, 'connection')} onChange={(value) => choose('connection', value)}>
-            {connections.map(({ id, phone_number, verified_name }) => [
-              id,
-              `${verified_name ?? ''} +${phone_number.replace('+', '')}`,
-            ])}
-          </Choice>
+          <Choice
+            label="Number"
+            value={filterIn(text, 'connection')}
+            options={connections.map(
+              ({ id, phone_number, verified_name }) =>
+                [id, `${verified_name ?? ''} +${phone_number.replace('+', '')}`] as const,
+            )}
+            onChoose={(value) => choose('connection', value)}
+          />
         )}
         <span className="grow" />
         <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/messages?${query}`)} />
         <CsvButton filters={filters} />
       </div>
     </div>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  children: readonly (readonly string[])[];
-}
-
-function Choice({ label, value, onChange, children }: ChoiceProps) {
-  return (
-    <select
-      aria-label={label}
-      className={value === '' ? 'chip' : 'chip chosen'}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    >
-      <option value="">{label}</option>
-      {children.map(([id, name]) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
   );
 }
 
@@ -371,7 +356,15 @@ function NoMessages({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-function Row({ row, isSelected, href, now }: { row: MessageRow; isSelected: boolean; href: string; now: number }) {
+interface RowProps {
+  row: MessageRow;
+  isSelected: boolean;
+  href: string;
+  now: number;
+}
+
+/** Drawn once: while one scrolls, only rows that come into view are. */
+const Row = memo(function Row({ row, isSelected, href, now }: RowProps) {
   const { contact, direction, type, body, status, failure_category: category } = row;
   return (
     <Link href={href} className="message-row" aria-current={isSelected ? 'true' : undefined}>
@@ -394,4 +387,4 @@ function Row({ row, isSelected, href, now }: { row: MessageRow; isSelected: bool
       <Status status={status} />
     </Link>
   );
-}
+});

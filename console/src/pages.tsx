@@ -1,7 +1,7 @@
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react';
 import type { IconName } from './ui.tsx';
 
-export interface PageProps {
+interface PageProps {
   /** What stands behind the page's path in the address. */
   selected: string | null;
 }
@@ -28,6 +28,10 @@ function page(entry: Omit<PageEntry, 'Page' | 'preload'>, load: () => Promise<Co
 /** Each page is a file of its own, loaded when it is first opened. */
 export const PAGES: readonly PageEntry[] = [
   page(
+    { path: '/overview', label: 'Overview', icon: 'overview', scopes: ['messages:read'] },
+    async () => (await import('./overview.tsx')).OverviewPage,
+  ),
+  page(
     { path: '/messages', label: 'Messages', icon: 'messages', scopes: ['messages:read'] },
     async () => (await import('./messages.tsx')).MessagesPage,
   ),
@@ -38,6 +42,10 @@ export const PAGES: readonly PageEntry[] = [
   page(
     { path: '/send', label: 'Send', icon: 'send', scopes: ['messages:write'] },
     async () => (await import('./send.tsx')).SendPage,
+  ),
+  page(
+    { path: '/webhook', label: 'Webhook', icon: 'webhook', scopes: ['webhooks:read'] },
+    async () => (await import('./webhook.tsx')).WebhookPage,
   ),
   page(
     { path: '/numbers', label: 'Numbers', icon: 'number', scopes: ['connections:read'] },

@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react';
-import { api, dataOf, type MessageRow } from './api.ts';
-import { Bubble, bubbleOf } from './bubble.tsx';
+import { api, dataOf, type MessageRow, type Schemas } from './api.ts';
+import { Bubble, type BubbleButton, type BubbleContent, bubbleOf } from './bubble.tsx';
 import { useEvents } from './live.ts';
 import { useConnections } from './messages.tsx';
+import { withReactions } from './reactions.ts';
+import { Reviewer } from './reviewer.tsx';
+import { useCan } from './session.ts';
 import { clockTime, Icon, Problem, Ticks } from './ui.tsx';
 
 /** The simulated customers of the demo, by how a message to them ends. */
@@ -16,13 +19,17 @@ const CUSTOMERS: readonly (readonly [string, string])[] = [
   ['+15550100004', 'is over the limit twice'],
   ['+15550100005', 'connection cut, outcome unknown'],
   ['+15550100008', 'everything is reported twice'],
+  ['+15550100013', 'has opted out of marketing'],
+  ['+15550100014', 'your account cannot pay'],
 ];
+const EMOJIS = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 
 const SHOWN = 40;
 const LOOK_MS = 1_000;
 
 interface SimulatorNumber {
   phone_number_id: string;
+  waba_id: string;
   display_phone_number: string;
 }
 interface InboundFact {
@@ -69,6 +76,7 @@ export function PhoneDock({ onClose }: { onClose: () => void }) {
     refetchInterval: LOOK_MS,
   });
   const [problem, setProblem] = useState<unknown>(null);
+  const [isReviewing, setReviewing] = useState(false);
   const write = async (message: object): Promise<void> => {
     setProblem(null);
     try {
@@ -84,36 +92,61 @@ export function PhoneDock({ onClose }: { onClose: () => void }) {
   return (
     <aside className="phone" aria-label="Simulated phone">
       <header>
-        <span className="phone-title">Simulated phone</span>
+        <div className="row">
+          <button
+            type="button"
+            className={isReviewing ? 'button quiet' : 'button pressed'}
+            aria-pressed={!isReviewing}
+            onClick={() => setReviewing(false)}
+          >
+            Simulated phone
+          </button>
+          <button
+            type="button"
+            className={isReviewing ? 'button pressed' : 'button quiet'}
+            aria-pressed={isReviewing}
+            onClick={() => setReviewing(true)}
+          >
+            Reviewer
+          </button>
+        </div>
         <button type="button" className="button quiet" aria-label="Close the phone" onClick={onClose}>
           <Icon name="close" />
         </button>
-        <label>
-          <span className="hidden">Customer</span>
-          <select value={customer} onChange={(event) => setCustomer(event.target.value)}>
-            {CUSTOMERS.map(([phone, what]) => (
-              <option key={phone} value={phone}>
-                {phone}: {what}
-              </option>
-            ))}
-          </select>
-        </label>
+        {!isReviewing && (
+          <label>
+            <span className="hidden">Customer</span>
+            <select value={customer} onChange={(event) => setCustomer(event.target.value)}>
+              {CUSTOMERS.map(([phone, what]) => (
+                <option key={phone} value={phone}>
+                  {phone}: {what}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         {connections !== undefined && connections.length > 1 && (
           <label>
             <span className="hidden">Chat with</span>
             <select value={connection?.id ?? ''} onChange={(event) => setChosen(event.target.value)}>
               {connections.map(({ id, verified_name, phone_number }) => (
                 <option key={id} value={id}>
-                  chat with {verified_name ?? `+${digits(phone_number)}`}
+                  {isReviewing ? 'templates of' : 'chat with'} {verified_name ?? `+${digits(phone_number)}`}
                 </option>
               ))}
             </select>
           </label>
         )}
       </header>
-      <Chat rows={chat} read={read} isTyping={isTyping} write={write} />
-      {problem !== null && <Problem error={problem} />}
-      <Writer disabled={number === undefined} write={write} />
+      {isReviewing ? (
+        <Reviewer control={control} account={number?.waba_id ?? null} />
+      ) : (
+        <>
+          <Chat rows={chat} connectionId={connection?.id ?? null} read={read} isTyping={isTyping} write={write} />
+          {problem !== null && <Problem error={problem} />}
+          <Writer disabled={number === undefined} write={write} />
+        </>
+      )}
     </aside>
   );
 }
@@ -139,42 +172,128 @@ function useChat(connectionId: string | null, customer: string): readonly Messag
 
 interface ChatProps {
   rows: readonly MessageRow[];
+  connectionId: string | null;
   read: ReadonlySet<string>;
   isTyping: boolean;
   write: (message: object) => Promise<void>;
 }
 
-function Chat({ rows, read, isTyping, write }: ChatProps) {
+/** The templates of those that were sent, for their buttons. */
+function useTemplatesOf(
+  rows: readonly MessageRow[],
+  connectionId: string | null,
+): readonly Schemas['TemplateResponse'][] {
+  const can = useCan();
+  const { data } = useQuery({
+    queryKey: ['phone', 'templates', connectionId],
+    queryFn: async () =>
+      (await dataOf(api.GET('/api/v1/connections/{id}/templates', { params: { path: { id: connectionId ?? '' } } })))
+        .data,
+    enabled: connectionId !== null && can('templates:read') && rows.some(({ type }) => type === 'template'),
+  });
+  return data ?? [];
+}
+
+interface TemplateContent {
+  name?: string;
+  language?: { code?: string };
+  components?: { type?: string; index?: string | number; parameters?: { payload?: string }[] }[];
+}
+interface TemplateButton {
+  type?: string;
+  text?: string;
+}
+
+/** What the phone shows: of a template also its footer and its buttons, which the message itself does not have. */
+function shownOf(row: MessageRow, templates: readonly Schemas['TemplateResponse'][]): BubbleContent {
+  const shown = bubbleOf(row.type, row.body, row.content);
+  if (row.type !== 'template') return shown;
+  const sent = (row.content ?? {}) as TemplateContent;
+  const template = templates.find(({ name, language }) => name === sent.name && language === sent.language?.code);
+  const part = (type: string) =>
+    template?.components.find((one) => one.type === type) as { text?: string; buttons?: TemplateButton[] } | undefined;
+  const payloadOf = (at: number): string | undefined =>
+    sent.components?.find(({ type, index }) => type === 'button' && Number(index) === at)?.parameters?.[0]?.payload;
+  const buttons = (part('BUTTONS')?.buttons ?? []).map(({ type, text = '' }, at): BubbleButton => ({
+    id: type === 'QUICK_REPLY' ? (payloadOf(at) ?? text) : null,
+    title: text,
+  }));
+  return { ...shown, footer: part('FOOTER')?.text ?? null, buttons };
+}
+
+/** What the customer's application sends for a button, or a line of a list. */
+function pressed({ type, content }: MessageRow, { id, title }: BubbleButton): object {
+  if (type === 'template') return { type: 'button', button: { payload: id, text: title } };
+  const { interactive, type: own } = (content ?? {}) as { interactive?: { type?: unknown }; type?: unknown };
+  const kind = (interactive?.type ?? own) === 'list' ? 'list_reply' : 'button_reply';
+  return { type: 'interactive', interactive: { type: kind, [kind]: { id, title } } };
+}
+
+function Chat({ rows, connectionId, read, isTyping, write }: ChatProps) {
   const box = useRef<HTMLDivElement>(null);
+  const [reactingTo, setReactingTo] = useState<string | null>(null);
+  const templates = useTemplatesOf(rows, connectionId);
   const newest = rows.at(-1)?.id;
   useEffect(() => {
     if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [newest, isTyping]);
+  const react = (row: MessageRow, emoji: string): void => {
+    setReactingTo(null);
+    void write({ type: 'reaction', reaction: { message_id: row.meta_message_id, emoji } });
+  };
   return (
     <div className="chat phone-chat" ref={box} tabIndex={0} role="log" aria-label="Chat">
       {rows.length === 0 && <p className="hint">Nothing has arrived yet. Send a message, or write one here.</p>}
-      {rows.map((row) => (
-        <Bubble
-          key={row.id}
-          side={row.direction === 'inbound' ? 'mine' : 'theirs'}
-          content={bubbleOf(row.type, row.body, row.content)}
-          meta={
-            <>
-              {clockTime(row.created_at)}
-              {row.direction === 'inbound' && (
-                <Ticks status={read.has(row.meta_message_id ?? '') ? 'read' : 'delivered'} />
-              )}
-            </>
-          }
-          onButton={({ id, title }) =>
-            void write({
-              type: 'interactive',
-              interactive: { type: 'button_reply', button_reply: { id, title } },
-              context: { id: row.meta_message_id },
-            })
-          }
-        />
-      ))}
+      {withReactions(rows).map(({ row, reactions }) => {
+        const isOwn = row.direction === 'inbound';
+        return (
+          <div key={row.id} className={isOwn ? 'said is-mine' : 'said'}>
+            <Bubble
+              side={isOwn ? 'mine' : 'theirs'}
+              content={shownOf(row, templates)}
+              reactions={reactions}
+              meta={
+                <>
+                  {clockTime(row.created_at)}
+                  {isOwn && <Ticks status={read.has(row.meta_message_id ?? '') ? 'read' : 'delivered'} />}
+                </>
+              }
+              onButton={(button) => void write({ ...pressed(row, button), context: { id: row.meta_message_id } })}
+            />
+            {!isOwn && row.meta_message_id !== null && (
+              <button
+                type="button"
+                className="button quiet react"
+                aria-label="React"
+                title="React"
+                aria-expanded={reactingTo === row.id}
+                onClick={() => setReactingTo(reactingTo === row.id ? null : row.id)}
+              >
+                <Icon name="smile" />
+              </button>
+            )}
+            {reactingTo === row.id && (
+              <div className="emojis" role="group" aria-label="Reactions">
+                {EMOJIS.map((emoji) => (
+                  <button
+                    key={emoji}
+                    type="button"
+                    aria-label={`React with ${emoji}`}
+                    onClick={() => react(row, emoji)}
+                  >
+                    {emoji}
+                  </button>
+                ))}
+                {reactions.length > 0 && (
+                  <button type="button" aria-label="Take the reaction back" onClick={() => react(row, '')}>
+                    ×
+                  </button>
+                )}
+              </div>
+            )}
+          </div>
+        );
+      })}
       {isTyping && <p className="hint">typing …</p>}
     </div>
   );

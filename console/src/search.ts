@@ -28,6 +28,10 @@ const WORDS: Readonly<Record<string, string>> = {
   client: 'client_message_id',
   file: 'media_object_id',
   user: 'recipient',
+  tag: 'tag',
+  category: 'failure_category',
+  since: 'since',
+  until: 'until',
 };
 export const SEARCH_WORDS = Object.keys(WORDS);
 
@@ -73,6 +77,10 @@ function readFilter(search: Search, name: string, parameter: string, value: stri
     else search.problem = `${name}: takes a whole number such as +4915112345678`;
   } else if (parameter.endsWith('_id') && name !== 'client' && !UUID.test(value)) {
     search.problem = `${name}: takes a whole id`;
+  } else if (name === 'since' || name === 'until') {
+    const at = Date.parse(value);
+    if (Number.isNaN(at)) search.problem = `${name}: takes a time such as 2026-11-21 or 2026-11-21T08:00`;
+    else search.filters[name] = new Date(at).toISOString();
   } else search.filters[parameter] = value;
 }
 
@@ -94,6 +102,12 @@ export interface Cursor {
   before_id: string;
 }
 
+/** Where the next page of a list begins; null: this was the last. */
+export function nextCursor(pagination: { next_before: string | null; next_before_id: string | null }): Cursor | null {
+  const { next_before: before, next_before_id: id } = pagination;
+  return before === null || id === null ? null : { before, before_id: id };
+}
+
 export interface JournalPage {
   rows: MessageRow[];
   next: Cursor | null;
@@ -107,8 +121,7 @@ export async function journalPage(
 ): Promise<JournalPage> {
   const query = { ...filters, ...cursor, limit };
   const { data, pagination } = await dataOf(api.GET('/api/v1/messages', { params: { query }, signal }));
-  const { next_before: before, next_before_id: id } = pagination;
-  return { rows: data, next: before === null || id === null ? null : { before, before_id: id } };
+  return { rows: data, next: nextCursor(pagination) };
 }
 
 const CSV_COLUMNS = [

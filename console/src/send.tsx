@@ -1,9 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Bubble, bubbleOf } from './bubble.tsx';
+import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
+import { Bubble, type BubbleContent, bubbleOf } from './bubble.tsx';
+import { type MediaFile, MediaThumb } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
+import {
+  BLANK,
+  ContentFields,
+  contentOf,
+  type Draft,
+  Field,
+  headerFormat,
+  type Kind,
+  KINDS,
+  type Message,
+  type Note,
+  otherNotes,
+} from './send-content.tsx';
 import { useCan } from './session.ts';
 import { CopyButton, Empty, fullTime, Problem, Skeleton } from './ui.tsx';
 
@@ -11,25 +25,23 @@ const CHECK_MS = 350;
 /** The first customer of the demo; elsewhere the field is empty. */
 const DEMO_CUSTOMER = '+15550001234';
 
-type Template = Schemas['TemplateResponse'];
-
-interface Draft {
-  connection: string;
-  to: string;
-  kind: 'text' | 'template';
-  text: string;
-  template: string;
-  values: Record<string, string>;
-}
-
-type SendBody = Schemas['SendText'] | Schemas['SendTemplate'];
+type Check = Schemas['MessageCheck'];
 
 export function SendPage() {
   const connections = useConnections();
-  if (connections.isPending) return <Skeleton lines={8} />;
+  if (connections.isPending && connections.fetchStatus !== 'idle') return <Skeleton lines={8} />;
   if (connections.error !== null)
     return <Problem error={connections.error} onRetry={() => void connections.refetch()} />;
-  if (connections.data === undefined || connections.data.length === 0) {
+  if (connections.data === undefined) {
+    return (
+      <Empty title="This key may not list the numbers">
+        <p>
+          To send from here it needs the scope <code>connections:read</code> too.
+        </p>
+      </Empty>
+    );
+  }
+  if (connections.data.length === 0) {
     return (
       <Empty title="This workspace has no number yet">
         <p>
@@ -41,43 +53,57 @@ export function SendPage() {
   return <SendForm connections={connections.data} />;
 }
 
-function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][] }) {
-  const [, navigate] = useLocation();
-  const given = new URLSearchParams(useSearch());
+const isKind = (text: string | null): text is Kind => text !== null && Object.hasOwn(KINDS, text);
+
+/** What the address gives, such as the number that is answered. */
+function draftOf(given: URLSearchParams, connections: readonly Schemas['ConnectionResponse'][]): Draft {
   const isDemo = ['localhost', '127.0.0.1'].includes(window.location.hostname);
-  const [draft, setDraft] = useState<Draft>({
+  const kind = given.get('kind');
+  return {
+    ...BLANK,
     connection: given.get('connection') ?? connections[0]?.id ?? '',
     to: given.get('to') ?? (isDemo ? DEMO_CUSTOMER : ''),
-    kind: given.get('kind') === 'template' ? 'template' : 'text',
+    kind: isKind(kind) ? kind : 'text',
     text: isDemo ? 'Your table for two is ready.' : '',
-    template: '',
-    values: {},
+    template: given.get('template') ?? '',
+  };
+}
+
+function useTemplates({ connection, kind }: Draft) {
+  const can = useCan();
+  return useQuery({
+    queryKey: ['templates', connection, 'approved'],
+    queryFn: async () => {
+      const params = { path: { id: connection }, query: { status: 'approved' as const, limit: 100 } };
+      return (await dataOf(api.GET('/api/v1/connections/{id}/templates', { params }))).data;
+    },
+    enabled: kind === 'template' && can('templates:read'),
   });
+}
+
+function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][] }) {
+  const [, navigate] = useLocation();
+  const given = useSearch();
+  const [draft, setDraft] = useState<Draft>(() => draftOf(new URLSearchParams(given), connections));
   const set = (changes: Partial<Draft>): void => setDraft((before) => ({ ...before, ...changes }));
   const can = useCan();
-  const templates = useQuery({
-    queryKey: ['templates', draft.connection],
-    queryFn: async () =>
-      (
-        await dataOf(
-          api.GET('/api/v1/connections/{id}/templates', {
-            params: { path: { id: draft.connection }, query: { status: 'approved', limit: 100 } },
-          }),
-        )
-      ).data,
-    enabled: draft.kind === 'template' && can('templates:read'),
-  });
+  const templates = useTemplates(draft);
   const template = templates.data?.find(({ id }) => id === draft.template) ?? null;
-  const body = bodyOf(draft, template);
+  const body = bodyOf(draft, contentOf(draft, template));
   const check = useCheck(body);
+  const notes = body === null ? [] : notesOf(check.data, check.error);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  // Kept while the same message is tried again: it is not sent twice where an answer was lost.
+  const attempt = useRef({ text: '', key: '' });
   const send = async (): Promise<void> => {
     if (body === null) return;
     setBusy(true);
     setError(null);
+    const text = JSON.stringify(body);
+    if (attempt.current.text !== text) attempt.current = { text, key: crypto.randomUUID() };
     try {
-      const header = { 'Idempotency-Key': crypto.randomUUID() };
+      const header = { 'Idempotency-Key': attempt.current.key };
       const { data } = await dataOf(api.POST('/api/v1/messages', { params: { header }, body }));
       navigate(`/messages/${data.id}`);
     } catch (failure) {
@@ -85,8 +111,6 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
       setBusy(false);
     }
   };
-  const rendered = check.data?.rendered;
-  const closesAt = check.data?.window?.closes_at ?? null;
   return (
     <div className="send-page">
       <form
@@ -101,7 +125,7 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
             <span>From</span>
             <select
               value={draft.connection}
-              onChange={(event) => set({ connection: event.target.value, template: '' })}
+              onChange={(event) => set({ connection: event.target.value, template: '', file: null })}
             >
               {connections.map(({ id, phone_number, verified_name }) => (
                 <option key={id} value={id}>
@@ -111,8 +135,7 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
             </select>
           </label>
         )}
-        <label className="field">
-          <span>To</span>
+        <Field label="To" path="to" notes={notes}>
           <input
             inputMode="tel"
             autoComplete="off"
@@ -120,67 +143,57 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
             value={draft.to}
             onChange={(event) => set({ to: event.target.value })}
           />
-        </label>
+        </Field>
         <fieldset className="kinds">
           <legend className="hidden">Kind</legend>
-          {(['text', 'template'] as const).map((kind) => (
+          {Object.entries(KINDS).map(([kind, label]) => (
             <label key={kind}>
-              <input type="radio" name="kind" checked={draft.kind === kind} onChange={() => set({ kind })} />
-              <span>{kind === 'text' ? 'Text' : 'Template'}</span>
+              <input
+                type="radio"
+                name="kind"
+                checked={draft.kind === kind}
+                onChange={() => set({ kind: kind as Kind })}
+              />
+              <span>{label}</span>
             </label>
           ))}
         </fieldset>
-        {draft.kind === 'text' ? (
-          <label className="field">
-            <span>Text</span>
-            <textarea
-              dir="auto"
-              rows={4}
-              maxLength={4096}
-              value={draft.text}
-              onChange={(event) => set({ text: event.target.value })}
-            />
-          </label>
-        ) : (
-          <TemplateFields draft={draft} set={set} templates={templates.data} template={template} />
+        {draft.kind === 'template' && !can('templates:read') && (
+          <p className="hint">
+            This key needs the scope <code>templates:read</code> to choose a template.
+          </p>
         )}
+        <ContentFields draft={draft} set={set} notes={notes} templates={templates.data} template={template} />
         {templates.error !== null && <Problem error={templates.error} />}
-        <CheckResult check={check.data} error={check.error} />
+        {body !== null && (
+          <CheckResult check={check.data} error={check.error} notes={otherNotes(notes, draft)} kind={draft.kind} />
+        )}
         {error !== null && <Problem error={error} />}
         <div className="row">
           <button
             type="submit"
             className="button primary"
-            disabled={busy || body === null || check.data?.sendable === false}
+            disabled={busy || body === null || notes.some(({ isBad }) => isBad)}
           >
             Send
           </button>
-          {closesAt !== null && draft.kind === 'text' && (
-            <span className="hint">The window closes on {fullTime(closesAt)}</span>
-          )}
+          {body === null && <span className="hint">{missingIn(draft)}</span>}
         </div>
       </form>
       <section className="send-view" aria-label="Preview">
         <div className="chat">
           <Bubble
             side="mine"
-            content={
-              rendered === undefined
-                ? bubbleOf('text', draft.kind === 'text' ? draft.text || '…' : '…', {})
-                : {
-                    header: rendered.header?.text ?? null,
-                    file: rendered.header !== null && rendered.header.text === null ? rendered.header.format : null,
-                    body: rendered.body,
-                    footer: null,
-                    buttons: [],
-                  }
+            content={previewOf(draft, body === null ? undefined : check.data)}
+            picture={
+              pictureOf(draft, headerFormat(template)) && draft.file !== null && <MediaThumb file={draft.file} />
             }
           />
         </div>
         {body !== null && (
           <details open>
             <summary>The call</summary>
-            <pre>{JSON.stringify(body, null, 2)}</pre>
+            <pre tabIndex={0}>{JSON.stringify(body, null, 2)}</pre>
             <CopyButton label="Copy as curl" text={curlOf('POST', '/api/v1/messages', body)} />
           </details>
         )}
@@ -189,32 +202,29 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
   );
 }
 
-function bodyOf({ connection, to, kind, text, values }: Draft, template: Template | null): SendBody | null {
+const numberIn = (to: string): string | null => {
   const number = to.replaceAll(/[^\d+]/g, '');
-  if (!/^\+?\d{8,16}$/.test(number)) return null;
-  const common = { connection_id: connection, to: number };
-  if (kind === 'text') return text.trim() === '' ? null : { ...common, type: 'text', text: { body: text } };
-  if (template === null) return null;
-  const components = ['header', 'body'].flatMap((type) => {
-    const variables = template.variables.filter(({ component }) => component === type);
-    if (variables.length === 0) return [];
-    const isNamed = template.parameter_format === 'NAMED';
-    const parameters = variables.map(({ name }) => ({
-      type: 'text',
-      ...(isNamed && { parameter_name: name }),
-      text: values[`${type}.${name}`] ?? '',
-    }));
-    return [{ type, parameters }];
-  });
-  const { name, language } = template;
-  return {
-    ...common,
-    type: 'template',
-    template: { name, language: { code: language }, ...(components.length > 0 && { components }) },
-  };
+  return /^\+?\d{8,16}$/.test(number) ? number : null;
+};
+
+function bodyOf({ connection, to }: Draft, content: Record<string, unknown> | null): Message | null {
+  const number = numberIn(to);
+  if (number === null || content === null) return null;
+  return { connection_id: connection, to: number, ...content } as Message;
 }
 
-function useCheck(body: SendBody | null) {
+const MISSING: Readonly<Record<Kind, string>> = {
+  text: 'Write the text first.',
+  buttons: 'Write the text first.',
+  list: 'Write the text first.',
+  template: 'Choose a template first, and its file where it has one.',
+  file: 'Choose a file first.',
+  location: 'Give latitude and longitude first.',
+};
+const missingIn = ({ to, kind }: Draft): string =>
+  numberIn(to) === null ? 'Give the whole number, with its country code.' : MISSING[kind];
+
+function useCheck(body: Message | null) {
   const text = JSON.stringify(body);
   const [settled, setSettled] = useState(text);
   useEffect(() => {
@@ -224,72 +234,103 @@ function useCheck(body: SendBody | null) {
   return useQuery({
     queryKey: ['check', settled],
     queryFn: async ({ signal }) =>
-      (await dataOf(api.POST('/api/v1/messages/check', { body: JSON.parse(settled) as SendBody, signal }))).data,
+      (await dataOf(api.POST('/api/v1/messages/check', { body: JSON.parse(settled) as Message, signal }))).data,
     enabled: settled !== 'null',
     placeholderData: (before) => before,
     retry: false,
   });
 }
 
-function CheckResult({ check, error }: { check: Schemas['MessageCheck'] | undefined; error: unknown }) {
-  if (error !== null) return <Problem error={error} />;
-  if (check === undefined) return null;
+function notesOf(check: Check | undefined, error: unknown): Note[] {
+  if (error instanceof ApiError) {
+    return error.details.map(({ field, message }) => ({
+      isBad: true,
+      code: error.code,
+      message,
+      field,
+      docUrl: error.docUrl,
+    }));
+  }
+  const problems = (check?.problems ?? []).flatMap(({ code, message, doc_url, details }) => {
+    const note = { isBad: true, code, message, field: '', docUrl: `/docs/errors#${doc_url.split('#')[1] ?? ''}` };
+    if (details === undefined || details.length === 0) return [note];
+    return details.map((detail) => ({ ...note, field: detail.field, message: detail.message }));
+  });
+  const warnings = (check?.warnings ?? []).map(({ code, message, field }) => ({
+    isBad: false,
+    code,
+    message,
+    field: field ?? '',
+    docUrl: null,
+  }));
+  return [...problems, ...warnings];
+}
+
+interface CheckResultProps {
+  check: Check | undefined;
+  error: unknown;
+  notes: readonly Note[];
+  kind: Kind;
+}
+
+/** What belongs to no field, and when the message would go. */
+function CheckResult({ check, error, notes, kind }: CheckResultProps) {
+  // A refusal with details is shown at its fields.
+  if (error !== null && !(error instanceof ApiError && error.details.length > 0)) return <Problem error={error} />;
   return (
-    <div aria-live="polite">
-      {check.problems.map(({ code, message, doc_url }) => (
-        <p key={code} className="check-line bad">
-          <code>{code}</code> {message} <a href={`/docs/errors#${doc_url.split('#')[1] ?? ''}`}>What it means</a>
+    <div className="check" aria-live="polite">
+      {notes.map(({ code, message, isBad, docUrl }) => (
+        <p key={code + message} className={isBad ? 'check-line bad' : 'check-line warn'}>
+          <code>{code}</code> {message} {docUrl !== null && <a href={docUrl}>What it means</a>}
         </p>
       ))}
-      {check.warnings.map(({ code, message }) => (
-        <p key={code} className="check-line warn">
-          <code>{code}</code> {message}
-        </p>
-      ))}
+      {check !== undefined && error === null && <CheckFacts check={check} kind={kind} />}
     </div>
   );
 }
 
-interface TemplateFieldsProps {
-  draft: Draft;
-  set: (changes: Partial<Draft>) => void;
-  templates: Template[] | undefined;
-  template: Template | null;
+function CheckFacts({ check, kind }: { check: Check; kind: Kind }) {
+  const { queue, window, limits } = check;
+  const closesAt = window?.closes_at ?? null;
+  return (
+    <p className="hint">
+      {queue.ahead > 0 && `${queue.ahead} ahead of it in the queue. `}
+      {closesAt !== null && kind !== 'template' && `The customer-service window closes on ${fullTime(closesAt)}. `}
+      {limits.map(
+        ({ kind: what, remaining, limit }) => `${remaining} of ${limit} left (${what.replaceAll('_', ' ')}). `,
+      )}
+    </p>
+  );
 }
 
-function TemplateFields({ draft, set, templates, template }: TemplateFieldsProps) {
-  const variables = (template?.variables ?? []).filter(
-    ({ component }) => component === 'header' || component === 'body',
-  );
-  return (
-    <>
-      <label className="field">
-        <span>Template</span>
-        <select value={draft.template} onChange={(event) => set({ template: event.target.value, values: {} })}>
-          <option value="">{templates === undefined ? 'Loading …' : 'Choose an approved template'}</option>
-          {templates?.map(({ id, name, language, category }) => (
-            <option key={id} value={id}>
-              {name} · {language} · {category.toLowerCase()}
-            </option>
-          ))}
-        </select>
-      </label>
-      {variables.map(({ component, name, example }) => {
-        const key = `${component}.${name}`;
-        return (
-          <label key={key} className="field">
-            <span>
-              {component} {name}
-            </span>
-            <input
-              dir="auto"
-              placeholder={example ?? ''}
-              value={draft.values[key] ?? ''}
-              onChange={(event) => set({ values: { ...draft.values, [key]: event.target.value } })}
-            />
-          </label>
-        );
-      })}
-    </>
-  );
+const pictureOf = (draft: Draft, header: string | null): boolean =>
+  draft.kind === 'file' ? draft.file?.type !== 'audio' : draft.kind === 'template' && header !== null;
+
+/** A picture bears no name. */
+const nameOf = ({ type, filename }: MediaFile): string =>
+  type === 'image' || type === 'sticker' ? '' : (filename ?? type);
+
+/** As the phone shows it: what the check rendered, else what is typed. */
+function previewOf(draft: Draft, check: Check | undefined): BubbleContent {
+  const { kind, text, file, place } = draft;
+  const rendered = check?.rendered;
+  const typed = kind === 'file' ? draft.caption || null : kind === 'template' ? '…' : text || '…';
+  const content = bubbleOf('text', rendered?.body ?? typed, {});
+  if (kind === 'location') {
+    return { ...content, file: 'Location', body: [place.name, place.address].filter(Boolean).join('\n') || null };
+  }
+  if (kind === 'file') return { ...content, file: file === null ? 'File' : nameOf(file) };
+  if (rendered === undefined || kind === 'text') return content;
+  return {
+    ...content,
+    header: rendered.header?.text ?? null,
+    file:
+      rendered.header !== null && rendered.header.text === null
+        ? file === null
+          ? rendered.header.format
+          : nameOf(file)
+        : null,
+    footer: rendered.footer,
+    buttons: rendered.buttons.map(({ text: title }) => ({ id: null, title })),
+  };
 }

@@ -23,6 +23,7 @@ const PATHS = {
   file: 'M6 3h8l4 4v14H6zM14 3v5h4',
   code: 'M5 11h14v10H5zM8 11V8a4 4 0 0 1 8 0v3',
   plus: 'M12 5v14M5 12h14',
+  check: 'M5 13l4 4L19 7',
   smile: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M9 10h.010M15 10h.010M8.500 14a4 4 0 0 0 7 0',
 } as const;
 export type IconName = keyof typeof PATHS;
@@ -88,16 +89,18 @@ export function ago(at: string, now: number): string {
   return `${Math.floor(ms / 1_000)} s`;
 }
 
-export const clockTime = (at: string): string =>
-  new Date(at).toLocaleTimeString(undefined, {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  });
+// Made once: a list shows hundreds of times.
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-export const fullTime = (at: string): string =>
-  new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+export const clockTime = (at: string): string => CLOCK.format(new Date(at));
+
+export const fullTime = (at: string): string => FULL.format(new Date(at));
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

@@ -129,12 +129,15 @@ export class People {
   private readonly optedOut: Table<OptedOut>;
   /** By number and customer, milliseconds. */
   private readonly callableUntil: Table<number>;
+  /** User ids that were taken out of the contact book. */
+  private readonly removed: Table<true>;
 
   constructor(store: Store) {
     this.known = store.table('users');
     this.blocked = store.table('blocked_users');
     this.optedOut = store.table('opted_out_users');
     this.callableUntil = store.table('call_permissions');
+    this.removed = store.table('removed_contacts');
   }
 
   /** Remembers what is given; fields left out keep their value. */
@@ -187,6 +190,14 @@ export class People {
       if (refusal === null) this.optedOut.delete(`${phoneNumberId} ${each}`);
       else this.optedOut.set(`${phoneNumberId} ${each}`, { phoneNumberId, party: each, refusal });
     }
+  }
+
+  removeContact(userId: string): void {
+    this.removed.set(userId, true);
+  }
+
+  removedContacts(): string[] {
+    return [...this.removed.keys()];
   }
 
   /** How marketing messages to this person are refused; null where they are not. */

@@ -30,6 +30,7 @@ const CLEARED_TABLES = [
   'blocked_template_names',
   'blocked_users',
   'opted_out_users',
+  'removed_contacts',
   'call_permissions',
   'qr_codes',
   'thread_owners',

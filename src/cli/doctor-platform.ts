@@ -80,6 +80,17 @@ export async function checkPayment(client: pg.Client): Promise<Result> {
   return warn(`no valid payment method for ${ids}${more}: add or repair it in WhatsApp Manager${used}`);
 }
 
+/** Erased people whom WhatsApp has not removed from the business's contact book yet. */
+export async function checkContactBook(client: pg.Client): Promise<Result> {
+  if (!(await hasTable(client, 'contact_book_removal'))) return ok('nothing waits');
+  const { rows } = await client.query<{ waiting: number; failing: number }>(
+    'select count(*)::int as waiting, count(*) filter (where tries > 2)::int as failing from contact_book_removal',
+  );
+  const { waiting, failing } = rows[0] ?? { waiting: 0, failing: 0 };
+  if (failing === 0) return ok(waiting === 0 ? 'nothing waits' : `${waiting} erased people are being removed`);
+  return warn(`WhatsApp does not remove ${failing} erased people from its contact book; the worker's log says why`);
+}
+
 /** Which endpoint marketing templates go by, and whether the accounts that have some may use WhatsApp's own for them. */
 export async function checkMarketing(client: pg.Client): Promise<Result> {
   if (!(await hasTable(client, 'connection')) || !(await hasTable(client, 'template'))) return ok('no numbers yet');

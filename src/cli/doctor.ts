@@ -24,6 +24,7 @@ import {
   checkMarketing,
   checkNotifications,
   checkNumbers,
+  checkContactBook,
   checkPayment,
   checkPlatform,
 } from './doctor-platform.js';
@@ -225,6 +226,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['stored tokens', checkTokens],
   ['numbers', checkNumbers],
   ['payment', checkPayment],
+  ['contact book', checkContactBook],
   ['marketing', checkMarketing],
   ['notifications', checkNotifications],
   ['workers', checkWorkers],

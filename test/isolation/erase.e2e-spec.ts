@@ -83,8 +83,11 @@ describe('erasure of a phone number', () => {
     return sent;
   }
 
-  const rowsWith = (texts: readonly string[], organizationId?: string) =>
-    tracesOf(test.database, texts, organizationId);
+  const rowsWith = async (texts: readonly string[], organizationId?: string) => {
+    // The platform's contact book is asked afterwards; the user id is kept until it has answered.
+    await waitFor(async () => (await test.database.query('select from contact_book_removal')).length === 0);
+    return tracesOf(test.database, texts, organizationId);
+  };
 
   /** Notifications are marked as applied a moment after they were. */
   const settled = () =>

@@ -467,10 +467,35 @@ describe('GET /webhook/deliveries/{id}', () => {
     const [id = ''] = await emit();
     await settled(id, 1);
     const [delivery] = (await api.get('/webhook/deliveries')).body.data;
-    expect((await api.get(`/webhook/deliveries/${delivery.id}`)).body.data).toEqual(delivery);
+    const [received = never()] = await arrived(id);
+    const event = JSON.parse(received.body);
+    expect((await api.get(`/webhook/deliveries/${delivery.id}`)).body.data).toEqual({ ...delivery, event });
     const other = await subscriber(test);
     await other.configure({ url: receiver.url('/other') });
     expect((await other.api.get(`/webhook/deliveries/${delivery.id}`)).status).toBe(404);
+  });
+});
+
+describe('GET /webhook/deliveries?event_id', () => {
+  it('has the attempts of one event, newest first, by page and state', async () => {
+    const { organizationId, api, configure, emit } = await subscriber(test);
+    await configure({ url: receiver.url('/500') });
+    const [id = '', other = ''] = await emit(2);
+    await settled(id, 1);
+    await settled(other, 1);
+    await makeDue(test, organizationId);
+    await settled(id, 2);
+    const list = async (query: string) => (await api.get(`/webhook/deliveries?event_id=${id}${query}`)).body;
+    const { data } = await list('');
+    expect(data.map(({ event_id: of, attempt }: { event_id: string; attempt: number }) => [of, attempt])).toEqual([
+      [id, 2],
+      [id, 1],
+    ]);
+    const page = await list('&limit=1');
+    const { next_before: before, next_before_id: beforeId } = page.pagination;
+    expect((await list(`&before=${before}&before_id=${beforeId}`)).data).toEqual(data.slice(1));
+    expect((await list('&event_type=webhook.test')).data).toEqual([]);
+    expect((await api.get('/webhook/deliveries?event_id=no-id')).status).toBe(400);
   });
 });
 

@@ -1010,7 +1010,8 @@ export interface paths {
         };
         /**
          * Read a delivery attempt
-         * @description One entry of GET /webhook/deliveries.
+         * @description One entry of GET /webhook/deliveries, with the `event` that was sent. What your receiver answered is not kept, apart
+         *     from its status.
          *
          *     Needs a key with the scope `webhooks:read`.
          */
@@ -2232,6 +2233,100 @@ export interface components {
             p50: number;
             /** @example 4800 */
             p95: number;
+        };
+        DeliveryWithEvent: {
+            /**
+             * @description 1 for the first attempt of the event.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When the attempt began.
+             * @example 2026-11-21T08:00:01.250Z
+             */
+            created_at: string;
+            /** @example 184 */
+            duration_ms: number | null;
+            /**
+             * @description What went wrong, in a short word: `http_503`, `timeout`, `connection_refused`, `interrupted` and so on.
+             *     `secret_unreadable`: Herald lacks the key that opens the signing secret; its operator has to give it back, or
+             *     rotate-secret makes another one.
+             * @example http_503
+             */
+            error: string | null;
+            /**
+             * @description The body that was sent. Null where the event is no longer kept, or where the key lacks the scope `messages:read`, or
+             *     `media:read` for files.
+             * @example {
+             *       "id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+             *       "type": "message.status.updated",
+             *       "created_at": "2026-11-21T08:00:00.125Z",
+             *       "organization_id": "01936f6c-7d3e-7a44-8b21-9c8d7e6f5a4b",
+             *       "cursor": "AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a",
+             *       "data": {
+             *         "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+             *         "client_message_id": "order-4711",
+             *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+             *         "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+             *         "type": "text",
+             *         "tag": "spring-sale",
+             *         "metadata": {
+             *           "customer": "c-17"
+             *         },
+             *         "to": "15550100009",
+             *         "recipient": null,
+             *         "status": "delivered",
+             *         "previous_status": "sent",
+             *         "occurred_at": "2026-11-21T08:00:02.000Z",
+             *         "attempt": 1,
+             *         "failure_category": null,
+             *         "error": null,
+             *         "pricing": {
+             *           "billable": true,
+             *           "category": "utility",
+             *           "type": "regular",
+             *           "subtype": null,
+             *           "model": "PMP"
+             *         },
+             *         "sequence": 3
+             *       }
+             *     }
+             */
+            event: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["WebhookTestEvent"]) | null;
+            /**
+             * Format: uuid
+             * @description The same for all attempts of an event; also the header `webhook-id`.
+             * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+             */
+            event_id: string;
+            /**
+             * @example message.status.updated
+             * @enum {string}
+             */
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            /**
+             * @description Null where no answer came.
+             * @example 503
+             */
+            http_status: number | null;
+            /**
+             * Format: uuid
+             * @example 01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt was planned for as this one ended; null where it was the last.
+             * @example 2026-11-21T08:00:06.420Z
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description `succeeded`: any 2xx within ten seconds.
+             * @example failed
+             * @enum {string}
+             */
+            status: "succeeded" | "failed";
         };
         /** EditTemplate */
         EditTemplate: {
@@ -5039,7 +5134,7 @@ export interface components {
             data: components["schemas"]["ConversationResponse"];
         };
         SingleDeliveryResponse: {
-            data: components["schemas"]["DeliveryResponse"];
+            data: components["schemas"]["DeliveryWithEvent"];
         };
         SingleMediaResponse: {
             data: components["schemas"]["MediaResponse"];
@@ -10125,6 +10220,8 @@ export interface operations {
                 before?: string;
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
+                /** @description Only attempts of this event: the `webhook-id` that your receiver got. */
+                event_id?: string;
                 /** @description Only attempts for this kind of event. */
                 event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
                 /** @description How many at the most. */
@@ -10217,7 +10314,41 @@ export interface operations {
                      *         "error": "http_503",
                      *         "duration_ms": 184,
                      *         "created_at": "2026-11-21T08:00:01.250Z",
-                     *         "next_attempt_at": "2026-11-21T08:00:06.420Z"
+                     *         "next_attempt_at": "2026-11-21T08:00:06.420Z",
+                     *         "event": {
+                     *           "id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *           "type": "message.status.updated",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "organization_id": "01936f6c-7d3e-7a44-8b21-9c8d7e6f5a4b",
+                     *           "cursor": "AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a",
+                     *           "data": {
+                     *             "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *             "client_message_id": "order-4711",
+                     *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "type": "text",
+                     *             "tag": "spring-sale",
+                     *             "metadata": {
+                     *               "customer": "c-17"
+                     *             },
+                     *             "to": "15550100009",
+                     *             "recipient": null,
+                     *             "status": "delivered",
+                     *             "previous_status": "sent",
+                     *             "occurred_at": "2026-11-21T08:00:02.000Z",
+                     *             "attempt": 1,
+                     *             "failure_category": null,
+                     *             "error": null,
+                     *             "pricing": {
+                     *               "billable": true,
+                     *               "category": "utility",
+                     *               "type": "regular",
+                     *               "subtype": null,
+                     *               "model": "PMP"
+                     *             },
+                     *             "sequence": 3
+                     *           }
+                     *         }
                      *       }
                      *     }
                      */

@@ -202,6 +202,9 @@ function templateControlRoutes({ templates, templateReviewer }: Platform): Route
     return changed;
   };
   return [
+    control('get', '/templates', () => ({
+      data: templates.all().map((one) => ({ ...TEMPLATES.only(one, SHOWN), waba_id: one.wabaId })),
+    })),
     changing('review', (template, body) => {
       const event = given(body, 'event', REVIEW_EVENTS);
       return templateReviewer.decide(template, event, {

@@ -30,6 +30,11 @@ describe('a control call about a template', () => {
       name === 'hello_world' ? [] : [{ type: 'body', parameters: ['a', 'b'].map((text) => ({ type: 'text', text })) }],
   });
 
+  it('lists the templates of all accounts, with their ids', async () => {
+    const { json } = await rig.client.control('GET', 'templates');
+    expect(json.data).toContainEqual(expect.objectContaining({ id, waba_id: WABA_ID, status: 'APPROVED' }));
+  });
+
   it.each<[string, string, number | undefined]>([
     ['APPROVED', 'APPROVED', undefined],
     ['REJECTED', 'REJECTED', 132001],

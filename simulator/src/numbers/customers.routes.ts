@@ -1,5 +1,5 @@
 import { GraphError, invalidParam } from '../graph-error.js';
-import { type Call, pageOf, type Route } from '../http/call.js';
+import { type Call, control, pageOf, type Route } from '../http/call.js';
 import type { JsonObject, Param } from '../http/param.js';
 import { isNamedByUserId, partyOf, resolveRecipient } from '../people.js';
 import type { Platform } from '../platform.js';
@@ -19,6 +19,8 @@ export function customerRoutes(platform: Platform): Route[] {
     }),
     number.on('post', '/block_users', ({ phoneNumberId }, { param }) => block(platform, phoneNumberId, param, true)),
     number.on('delete', '/block_users', ({ phoneNumberId }, { param }) => block(platform, phoneNumberId, param, false)),
+    number.on('delete', '/contact_book', (_, { param }) => removeContact(platform, param)),
+    control('get', '/contact_book', () => ({ data: platform.people.removedContacts().map((bsuid) => ({ bsuid })) })),
     number.on('get', '/call_permissions', ({ phoneNumberId }, call) => permission(platform, phoneNumberId, call)),
     number.on('post', '/calls', (caller, call) => connect(platform, caller, call)),
   ];
@@ -48,6 +50,15 @@ function block({ people, inboundLog }: Platform, phoneNumberId: string, param: P
     details: 'Failed to block some users, see the block_users response list for details',
     beside: { ...answer, block_users: { ...users, failed_users: failed } },
   });
+}
+
+/** The portfolio's book of numbers that customers shared; a control call lists who was removed. @throws GraphError 100 or 131009 */
+function removeContact({ people }: Platform, param: Param): object {
+  param.product();
+  const bsuid = param.required('bsuid', 200);
+  if (!isNamedByUserId(bsuid)) throw new GraphError(131009, 'Parameter bsuid is not a business-scoped user id');
+  people.removeContact(bsuid);
+  return { success: true };
 }
 
 function identityOf(party: string): { wa_id: string } | { user_id: string } {

@@ -52,6 +52,8 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   claims_taken_back: 'Messages and codes put back to the queue because the answer to their claim was lost.',
   connection_facts_failed: 'Failed reads of one of our numbers at the platform.',
   connections_refused: 'Connections closed because their address, or all callers together, had too many.',
+  contact_book_failed: "Failed removals of erased people from WhatsApp's contact book; the log says why.",
+  contact_book_removed: "Erased people who were removed from WhatsApp's contact book.",
   keys_refused: 'Requests refused for their API key, by the code of the answer.',
   lane_drain_failed: 'Drains of a lane that failed or hung.',
   lane_wakes: 'Hints for lanes with due rows that the queue accepted.',

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
+import { ContactBookMaintenance } from './contacts/contact-book.maintenance.js';
+import { ContactBookRepository } from './contacts/contact-book.repository.js';
 import { ConversationControlService } from './control/conversation-control.service.js';
 import { ConversationsController } from './conversations.controller.js';
 import { ConversationsRepository } from './conversations.repository.js';
@@ -19,6 +21,8 @@ import { RecipientsService } from './windows/recipients.service.js';
     ConversationsRepository,
     ConversationPagesRepository,
     RecipientsService,
+    ContactBookRepository,
+    ContactBookMaintenance,
   ],
   exports: [ConversationsRepository, RecipientsService],
 })

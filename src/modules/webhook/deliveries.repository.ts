@@ -17,6 +17,13 @@ export interface QueuedEvent extends QueuedEventData {
   endpoint_id: string;
 }
 
+/** An attempt with its event; null: it is no longer kept. */
+export interface DeliveryOfEvent extends DeliveryResponse {
+  identity: string;
+  event: { data: Record<string, unknown>; transaction: string } | null;
+  occurredAt: Date | null;
+}
+
 /** How long after a change its event is looked for: the platform may report late. */
 const EVENT_WITHIN_MS = 86_400_000;
 /** Between the start of a transaction and the events that it writes. */
@@ -39,18 +46,20 @@ export class DeliveriesRepository {
       limit: number;
       status?: DeliveryStatus | undefined;
       eventType?: EventType | undefined;
+      eventId?: string | undefined;
     },
   ): Promise<DeliveryResponse[]> {
-    const { limit, before = null, beforeId = null, status, eventType } = filter;
+    const { limit, before = null, beforeId = null, status, eventType, eventId } = filter;
     const types = eventType === undefined ? EVENT_TYPES : [eventType];
     const statuses = status === undefined ? DELIVERY_STATUSES : [status];
-    const params = [organizationId, endpointId, types, statuses, before, beforeId, limit];
-    return this.database.query<DeliveryResponse>(LIST, params);
+    const params: unknown[] = [organizationId, endpointId, types, statuses, before, beforeId, limit];
+    if (eventId === undefined) return this.database.query<DeliveryResponse>(LIST, params);
+    return this.database.query<DeliveryResponse>(LIST_OF_EVENT, [...params, eventId]);
   }
 
-  /** Null where the workspace's endpoint has no such attempt. */
-  find(organizationId: string, id: string): Promise<DeliveryResponse | null> {
-    return this.database.find<DeliveryResponse>(FIND, [organizationId, id]);
+  /** Null where the workspace's endpoint has no such attempt; its event is null where it is no longer kept. */
+  find(organizationId: string, id: string): Promise<DeliveryOfEvent | null> {
+    return this.database.find<DeliveryOfEvent>(FIND, [organizationId, id]);
   }
 
   /**
@@ -140,7 +149,11 @@ const COLUMNS =
   'd.id, d.event_id, d.event_type, d.attempt, d.status, d.http_status, d.error, d.duration_ms, d.created_at, d.next_attempt_at';
 
 const FIND = `
-select ${COLUMNS} from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id and e.deleted_at is null
+select ${COLUMNS}, identity_of_database() as identity,
+  case when v.id is not null then jsonb_build_object('data', v.data, 'transaction', v.transaction_id::text) end as event,
+  v.occurred_at as "occurredAt"
+from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id and e.deleted_at is null
+left join webhook_event v on v.id = d.event_id and v.organization_id = d.organization_id
 where d.organization_id = $1 and d.id = $2`;
 
 // One walk of the index for each kind and state, merged: a page costs the same whatever is filtered.
@@ -153,6 +166,14 @@ select d.* from unnest($3::text[]) as kind (type) cross join unnest($4::text[]) 
       coalesce($6::uuid, '${FIRST_ID}'))
   order by created_at desc, id desc limit $7) d
 order by d.created_at desc, d.id desc limit $7`;
+
+// An event has few attempts, and an index of its own.
+const LIST_OF_EVENT = `
+select ${COLUMNS} from webhook_delivery d
+where organization_id = $1 and endpoint_id = $2 and event_type = any($3) and status = any($4)
+  and event_id = $8 and id >= ${firstAttemptOf('$8')}
+  and (created_at, id) < (coalesce($5::timestamptz, 'infinity'), coalesce($6::uuid, '${FIRST_ID}'))
+order by created_at desc, id desc limit $7`;
 
 /** Of the event `v` and its endpoint `e`. */
 const QUEUED = `v.id as event_id, v.type as event_type, v.endpoint_id, v.occurred_at as created_at,

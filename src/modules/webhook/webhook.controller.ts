@@ -11,11 +11,11 @@ import {
   DeliveriesResponse,
   ListDeliveriesRequest,
   QueuedEventResponse,
-  SingleDeliveryResponse,
   TestWebhookRequest,
   WebhookResponse,
   WebhookWithSecretResponse,
 } from './dto/webhook.dto.js';
+import { SingleDeliveryResponse } from './events/events.dto.js';
 import { webhookErrors } from './webhook.errors.js';
 import { WebhookService } from './webhook.service.js';
 
@@ -147,14 +147,15 @@ export class WebhookController {
   /**
    * Read a delivery attempt
    *
-   * @remarks One entry of GET /webhook/deliveries.
+   * @remarks One entry of GET /webhook/deliveries, with the `event` that was sent. What your receiver answered is not kept, apart
+   * from its status.
    */
   @Get('deliveries/:id')
   @RequireScope('webhooks:read')
   @ApiOkResponse({ type: SingleDeliveryResponse, description: 'The attempt.' })
   @ApiErrors('WEBHOOK_DELIVERY_NOT_FOUND')
   async delivery(@CurrentCaller() caller: Caller, @DeliveryId() id: string): Promise<SingleDeliveryResponse> {
-    return { data: await this.webhook.getDelivery(caller.organizationId, id) };
+    return { data: await this.webhook.getDelivery(caller, id) };
   }
 
   /**

@@ -16,10 +16,12 @@ import { exampleOf } from './dto/event.docs.js';
 import {
   WebhookWithSecretResponse,
   type DeliveriesResponse,
-  type DeliveryResponse,
   type ListDeliveriesRequest,
   type QueuedEventResponse,
 } from './dto/webhook.dto.js';
+import { cursorText } from './events/event-cursor.js';
+import { isReadableWith, type DeliveryWithEvent } from './events/events.dto.js';
+import type { Caller } from '../keys/caller.decorator.js';
 import { WebhookRepository, type EndpointSettings } from './webhook.repository.js';
 import type { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 import { EndpointSecrets, headerViolations } from './webhook-secrets.js';
@@ -122,8 +124,8 @@ export class WebhookService {
 
   /** @throws WEBHOOK_NOT_FOUND (404). */
   async listDeliveries(organizationId: string, request: ListDeliveriesRequest): Promise<DeliveriesResponse> {
-    const { limit, status, event_type: eventType } = request;
-    const filter = { ...cursorOf(request), limit: limit + 1, status, eventType };
+    const { limit, status, event_type: eventType, event_id: eventId } = request;
+    const filter = { ...cursorOf(request), limit: limit + 1, status, eventType, eventId };
     const endpoint = await this.endpointOf(organizationId);
     const found = await this.deliveries.list(organizationId, endpoint.id, filter);
     const data = found.slice(0, limit);
@@ -131,11 +133,17 @@ export class WebhookService {
     return { data, pagination: { next_before: next?.created_at ?? null, next_before_id: next?.id ?? null } };
   }
 
-  /** @throws WEBHOOK_DELIVERY_NOT_FOUND (404). */
-  async getDelivery(organizationId: string, id: string): Promise<DeliveryResponse> {
-    const delivery = await this.deliveries.find(organizationId, id);
-    if (delivery === null) throw webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND();
-    return delivery;
+  /** With its event, where the caller's scopes show such. @throws WEBHOOK_DELIVERY_NOT_FOUND (404). */
+  async getDelivery({ organizationId, scopes }: Caller, id: string): Promise<DeliveryWithEvent> {
+    const found = await this.deliveries.find(organizationId, id);
+    if (found === null) throw webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND();
+    const { identity, event, occurredAt, ...delivery } = found;
+    const { event_id: eventId, event_type: type } = delivery;
+    if (event === null || occurredAt === null || !isReadableWith(scopes, type)) return { ...delivery, event: null };
+    const { data, transaction } = event;
+    const cursor = cursorText({ kind: 'event', transaction, id: eventId }, { organizationId, identity });
+    const envelope = { id: eventId, type, created_at: occurredAt, organization_id: organizationId, cursor, data };
+    return { ...delivery, event: envelope };
   }
 
   /** What told the workspace of a message's changes, as far as it is kept: see `DeliveriesRepository.ofMessage`. */

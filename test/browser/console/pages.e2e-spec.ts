@@ -181,7 +181,7 @@ describeConsole('numbers, templates and codes in the console', (rig) => {
         await page.waitForURL('**/codes');
         await page.getByRole('button', { name: 'Send a code' }).waitFor();
         await page.getByLabel('Key').selectOption({ index: 1 });
-        await page.waitForURL('**/messages');
+        await page.waitForURL('**/overview');
       }),
     2 * PATIENCE_MS,
   );

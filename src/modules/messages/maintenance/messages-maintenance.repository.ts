@@ -122,14 +122,24 @@ export class MessagesMaintenanceRepository {
     );
   }
 
-  /** Takes all names from the contact's conversations; returns how many had one. */
+  /**
+   * Takes all names from the contact's conversations; returns how many had one. Who has a user id is to be removed from the
+   * platform's contact book as well.
+   */
   async blankContacts(subject: Subject): Promise<number> {
     await this.database.execute(
       'delete from conversation_alias where organization_id = $1 and conversation_id = any($2::uuid[])',
       [subject.organizationId, subject.conversationIds],
     );
     return this.database.execute(
-      `update conversation set phone = null, wa_id = null, user_id = null, profile_name = null, last_inbound_at = null,
+      `with known as materialized (
+         select distinct on (user_id) user_id, connection_id from conversation
+         where organization_id = $1 and id = any($2::uuid[]) and user_id is not null order by user_id, connection_id
+       ), asked as (
+         insert into contact_book_removal (connection_id, user_id, organization_id)
+         select connection_id, user_id, $1 from known on conflict do nothing
+       )
+       update conversation set phone = null, wa_id = null, user_id = null, profile_name = null, last_inbound_at = null,
          standby_at = null, handover_at = null, handover_to = null, handover_role = null
        where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
       [subject.organizationId, subject.conversationIds],

@@ -118,6 +118,12 @@ export class ListDeliveriesRequest extends PageQuery {
   @IsOptional()
   @IsIn(EVENT_TYPES)
   event_type?: EventType;
+
+  /** Only attempts of this event: the `webhook-id` that your receiver got. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @IsUUID('all')
+  event_id?: string;
 }
 
 export const EXAMPLE_EVENT_ID = '01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a';
@@ -166,10 +172,6 @@ export class DeliveryResponse {
   /** When the next attempt was planned for as this one ended; null where it was the last. */
   @ApiProperty({ ...nullableTime, example: '2026-11-21T08:00:06.420Z' })
   next_attempt_at!: Date | null;
-}
-
-export class SingleDeliveryResponse {
-  data!: DeliveryResponse;
 }
 
 /** The webhook of the workspace. */

@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 import { EVENT_SCHEMAS, EXAMPLE_CURSOR, EXAMPLE_EVENT } from '../dto/event.docs.js';
+import { DeliveryResponse } from '../dto/webhook.dto.js';
 import type { Scope } from '../../../infrastructure/http/scopes.js';
 import { EVENT_TYPES, type EventType } from '../webhook.types.js';
 
@@ -66,11 +67,14 @@ export function typesOf(
   scopes: ReadonlySet<Scope>,
 ): { types: EventType[] | null; omitted: EventType[] } {
   const wanted = types === undefined ? null : [...new Set(types.split(',') as EventType[])];
-  const isReadable = (type: EventType): boolean => READABLE_WITH[type]?.some((scope) => scopes.has(scope)) ?? true;
   const all = wanted ?? [...EVENT_TYPES];
-  const omitted = all.filter((type) => !isReadable(type));
-  return omitted.length === 0 ? { types: wanted, omitted } : { types: all.filter(isReadable), omitted };
+  const omitted = all.filter((type) => !isReadableWith(scopes, type));
+  if (omitted.length === 0) return { types: wanted, omitted };
+  return { types: all.filter((type) => isReadableWith(scopes, type)), omitted };
 }
+
+export const isReadableWith = (scopes: ReadonlySet<Scope>, type: EventType): boolean =>
+  READABLE_WITH[type]?.some((scope) => scopes.has(scope)) ?? true;
 
 /** As a webhook delivery brings it. */
 export interface EventEnvelope {
@@ -98,4 +102,17 @@ export class EventsResponse {
   /** Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files. */
   @ApiProperty({ type: 'array', items: { type: 'string', enum: NEED_A_SCOPE }, example: [] })
   omitted!: string[];
+}
+
+export class DeliveryWithEvent extends DeliveryResponse {
+  /**
+   * The body that was sent. Null where the event is no longer kept, or where the key lacks the scope `messages:read`, or
+   * `media:read` for files.
+   */
+  @ApiProperty({ oneOf: EVENT_SCHEMAS, nullable: true, example: EXAMPLE_EVENT })
+  event!: EventEnvelope | null;
+}
+
+export class SingleDeliveryResponse {
+  data!: DeliveryWithEvent;
 }

@@ -1,0 +1,417 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useMemo } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Lines, type Part, type Slot, StackedBars } from './charts.tsx';
+import { useConnections } from './messages.tsx';
+import { State } from './parts.tsx';
+import { useCan } from './session.ts';
+import { useWebhook } from './webhook-state.ts';
+import { ago, CopyButton, duration, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+
+type Usage = Schemas['UsageResponse'];
+type Figures = Schemas['UsageFiguresResponse'];
+type Connection = Schemas['ConnectionResponse'];
+
+const RANGES = {
+  '24h': { label: '24 hours', interval: 'hour', slots: 24 },
+  '7d': { label: '7 days', interval: 'day', slots: 7 },
+  '30d': { label: '30 days', interval: 'day', slots: 30 },
+} as const;
+type Range = keyof typeof RANGES;
+
+const LOOK_MS = 30_000;
+const CLOCK_MS = 15_000;
+
+export function OverviewPage() {
+  const [, navigate] = useLocation();
+  const given = new URLSearchParams(useSearch()).get('range');
+  const range: Range = given !== null && Object.hasOwn(RANGES, given) ? (given as Range) : '24h';
+  const now = useNow(LOOK_MS);
+  const starts = useMemo(() => startsOf(range, now), [range, now]);
+  const query = {
+    since: new Date(starts[0] ?? now).toISOString(),
+    interval: RANGES[range].interval,
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  };
+  const usage = useQuery({
+    queryKey: ['usage', query],
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/usage', { params: { query }, signal })),
+    refetchInterval: LOOK_MS,
+    placeholderData: (before) => before,
+  });
+  return (
+    <div className="overview">
+      <header className="row">
+        <h1>Overview</h1>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/usage?${new URLSearchParams(query)}`)} />
+        <div className="kinds" role="group" aria-label="Time">
+          {Object.entries(RANGES).map(([name, { label }]) => (
+            <label key={name}>
+              <input
+                type="radio"
+                name="range"
+                checked={name === range}
+                onChange={() => navigate(`/overview?range=${name}`, { replace: true })}
+              />
+              <span>{label}</span>
+            </label>
+          ))}
+        </div>
+      </header>
+      <FirstSteps />
+      {usage.error !== null && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
+      {usage.data === undefined ? (
+        usage.error === null && <Skeleton lines={10} />
+      ) : (
+        <Counted usage={usage.data} starts={starts} range={range} since={query.since} />
+      )}
+      <div className="card-grid">
+        <NumbersCard />
+        <WebhookCard />
+      </div>
+    </div>
+  );
+}
+
+/** Where each interval begins: whole hours, or whole days of this browser's time zone. The last one is the present. */
+function startsOf(range: Range, now: number): number[] {
+  const { interval, slots } = RANGES[range];
+  return Array.from({ length: slots }, (_, index) => {
+    const back = slots - 1 - index;
+    const at = new Date(now);
+    at.setMinutes(0, 0, 0);
+    // Hours by their length: a day on which clocks change has 23 or 25.
+    if (interval === 'hour') return at.getTime() - back * 3_600_000;
+    at.setHours(0);
+    at.setDate(at.getDate() - back);
+    return at.getTime();
+  });
+}
+
+const PARTS: readonly Part[] = [
+  { name: 'read', kind: 'read' },
+  { name: 'delivered', kind: 'delivered' },
+  { name: 'accepted', kind: 'accepted' },
+  { name: 'waiting', kind: 'waiting' },
+  { name: 'unknown', kind: 'unknown' },
+  { name: 'failed', kind: 'failed' },
+];
+
+/** The states are cumulative, and of a failed message some were reached: parts that add up to what was submitted. */
+function partsOf(row: Figures | undefined): number[] {
+  if (row === undefined) return PARTS.map(() => 0);
+  const { submitted, accepted, delivered, read, failed, outcome_unknown: unknown } = row;
+  const rest = Math.max(submitted - failed - unknown, 0);
+  const [isRead, isDelivered, isAccepted] = [read, Math.max(delivered - read, 0), Math.max(accepted - delivered, 0)];
+  const cut = (part: number, before: number): number => Math.max(Math.min(part, rest - before), 0);
+  const first = cut(isRead, 0);
+  const second = cut(isDelivered, first);
+  const third = cut(isAccepted, first + second);
+  return [first, second, third, rest - first - second - third, unknown, failed];
+}
+
+const RECEIVED: readonly Part[] = [{ name: 'received', kind: 'received' }];
+const TIMES: readonly Part[] = [
+  { name: 'half of them within (p50)', kind: 'p50' },
+  { name: '95 of 100 within (p95)', kind: 'p95' },
+];
+
+interface CountedProps {
+  usage: Usage;
+  starts: readonly number[];
+  range: Range;
+  since: string;
+}
+
+function Counted({ usage, starts, range, since }: CountedProps) {
+  const now = useNow(CLOCK_MS);
+  const { totals, as_of: asOf } = usage;
+  const rows = useMemo(() => new Map(usage.data.map((row) => [Date.parse(row.start), row])), [usage.data]);
+  const slotsOf = (values: (row: Figures | undefined) => number[]): Slot[] =>
+    starts.map((start) => ({ ...namesOf(start, range), values: values(rows.get(start)) }));
+  const cost = totals.cost;
+  return (
+    <>
+      <dl className="tiles">
+        <Tile name="Submitted" value={totals.submitted} hint="taken by Herald" />
+        <Tile
+          name="Delivered"
+          value={share(totals.delivered, totals.submitted)}
+          hint={`${totals.delivered.toLocaleString()} messages`}
+        />
+        <Tile
+          name="Read"
+          value={share(totals.read, totals.submitted)}
+          hint={`${totals.read.toLocaleString()} messages`}
+        />
+        <Tile
+          name="Failed"
+          value={totals.failed}
+          hint={share(totals.failed, totals.submitted)}
+          isBad={totals.failed > 0}
+        />
+        <Tile name="Received" value={totals.received} hint="written by customers" />
+        <Tile
+          name="Cost, estimated"
+          value={cost === null ? '–' : money(cost)}
+          hint={cost === null ? 'no prices are set' : 'by the operator’s prices'}
+        />
+      </dl>
+      <p className="hint">
+        {asOf === null
+          ? 'Nothing is counted yet: figures come within 30 seconds.'
+          : `Counted ${ago(asOf, now)} ago`.replace('now ago', 'just now')}
+      </p>
+      <div className="card-grid">
+        <Card title="Messages sent" isWide>
+          <StackedBars title="Messages sent, by state" parts={PARTS} slots={slotsOf(partsOf)} />
+        </Card>
+        <Card title="Messages received">
+          <StackedBars title="Messages received" parts={RECEIVED} slots={slotsOf((row) => [row?.received ?? 0])} />
+        </Card>
+        <Card title="From accepted to delivered">
+          {totals.delivery_ms === null ? (
+            <p className="hint">Nothing was delivered in this time.</p>
+          ) : (
+            <Lines
+              title="Time from accepted to delivered"
+              parts={TIMES}
+              slots={slotsOf((row) => [row?.delivery_ms?.p50 ?? Number.NaN, row?.delivery_ms?.p95 ?? Number.NaN])}
+              format={duration}
+            />
+          )}
+        </Card>
+        <Card title="Why messages failed">
+          <Failures failures={totals.failures} since={since} />
+        </Card>
+        <Card title="What WhatsApp billed">
+          <Counts counts={totals.billable} empty="WhatsApp has reported nothing billable in this time." />
+          {Object.keys(totals.free).length > 0 && (
+            <>
+              <h3>Free</h3>
+              <Counts counts={totals.free} empty="" />
+            </>
+          )}
+          {cost !== null && <p className="hint">{money(cost)}, estimated; Meta’s invoice is what counts.</p>}
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function namesOf(start: number, range: Range): { label: string; title: string } {
+  const at = new Date(start);
+  if (range === '24h') {
+    const hour = at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+    return { label: hour, title: `${at.toLocaleDateString(undefined, { weekday: 'short' })} ${hour}` };
+  }
+  return {
+    label: at.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }),
+    title: at.toLocaleDateString(undefined, { weekday: 'short', day: 'numeric', month: 'short' }),
+  };
+}
+
+const share = (part: number, whole: number): string => (whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`);
+const money = ({ amount, currency }: Schemas['CostResponse']): string =>
+  new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(Number(amount));
+
+function Tile({
+  name,
+  value,
+  hint,
+  isBad = false,
+}: {
+  name: string;
+  value: string | number;
+  hint: string;
+  isBad?: boolean;
+}) {
+  return (
+    <div className={isBad ? 'tile is-bad' : 'tile'}>
+      <dt>{name}</dt>
+      <dd>
+        <b>{typeof value === 'number' ? value.toLocaleString() : value}</b>
+        <small>{hint}</small>
+      </dd>
+    </div>
+  );
+}
+
+function Card({ title, isWide = false, children }: { title: string; isWide?: boolean; children: ReactNode }) {
+  return (
+    <section className={isWide ? 'card is-wide' : 'card'} aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+const byCount = (counts: Record<string, number>): [string, number][] =>
+  Object.entries(counts).sort(([, a], [, b]) => b - a);
+
+/** Each cause leads to its messages. */
+function Failures({ failures, since }: { failures: Record<string, number>; since: string }) {
+  const entries = byCount(failures);
+  const most = entries[0]?.[1] ?? 1;
+  if (entries.length === 0) return <p className="hint">No message failed in this time.</p>;
+  return (
+    <ul className="causes">
+      {entries.map(([cause, count]) => (
+        <li key={cause}>
+          <Link href={`/messages?${new URLSearchParams({ q: `status:failed category:${cause} since:${since}` })}`}>
+            <span>{cause.replaceAll('_', ' ')}</span>
+            <b>{count}</b>
+            <i aria-hidden="true" style={{ width: `${(count / most) * 100}%` }} />
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Counts({ counts, empty }: { counts: Record<string, number>; empty: string }) {
+  const entries = byCount(counts);
+  if (entries.length === 0) return empty === '' ? null : <p className="hint">{empty}</p>;
+  return (
+    <dl className="facts">
+      {entries.map(([name, count]) => (
+        <div key={name}>
+          <dt>{name.replaceAll('_', ' ')}</dt>
+          <dd>{count.toLocaleString()}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  token_refused: 'WhatsApp refused its token. The operator must set a new one.',
+  disconnected_by_operator: 'The operator disconnected it.',
+  platform: 'WhatsApp says so. The operator must look at the account.',
+  account_removed: 'The account was removed from the app or from WhatsApp.',
+  payment_missing: 'The account has no payment method. The operator must add one.',
+};
+
+function NumbersCard() {
+  const { data, error, refetch } = useConnections();
+  const can = useCan();
+  if (!can('connections:read')) return null;
+  return (
+    <Card title="Numbers">
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton lines={3} />}
+      {data?.length === 0 && (
+        <p className="hint">
+          None yet: the operator adds one with <code>herald connection add</code>.
+        </p>
+      )}
+      <ul className="numbers">
+        {data?.map((connection) => (
+          <NumberLine key={connection.id} connection={connection} />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+const TONES = { connected: 'good', restricted: 'warn', pending: 'warn', disconnected: 'bad' } as const;
+
+function NumberLine({ connection }: { connection: Connection }) {
+  const { id, status, status_reason: reason, quality_rating: quality, messaging_limit: limit } = connection;
+  const name = (
+    <span className="peer">
+      <bdi>{connection.verified_name ?? 'Without a name'}</bdi>
+      <small>+{connection.phone_number.replace('+', '')}</small>
+    </span>
+  );
+  return (
+    <li>
+      <Link href={`/numbers/${id}`}>{name}</Link>
+      <State tone={TONES[status]}>{status}</State>
+      <small>
+        {quality !== null && quality !== 'UNKNOWN' && `quality ${quality.toLowerCase()} · `}
+        {limit !== null && `${limit.replace('TIER_', '').toLowerCase()} people in 24 h · `}
+        {connection.throughput_per_second} messages a second
+      </small>
+      {reason !== null && <small className="bad">{REASONS[reason] ?? reason}</small>}
+    </li>
+  );
+}
+
+function WebhookCard() {
+  const can = useCan();
+  const { data, error, refetch } = useWebhook();
+  if (!can('webhooks:read')) return null;
+  const recent = data?.recent_deliveries ?? [];
+  const failed = recent.filter(({ status }) => status === 'failed').length;
+  return (
+    <Card title="Webhook">
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton lines={2} />}
+      {data === null && (
+        <p className="hint">
+          There is none. <Link href="/webhook">Set one</Link>
+        </p>
+      )}
+      {data !== undefined && data !== null && (
+        <>
+          <p className="webhook-url">
+            <bdi>{data.url}</bdi>
+          </p>
+          <p className="hint">
+            {data.disabled_reason !== null
+              ? 'Herald turned it off. '
+              : !data.active
+                ? 'It is paused. '
+                : data.failing_since !== null
+                  ? `Every attempt has failed since ${fullTime(data.failing_since)}. `
+                  : 'It takes what Herald sends. '}
+            {recent.length > 0 && `${failed} of the last ${recent.length} attempts failed. `}
+            <Link href="/webhook">Open</Link>
+          </p>
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** What a new workspace does first; gone once there is a message. */
+function FirstSteps() {
+  const can = useCan();
+  const { data: connections } = useConnections();
+  const { data: webhook } = useWebhook();
+  const { data: first } = useQuery({
+    queryKey: ['first-message'],
+    queryFn: async ({ signal }) =>
+      (await dataOf(api.GET('/api/v1/messages', { params: { query: { limit: 1 } }, signal }))).data.length > 0,
+    refetchInterval: ({ state }) => (state.data === true ? false : LOOK_MS),
+  });
+  if (first !== false) return null;
+  const isConnected = connections?.some(({ status }) => status === 'connected') === true;
+  return (
+    <ol className="first-steps" aria-label="First steps">
+      <Step isDone={isConnected} title="Connect a number">
+        The operator adds one with <code>herald connection add</code>.
+      </Step>
+      <Step isDone={false} title="Send the first message">
+        {can('messages:write') ? <Link href="/send">Send one</Link> : 'With a key that has the scope messages:write.'}
+      </Step>
+      <Step isDone={webhook !== undefined && webhook !== null} title="Set a webhook">
+        Herald posts there what customers write. {can('webhooks:read') && <Link href="/webhook">Set one</Link>}
+      </Step>
+    </ol>
+  );
+}
+
+function Step({ isDone, title, children }: { isDone: boolean; title: string; children: ReactNode }) {
+  return (
+    <li className={isDone ? 'is-done' : ''}>
+      {isDone && <Icon name="check" />}
+      <b>{title}</b>
+      {isDone && <span className="hidden">(done)</span>}
+      <span className="hint">{children}</span>
+    </li>
+  );
+}

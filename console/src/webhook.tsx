@@ -1,0 +1,326 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { DeliveryPanel, Outcome } from './delivery.tsx';
+import { useWebhook } from './webhook-state.ts';
+import { type Cursor, nextCursor } from './search.ts';
+import { useCan } from './session.ts';
+import { Choice, State } from './parts.tsx';
+import { ago, CopyButton, duration, Empty, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+import {
+  ChangeDialog,
+  EVENT_KINDS,
+  ReplayDialog,
+  SecretDialog,
+  SettingsDialog,
+  TestDialog,
+} from './webhook-dialogs.tsx';
+
+type Webhook = Schemas['WebhookSettings'];
+type Delivery = Schemas['DeliveryResponse'];
+
+const PAGE = 50;
+const LOOK_MS = 5_000;
+const REPLAY_LOOK_MS = 1_000;
+const CLOCK_MS = 15_000;
+
+export function WebhookPage({ selected }: { selected: string | null }) {
+  const webhook = useWebhook();
+  if (webhook.isPending) return <Skeleton lines={10} />;
+  if (webhook.error !== null && webhook.data === undefined) {
+    return <Problem error={webhook.error} onRetry={() => void webhook.refetch()} />;
+  }
+  return webhook.data === undefined || webhook.data === null ? (
+    <NoWebhook />
+  ) : (
+    <Opened webhook={webhook.data} selected={selected} />
+  );
+}
+
+type Dialog = 'settings' | 'test' | 'replay' | 'rotate' | 'pause' | 'resume' | 'remove';
+
+function NoWebhook() {
+  const can = useCan();
+  const queries = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const done = (): void => {
+    setSecret(null);
+    void queries.invalidateQueries({ queryKey: ['webhook'] });
+  };
+  return (
+    <Empty title="This workspace has no webhook yet">
+      <p>Herald posts each message that comes in, and each change of a sent one, to one address of yours.</p>
+      {can('webhooks:write') ? (
+        <button type="button" className="button primary" onClick={() => setOpen(true)}>
+          Set the webhook
+        </button>
+      ) : (
+        <p>
+          This key needs the scope <code>webhooks:write</code> to set one.
+        </p>
+      )}
+      {isOpen && (
+        <SettingsDialog
+          webhook={null}
+          onClose={(changed) => {
+            setOpen(false);
+            if (changed?.secret !== undefined) setSecret(changed.secret);
+            else if (changed !== null) done();
+          }}
+        />
+      )}
+      {secret !== null && <SecretDialog secret={secret} onClose={done} />}
+    </Empty>
+  );
+}
+
+function Opened({ webhook, selected }: { webhook: Webhook; selected: string | null }) {
+  const [, navigate] = useLocation();
+  const given = new URLSearchParams(useSearch());
+  const query = Object.fromEntries(['status', 'event_type', 'event_id'].map((name) => [name, given.get(name) ?? '']));
+  const replay = given.get('replay');
+  const go = (id: string | null, changes: Record<string, string>): void => {
+    const next = Object.entries({ ...query, replay: replay ?? '', ...changes }).filter(([, value]) => value !== '');
+    const suffix = next.length === 0 ? '' : `?${new URLSearchParams(next)}`;
+    navigate(`/webhook${id === null ? '' : `/${id}`}${suffix}`, { replace: id === selected });
+  };
+  return (
+    <div className={selected === null ? 'journal' : 'journal has-panel'}>
+      <section className="list-side" aria-label="Webhook">
+        <Head webhook={webhook} onReplay={(id) => go(null, { replay: id })} onTested={(id) => go(id, {})} />
+        {replay !== null && <ReplayProgress key={replay} id={replay} onClose={() => go(selected, { replay: '' })} />}
+        <Deliveries
+          query={query}
+          onQuery={(changes) => go(selected, changes)}
+          selected={selected}
+          suffix={given.size === 0 ? '' : `?${given}`}
+        />
+      </section>
+      {selected !== null && (
+        <DeliveryPanel
+          key={selected}
+          id={selected}
+          onClose={() => go(null, {})}
+          onEvent={(id) => go(selected, { event_id: id, status: '', event_type: '' })}
+        />
+      )}
+    </div>
+  );
+}
+
+const TONES = { active: 'good', paused: 'warn', failing: 'warn', disabled: 'bad' } as const;
+const DISABLED: Readonly<Record<string, string>> = {
+  gone: 'Your receiver answered 410, so Herald stopped. Events wait for three days.',
+  failing: 'Every attempt failed for five days, so Herald stopped. Events wait for three days.',
+};
+
+interface HeadProps {
+  webhook: Webhook;
+  onReplay: (id: string) => void;
+  onTested: (deliveryId: string) => void;
+}
+
+function Head({ webhook, onReplay, onTested }: HeadProps) {
+  const can = useCan();
+  const queries = useQueryClient();
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const { url, active, disabled_reason: disabled, failing_since: failing, previous_secret_expires_at: old } = webhook;
+  const close = (changed: { secret?: string } | null): void => {
+    setDialog(null);
+    if (changed?.secret !== undefined) setSecret(changed.secret);
+    if (changed !== null) void queries.invalidateQueries({ queryKey: ['webhook'] });
+  };
+  const state = disabled !== null ? 'disabled' : !active ? 'paused' : failing !== null ? 'failing' : 'active';
+  const button = (name: Dialog, label: string, isPrimary = false): ReactNode => (
+    <button type="button" className={isPrimary ? 'button primary' : 'button'} onClick={() => setDialog(name)}>
+      {label}
+    </button>
+  );
+  return (
+    <header className="webhook-head">
+      <div className="row">
+        <h1>Webhook</h1>
+        <State tone={TONES[state]}>{state}</State>
+        <span className="grow" />
+        <CopyButton quiet label="curl" text={curlOf('GET', '/api/v1/webhook')} />
+      </div>
+      <p className="webhook-url">
+        <bdi>{url}</bdi>
+      </p>
+      <p className="hint">
+        {webhook.events.length} of {EVENT_KINDS.length} kinds of events ·{' '}
+        {webhook.connection_ids.length === 0 ? 'all numbers' : `${webhook.connection_ids.length} numbers`}
+        {webhook.header_names.length > 0 && ` · ${webhook.header_names.join(', ')}`} · secret {webhook.secret_hint}
+        {old !== null && ` · the replaced secret signs too, until ${fullTime(old)}`}
+      </p>
+      {disabled !== null && <p className="notice">{DISABLED[disabled] ?? disabled}</p>}
+      {state === 'paused' && <p className="notice">It is paused. Events wait for three days.</p>}
+      {failing !== null && <p className="notice">Every attempt has failed since {fullTime(failing)}.</p>}
+      {can('webhooks:write') && (
+        <div className="row">
+          {!active && button('resume', 'Deliver again', true)}
+          {button('settings', 'Settings')}
+          {button('test', 'Test')}
+          {button('replay', 'Replay')}
+          {button('rotate', 'Replace the secret')}
+          {active && button('pause', 'Pause')}
+          {button('remove', 'Delete')}
+        </div>
+      )}
+      {dialog === 'settings' && <SettingsDialog webhook={webhook} onClose={close} />}
+      {dialog === 'test' && (
+        <TestDialog
+          isHeld={!active}
+          onClose={(delivery) => {
+            close(delivery === null ? null : {});
+            if (delivery !== null) onTested(delivery);
+          }}
+        />
+      )}
+      {dialog === 'replay' && (
+        <ReplayDialog
+          onClose={(id) => {
+            setDialog(null);
+            if (id !== null) onReplay(id);
+          }}
+        />
+      )}
+      {(dialog === 'rotate' || dialog === 'pause' || dialog === 'resume' || dialog === 'remove') && (
+        <ChangeDialog what={dialog} webhook={webhook} onClose={close} />
+      )}
+      {secret !== null && <SecretDialog secret={secret} onClose={() => setSecret(null)} />}
+    </header>
+  );
+}
+
+function ReplayProgress({ id, onClose }: { id: string; onClose: () => void }) {
+  const { data, error } = useQuery({
+    queryKey: ['replay', id],
+    queryFn: async ({ signal }) =>
+      (await dataOf(api.GET('/api/v1/webhook/replay/{id}', { params: { path: { id } }, signal }))).data,
+    refetchInterval: ({ state }) => (state.data?.status === 'done' ? false : REPLAY_LOOK_MS),
+  });
+  if (error !== null) return <Problem error={error} onRetry={onClose} />;
+  const { status = 'running', done = 0, total = 0 } = data ?? {};
+  return (
+    <div className="replay" role="status">
+      <span>
+        Replay: {done} of {total} queued{status === 'running' ? '' : `, ${status}`}
+      </span>
+      <progress aria-label="Replay" value={total === 0 && status === 'done' ? 1 : done} max={Math.max(total, 1)} />
+      <button type="button" className="button quiet" aria-label="Hide the replay" onClick={onClose}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
+
+interface DeliveriesProps {
+  query: Record<string, string>;
+  onQuery: (changes: Record<string, string>) => void;
+  selected: string | null;
+  suffix: string;
+}
+
+function Deliveries({ query, onQuery, selected, suffix }: DeliveriesProps) {
+  const { status = '', event_type: type = '', event_id: event = '' } = query;
+  const filters = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
+  const list = useInfiniteQuery({
+    queryKey: ['deliveries', filters],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(
+        api.GET('/api/v1/webhook/deliveries', { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal }),
+      ),
+    initialPageParam: null as Cursor | null,
+    getNextPageParam: ({ pagination }) => nextCursor(pagination),
+    placeholderData: (before) => before,
+    // No event reports a delivery. Who reads further down is left alone.
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : LOOK_MS),
+  });
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const now = useNow(CLOCK_MS);
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <div className="search-bar">
+        <div className="filters few">
+          <Choice
+            label="Outcome"
+            value={status}
+            options={[
+              ['succeeded', 'Succeeded'],
+              ['failed', 'Failed'],
+            ]}
+            onChoose={(next) => onQuery({ status: next })}
+          />
+          <Choice
+            label="Kind of event"
+            value={type}
+            options={[...EVENT_KINDS, 'webhook.test'].map((kind) => [kind, kind] as const)}
+            onChoose={(next) => onQuery({ event_type: next })}
+          />
+          {event !== '' && (
+            <button type="button" className="chip chosen" onClick={() => onQuery({ event_id: '' })}>
+              one event ×
+            </button>
+          )}
+          <span className="grow" />
+          <CopyButton
+            quiet
+            label="curl"
+            text={curlOf('GET', `/api/v1/webhook/deliveries?${new URLSearchParams({ ...filters, limit: '50' })}`)}
+          />
+        </div>
+      </div>
+      {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <div className="rows" tabIndex={-1}>
+        {list.isPending && <Skeleton lines={8} />}
+        {list.isSuccess && rows.length === 0 && (
+          <Empty title={isFiltered ? 'No delivery matches' : 'Nothing was delivered yet'}>
+            {isFiltered ? (
+              <Link href="/webhook">Show all deliveries</Link>
+            ) : (
+              <p>Send a test event, or a message: what your receiver answers appears here.</p>
+            )}
+          </Empty>
+        )}
+        <div role="list">
+          {rows.map((row) => (
+            <div key={row.id} role="listitem">
+              <DeliveryRow row={row} isSelected={row.id === selected} href={`/webhook/${row.id}${suffix}`} now={now} />
+            </div>
+          ))}
+        </div>
+        {list.hasNextPage && (
+          <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
+            Show earlier ones
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+interface DeliveryRowProps {
+  row: Delivery;
+  isSelected: boolean;
+  href: string;
+  now: number;
+}
+
+function DeliveryRow({ row, isSelected, href, now }: DeliveryRowProps) {
+  return (
+    <Link href={href} className="delivery-row" aria-current={isSelected ? 'true' : undefined}>
+      <time dateTime={row.created_at} title={fullTime(row.created_at)}>
+        {ago(row.created_at, now)}
+      </time>
+      <span className="excerpt">{row.event_type}</span>
+      <small>{row.attempt > 1 ? `attempt ${row.attempt}` : ''}</small>
+      <small className="took">{row.duration_ms === null ? '' : duration(row.duration_ms)}</small>
+      <Outcome delivery={row} />
+    </Link>
+  );
+}

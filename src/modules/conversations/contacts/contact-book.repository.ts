@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
+import { Database } from '../../../infrastructure/database/database.js';
+
+/** A person who was erased here, and is still in the contact book of the platform. */
+export interface ContactBookEntry {
+  connectionId: string;
+  userId: string;
+  /** How often the platform was asked, this time included. */
+  tries: number;
+}
+
+/** Asked again after 20 s, 80 s, 5 min ..., once an hour at most. */
+const FIRST_GAP_SECONDS = 20;
+const MAX_GAP_SECONDS = 3_600;
+
+/** Who is to be removed from the contact book of the platform; the erasure of a person writes the rows. */
+@Injectable()
+export class ContactBookRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Takes what is due; each is due again later, so that one whose process dies is asked for once more. */
+  takeDue(limit: number): Promise<ContactBookEntry[]> {
+    return this.database.query<ContactBookEntry>(TAKE, [limit, FIRST_GAP_SECONDS, MAX_GAP_SECONDS]);
+  }
+
+  async remove({ connectionId, userId }: ContactBookEntry): Promise<void> {
+    await this.database.execute('delete from contact_book_removal where connection_id = $1 and user_id = $2', [
+      connectionId,
+      userId,
+    ]);
+  }
+
+  waiting(): Promise<number> {
+    return this.database.count('select count(*)::integer as count from contact_book_removal');
+  }
+}
+
+const TAKE = `
+with due as (
+  select ctid from contact_book_removal where due_at <= statement_timestamp()
+  order by due_at limit $1 for update skip locked
+)
+update contact_book_removal r set tries = r.tries + 1,
+  due_at = clock_timestamp() + make_interval(secs => least($3::float8, $2::float8 * power(4, least(r.tries, 10))))
+from due where r.ctid = due.ctid
+returning ${camelColumns('r', 'connection_id, user_id, tries')}`;

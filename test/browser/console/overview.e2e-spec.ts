@@ -1,0 +1,110 @@
+import { runHerald } from '../../support/herald-process.js';
+import { waitFor } from '../../support/wait-for.js';
+import { CUSTOMER, describeConsole, PATIENCE_MS } from './rig.js';
+
+const UNREACHABLE = '+15550100002';
+
+describeConsole('the overview in the console', (rig) => {
+  const counted = async (key = rig.demo.api_key) => {
+    const answer = await fetch(`${rig.demo.base_url}/api/v1/usage`, { headers: { authorization: `Bearer ${key}` } });
+    return ((await answer.json()) as { totals: { failed: number; read: number; submitted: number } }).totals;
+  };
+
+  beforeAll(async () => {
+    await rig.send(CUSTOMER, 'This one is read.');
+    await rig.send(UNREACHABLE, 'This one fails.');
+    // Two failed: that of the demo, and this one.
+    await waitFor(async () => (await counted()).failed >= 2 && (await counted()).read >= 1, {
+      what: 'figures of what was sent',
+      timeoutMs: 2 * PATIENCE_MS,
+    });
+  }, 3 * PATIENCE_MS);
+
+  it(
+    'opens first, shows what was counted, and leads from a cause to its messages',
+    () =>
+      // The demo has no webhook: the API answers 404.
+      rig.visit({ quiet: true }, async (page) => {
+        await page.goto(rig.demo.base_url);
+        await page.waitForURL('**/console/overview');
+        const { submitted } = await counted();
+        await page.locator('.tile', { hasText: 'Submitted' }).getByText(String(submitted), { exact: true }).waitFor();
+        await page.locator('.tile', { hasText: 'no prices are set' }).waitFor();
+        await page.locator('.chart').first().getByText('Figures').click();
+        await page.getByRole('table').getByRole('columnheader', { name: 'failed' }).waitFor();
+        await page.locator('.numbers li', { hasText: 'connected' }).first().waitFor();
+        await page.locator('.causes a', { hasText: 'recipient unreachable' }).click();
+        await page.waitForURL('**/messages?q=*');
+        await page.locator('.message-row', { hasText: 'This one fails.' }).first().waitFor();
+        expect(await page.locator('.message-row', { hasText: 'received' }).count()).toBe(0);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'keeps the chosen time in the address',
+    () =>
+      rig.visit({ quiet: true }, async (page) => {
+        await page.goto(`${rig.demo.base_url}/console/overview`);
+        await page.getByLabel('30 days').check();
+        await page.waitForURL('**/overview?range=30d');
+        await page.reload();
+        expect(await page.getByLabel('30 days').isChecked()).toBe(true);
+        await page.locator('.bar-slot').nth(29).waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'says that a cost is estimated',
+    () =>
+      rig.visit({ quiet: true }, async (page) => {
+        await page.route('**/api/v1/usage?*', async (route) => {
+          const answer = await route.fetch();
+          const body = (await answer.json()) as { totals: object };
+          const totals = {
+            ...body.totals,
+            cost: { currency: 'EUR', amount: '1234.5600' },
+            billable: { marketing: 42 },
+          };
+          await route.fulfill({ response: answer, json: { ...body, totals } });
+        });
+        await page.goto(`${rig.demo.base_url}/console/overview`);
+        await page.locator('.tile', { hasText: 'Cost, estimated' }).getByText('€1,234.56').waitFor();
+        await page.getByText('estimated; Meta’s invoice is what counts').waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'has no serious fault of accessibility',
+    () =>
+      rig.visitEach(async (page) => {
+        await page.route('**/api/v1/webhook', (route) => route.fulfill({ json: { data: null } }));
+        await page.goto(`${rig.demo.base_url}/console/overview`);
+        await page.locator('.causes a').first().waitFor();
+        await page.getByText('Figures').first().click();
+        await rig.expectAccessible(page);
+      }),
+    3 * PATIENCE_MS,
+  );
+
+  it(
+    'begins with three steps in an empty workspace, and shows a key what it may read',
+    async () => {
+      const made = await runHerald(['workspace', 'create', '--name', 'Nothing <b>yet</b>', '--json'], rig.env);
+      const workspace = (JSON.parse(made.stdout) as { id: string }).id;
+      const args = ['key', 'create', '--workspace', workspace, '--name', 'look', '--scopes', 'messages:read', '--json'];
+      const { key } = JSON.parse((await runHerald(args, rig.env)).stdout) as { key: string };
+      await rig.visit({ demoKey: false }, async (page) => {
+        await page.goto(`${rig.demo.base_url}/console#key=${key}`);
+        await page.locator('.first-steps li', { hasText: 'Send the first message' }).waitFor();
+        expect(await page.locator('.first-steps li').count()).toBe(3);
+        expect(await page.getByRole('heading', { name: 'Numbers' }).count()).toBe(0);
+        expect(await page.getByRole('heading', { name: 'Webhook', exact: true }).count()).toBe(0);
+        await page.getByText('No message failed in this time.').waitFor();
+      });
+    },
+    2 * PATIENCE_MS,
+  );
+});

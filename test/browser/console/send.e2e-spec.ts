@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { ATTACK, describeConsole, PATIENCE_MS } from './rig.js';
+
+const run = promisify(execFile);
+/** The smallest picture: one point. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+describeConsole('sending from the console', (rig) => {
+  async function openSend(page: Page, kind: string): Promise<void> {
+    await page.goto(`${rig.demo.base_url}/console/send?kind=${kind}`);
+    await page.getByRole('heading', { name: 'Send a message' }).waitFor();
+  }
+  const send = async (page: Page): Promise<void> => {
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.locator('.panel .status.is-read').waitFor();
+  };
+  const phone = (page: Page) => page.getByRole('log', { name: 'Chat' });
+
+  it(
+    'uploads a file, whatever its name, shows it beside its caption, and sends it; it can be chosen again',
+    () =>
+      rig.visit({}, async (page) => {
+        await openSend(page, 'file');
+        await page
+          .locator('.upload input')
+          .setInputFiles({ name: '<img src=x onerror=alert(1)>.png', mimeType: 'image/png', buffer: PNG });
+        await page.getByRole('button', { name: 'Change' }).waitFor();
+        await page.locator('.send-view .bubble img').waitFor();
+        await page.getByLabel('Caption').fill('This is the menu.');
+        await send(page);
+        await phone(page).getByText('This is the menu.').waitFor();
+        await openSend(page, 'file');
+        await page.locator('.media-choice button', { hasText: '<img src=x' }).first().click();
+        await page.getByRole('button', { name: 'Change' }).waitFor();
+        expect(await page.locator('img[src="x"]').count()).toBe(0);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'says what is no file for WhatsApp, and lets another one be chosen',
+    () =>
+      rig.visit({ quiet: true }, async (page) => {
+        await openSend(page, 'file');
+        await page.locator('.upload input').setInputFiles({
+          name: 'program.exe',
+          mimeType: 'application/x-msdownload',
+          buffer: Buffer.from('MZ nothing that WhatsApp takes'),
+        });
+        await page.locator('.problem').waitFor();
+        await page.getByText('Choose a file, or drop it here').waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'sends buttons, and gets the one that the customer presses',
+    () =>
+      rig.visit({}, async (page) => {
+        await openSend(page, 'buttons');
+        await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Will you come?');
+        await page.getByLabel('Button 1').fill('A title that is far too long for it');
+        await page.locator('.note.warn').waitFor();
+        await page.getByLabel('Button 1').fill('With pleasure');
+        await page.locator('.note.warn').waitFor({ state: 'detached' });
+        await page.getByRole('button', { name: 'Add' }).click();
+        await page.getByLabel('Button 3').fill(ATTACK.slice(0, 20));
+        await page.locator('.send-view .bubble button', { hasText: '<img' }).waitFor();
+        await send(page);
+        await phone(page).getByRole('button', { name: 'With pleasure' }).click();
+        await page.getByLabel('Close', { exact: true }).click();
+        await page.locator('.message-row', { hasText: 'With pleasure' }).waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'sends a list, a place and a template',
+    () =>
+      rig.visit({ quiet: true }, async (page) => {
+        await openSend(page, 'list');
+        await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Which day?');
+        await page.getByLabel('Choice 2').fill('Friday');
+        await page.getByLabel('Description 2').fill('from six o’clock on');
+        await send(page);
+        await openSend(page, 'location');
+        await page.getByLabel('Latitude').fill('91');
+        await page.getByLabel('Longitude').fill('-6.2603');
+        await page.locator('.note.bad', { hasText: 'location.latitude' }).waitFor();
+        expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
+        await page.getByLabel('Latitude').fill('53.3498');
+        await page.getByLabel('Name (may be empty)').fill('Lighthouse Coffee');
+        await page.locator('.note.bad').waitFor({ state: 'detached' });
+        await send(page);
+        await openSend(page, 'template');
+        await page.getByLabel('Template').last().selectOption({ label: 'order_update · en_US · utility' });
+        await page.getByLabel('body 1').fill('Ana');
+        await page.getByText('TEMPLATE_PARAMETERS_MISMATCH').first().waitFor();
+        await page.getByLabel('body 2').fill('4711');
+        await page.locator('.send-view .bubble', { hasText: 'Hello Ana, your order 4711' }).waitFor();
+        await send(page);
+      }),
+    3 * PATIENCE_MS,
+  );
+
+  it(
+    'copies the call as a command that runs in a shell',
+    () =>
+      rig.visit({}, async (page) => {
+        await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+        await openSend(page, 'text');
+        await page.locator('textarea').fill("It's “quoted”, and $HOME stays.");
+        await page.getByRole('button', { name: 'Copy as curl' }).click();
+        await page.getByText('Copied').waitFor();
+        const command = await page.evaluate<string>('navigator.clipboard.readText()');
+        expect(command).not.toContain(rig.demo.api_key);
+        const script = `uuidgen() { cat /proc/sys/kernel/random/uuid; }\n${command}`;
+        const env = { ...process.env, HERALD_API_KEY: rig.demo.api_key };
+        const { stdout } = await run('bash', ['-c', script], { env });
+        expect(JSON.parse(stdout)).toMatchObject({ data: { status: expect.any(String) } });
+        await page.goto(`${rig.demo.base_url}/console/messages`);
+        await page.locator('.message-row', { hasText: "It's “quoted”, and $HOME stays." }).waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'has no serious fault of accessibility with any kind',
+    () =>
+      rig.visitEach(async (page) => {
+        for (const kind of ['file', 'buttons', 'list', 'location']) {
+          await openSend(page, kind);
+          await rig.expectAccessible(page);
+        }
+      }),
+    4 * PATIENCE_MS,
+  );
+
+  it(
+    'says which scope a key lacks',
+    async () => {
+      const { key } = await rig.newKey('messages:write');
+      await rig.visit({ demoKey: false }, async (page) => {
+        await page.goto(`${rig.demo.base_url}/console/send#key=${key}`);
+        await page.getByText('connections:read').waitFor();
+        expect(await page.getByRole('link', { name: 'Messages' }).count()).toBe(0);
+      });
+    },
+    2 * PATIENCE_MS,
+  );
+});
