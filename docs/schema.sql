@@ -448,6 +448,8 @@ CREATE INDEX message_state_conversation ON message_state (conversation_id, statu
 CREATE INDEX message_state_meta ON message_state (hashtextextended(meta_message_id, (0)::bigint)) WHERE (meta_message_id IS NOT NULL);
 CREATE TRIGGER limit_release_insert AFTER INSERT ON message_state FOR EACH ROW WHEN (((new.status = 'failed') AND (new.accepted_at IS NULL) AND (new.sent_at IS NULL))) EXECUTE FUNCTION limit_release();
 CREATE TRIGGER limit_release_update AFTER UPDATE OF status ON message_state FOR EACH ROW WHEN (((new.status = 'failed') AND (new.accepted_at IS NULL) AND (new.sent_at IS NULL))) EXECUTE FUNCTION limit_release();
+CREATE TRIGGER usage_late_insert AFTER INSERT ON message_state FOR EACH ROW WHEN ((new.created_at < (now() - '7 days'::interval))) EXECUTE FUNCTION usage_late();
+CREATE TRIGGER usage_late_update AFTER UPDATE ON message_state FOR EACH ROW WHEN ((new.created_at < (now() - '7 days'::interval))) EXECUTE FUNCTION usage_late();
 
 create table message_tag (
   organization_id uuid not null,
@@ -827,6 +829,49 @@ create table usage_rate (
   constraint usage_rate_price_check CHECK ((price >= (0)::numeric)),
   constraint usage_rate_tier_from_check CHECK ((tier_from >= 1))
 );
+
+create table usage_total (
+  organization_id uuid not null,
+  level text not null,
+  span text not null,
+  start timestamptz not null,
+  account text,
+  connection_id uuid,
+  submitted integer not null,
+  accepted integer not null,
+  sent integer not null,
+  delivered integer not null,
+  read integer not null,
+  failed integer not null,
+  outcome_unknown integer not null,
+  received integer not null,
+  d0 integer not null,
+  d1 integer not null,
+  d2 integer not null,
+  d3 integer not null,
+  d4 integer not null,
+  d5 integer not null,
+  d6 integer not null,
+  d7 integer not null,
+  d8 integer not null,
+  d9 integer not null,
+  d10 integer not null,
+  d11 integer not null,
+  d12 integer not null,
+  d13 integer not null,
+  d14 integer not null,
+  d15 integer not null,
+  billable boolean,
+  country text,
+  category text,
+  pricing_type text,
+  failure_category text,
+  constraint usage_total_level_check CHECK ((level = ANY (ARRAY['account', 'number']))),
+  constraint usage_total_span_check CHECK ((span = ANY (ARRAY['hour', 'day']))),
+  constraint usage_total_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX usage_total_start ON usage_total (span, start);
+CREATE INDEX usage_total_workspace ON usage_total (organization_id, level, span, start);
 
 create table webhook_delivery (
   id uuid not null,
@@ -1292,6 +1337,16 @@ AS $function$
 begin
   insert into event_recording (organization_id) values (new.organization_id)
   on conflict (organization_id) do update set read_at = clock_timestamp();
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION usage_late()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update usage_hour set next_at = clock_timestamp() + interval '5 minutes'
+  where hour = date_trunc('hour', new.created_at, 'UTC')
+    and coalesce(next_at > clock_timestamp() + interval '5 minutes', true);
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION uuid_v7()

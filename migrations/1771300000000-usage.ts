@@ -47,6 +47,36 @@ create table usage_count (
 create index usage_count_workspace on usage_count (organization_id, span, start);
 create index usage_count_start on usage_count (span, start);
 
+-- The same with fewer columns, for the most common questions: of each number, or (level "account") of all numbers of a
+-- WhatsApp Business account together. Rows of an "hour" and of a UTC "day". country: of billable messages only.
+create table usage_total (
+  organization_id uuid not null references organization (id),
+  level text not null check (level in ('account', 'number')),
+  span text not null check (span in ('hour', 'day')),
+  start timestamptz not null,
+  account text,
+  connection_id uuid,
+  submitted integer not null,
+  accepted integer not null,
+  sent integer not null,
+  delivered integer not null,
+  read integer not null,
+  failed integer not null,
+  outcome_unknown integer not null,
+  received integer not null,
+  d0 integer not null, d1 integer not null, d2 integer not null, d3 integer not null,
+  d4 integer not null, d5 integer not null, d6 integer not null, d7 integer not null,
+  d8 integer not null, d9 integer not null, d10 integer not null, d11 integer not null,
+  d12 integer not null, d13 integer not null, d14 integer not null, d15 integer not null,
+  billable boolean,
+  country text,
+  category text,
+  pricing_type text,
+  failure_category text
+);
+create index usage_total_workspace on usage_total (organization_id, level, span, start);
+create index usage_total_start on usage_total (span, start);
+
 -- One-time codes by the quarter of an hour of their request.
 create table usage_codes (
   organization_id uuid not null references organization (id),
@@ -76,6 +106,20 @@ create table usage_lock (
 );
 insert into usage_lock default values;
 
+-- A message that changes after the last regular count of its hour, a week later, makes that hour due again; several within
+-- five minutes together.
+create function usage_late() returns trigger language plpgsql as $$
+begin
+  update usage_hour set next_at = clock_timestamp() + interval '5 minutes'
+  where hour = date_trunc('hour', new.created_at, 'UTC')
+    and coalesce(next_at > clock_timestamp() + interval '5 minutes', true);
+  return null;
+end $$;
+create trigger usage_late_insert after insert on message_state for each row
+  when (new.created_at < now() - interval '7 days') execute function usage_late();
+create trigger usage_late_update after update on message_state for each row
+  when (new.created_at < now() - interval '7 days') execute function usage_late();
+
 -- What a billable message costs, as the operator read it in the platform's list. countries: ISO 3166 alpha-2; "*": all
 -- others. tier_from: the price holds from this message of a month on. Replaced as a whole.
 create table usage_rate (
@@ -89,9 +133,13 @@ create table usage_rate (
 `;
 
 const DOWN = `
+drop trigger usage_late_update on message_state;
+drop trigger usage_late_insert on message_state;
+drop function usage_late;
 drop table usage_rate;
 drop table usage_lock;
 drop table usage_hour;
 drop table usage_codes;
+drop table usage_total;
 drop table usage_count;
 `;

@@ -5,6 +5,7 @@ import { batchClaim } from './batch.js';
 import { codesClaim } from './codes.js';
 import { coldStartClaim } from './cold-start.js';
 import { endToEndClaim } from './end-to-end.js';
+import { eventsWaitClaim } from './events-wait.js';
 import { journalClaim } from './journal.js';
 import { memoryClaim } from './memory.js';
 import { quietWorkspaceClaim } from './quiet-workspace.js';
@@ -12,6 +13,7 @@ import { scheduledClaim } from './scheduled.js';
 import { statusesClaim } from './statuses.js';
 import { steadyClaim } from './steady.js';
 import { uploadsClaim } from './uploads.js';
+import { usageClaim } from './usage.js';
 import { webhooksClaim } from './webhooks.js';
 import { writesClaim } from './writes.js';
 
@@ -25,8 +27,10 @@ export const CLAIMS: readonly Claim[] = [
   quietWorkspaceClaim,
   codesClaim,
   webhooksClaim,
+  eventsWaitClaim,
   statusesClaim,
   journalClaim,
+  usageClaim,
   scheduledClaim,
   memoryClaim,
   uploadsClaim,

@@ -4,6 +4,7 @@ import { INTERVALS } from './usage.types.js';
 
 const DAY = 86_400_000;
 const SLOT = 900_000;
+const SPANS = { day: DAY, hour: 4 * SLOT, slot: SLOT };
 const ZONES = [
   'UTC',
   'Europe/Berlin',
@@ -41,8 +42,8 @@ describe('divide', () => {
     ]);
   });
 
-  it('pieces are the whole range once, in whole days or quarters', () => {
-    const from = Date.parse('2025-01-01T00:00:00Z') / SLOT;
+  it('pieces are each quarter of the range once, in days and hours as far as there are', () => {
+    const first = Date.parse('2025-01-01T00:00:00Z') / SLOT;
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 96 * 600 }),
@@ -50,20 +51,34 @@ describe('divide', () => {
         fc.constantFrom(...INTERVALS),
         fc.constantFrom(...ZONES),
         (start, length, interval, name) => {
-          const since = new Date((from + start) * SLOT);
-          const until = new Date((from + start + length) * SLOT);
+          const since = new Date((first + start) * SLOT);
+          const until = new Date((first + start + length) * SLOT);
           const { buckets, pieces } = divide({ since, until, interval }, new TimeZone(name));
-          let at = since.getTime();
-          for (const { bucket, span, from: begins, to } of pieces) {
-            expect(begins.getTime()).toBe(at);
-            expect(begins.getTime()).toBeGreaterThanOrEqual(buckets[bucket]?.start.getTime() ?? Infinity);
-            expect(to.getTime()).toBeLessThanOrEqual(buckets[bucket + 1]?.start.getTime() ?? Infinity);
-            expect(begins.getTime() % (span === 'day' ? DAY : SLOT)).toBe(0);
-            at = to.getTime();
+          const times = new Map<string, number>();
+          for (const { bucket, span, from, to, sign } of pieces) {
+            for (const edge of [from, to]) expect(edge.getTime() % SPANS[span]).toBe(0);
+            for (let at = from.getTime(); at < to.getTime(); at += SLOT) {
+              times.set(`${bucket} ${at}`, (times.get(`${bucket} ${at}`) ?? 0) + sign);
+            }
           }
-          expect(at).toBe(until.getTime());
+          const counted = [...times].filter(([, count]) => count !== 0);
+          const wanted: [string, number][] = [];
+          let bucket = 0;
+          for (let at = since.getTime(); at < until.getTime(); at += SLOT) {
+            while ((buckets[bucket + 1]?.start.getTime() ?? Infinity) <= at) bucket++;
+            wanted.push([`${bucket} ${at}`, 1]);
+          }
+          expect(new Map(counted)).toEqual(new Map(wanted));
         },
       ),
     );
+  });
+
+  it('a year by day needs few hours beside the days, in every zone', () => {
+    const range = { since: new Date('2025-01-01T00:00:00Z'), until: new Date('2026-01-01T00:00:00Z') };
+    const { pieces } = divide({ ...range, interval: 'day' }, new TimeZone('Asia/Tokyo'));
+    const hours = pieces.filter(({ span }) => span === 'hour');
+    const total = hours.reduce((sum, { from, to }) => sum + (to.getTime() - from.getTime()) / 3_600_000, 0);
+    expect(total).toBeLessThanOrEqual(2 * 9 * 366);
   });
 });

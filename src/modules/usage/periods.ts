@@ -7,9 +7,12 @@ const DAY = 24 * HOUR;
 export interface Piece {
   /** Which interval. */
   bucket: number;
-  span: 'slot' | 'day';
+  /** A slot is a quarter of an hour. */
+  span: 'slot' | 'hour' | 'day';
   from: Date;
   to: Date;
+  /** -1: it is taken off again, for a whole day reaches further than the interval. */
+  sign: 1 | -1;
 }
 
 export interface Bucket {
@@ -29,6 +32,8 @@ interface Local {
 /** The calendar of a time zone, by the time zone data of Node. */
 export class TimeZone {
   private readonly format: Intl.DateTimeFormat;
+  /** By time: one takes several microseconds, and the days of a year ask for the same ones. */
+  private readonly offsets = new Map<number, number>();
 
   static exists(name: string): boolean {
     try {
@@ -55,9 +60,13 @@ export class TimeZone {
   }
 
   offsetAt(time: number): number {
+    const known = this.offsets.get(time);
+    if (known !== undefined) return known;
     const { year, month, day, hour, minute } = this.local(time);
     const minuteOf = Math.floor(time / 60_000) * 60_000;
-    return Date.UTC(year, month - 1, day, hour, minute) - minuteOf;
+    const offset = Date.UTC(year, month - 1, day, hour, minute) - minuteOf;
+    this.offsets.set(time, offset);
+    return offset;
   }
 
   local(time: number): Local {
@@ -70,6 +79,7 @@ export class TimeZone {
   midnight(year: number, month: number, day: number): number {
     const local = Date.UTC(year, month - 1, day);
     const offsets = [this.offsetAt(local - DAY), this.offsetAt(local + DAY)];
+    if (offsets[0] === offsets[1]) return local - Math.min(...offsets);
     const times = offsets.map((offset) => local - offset).filter((time) => this.offsetAt(time) === local - time);
     return times.length > 0 ? Math.min(...times) : local - Math.min(...offsets);
   }
@@ -101,8 +111,8 @@ function next(start: number, interval: Interval, calendar: TimeZone): number {
 }
 
 /**
- * The intervals that a range touches, and the rows that make them: whole UTC days where an interval has them, quarters of
- * an hour at its ends. The range is cut to quarters of an hour.
+ * The intervals that a range touches, and the rows that make them: the whole UTC days that are nearest, and what they lack
+ * or have too much at their ends, in hours and quarters of them. The range is cut to quarters of an hour.
  */
 export function divide(
   { since, until, interval }: { since: Date; until: Date; interval: Interval },
@@ -116,16 +126,25 @@ export function divide(
     const from = Math.max(start, since.getTime());
     const to = Math.min(end, until.getTime());
     const bucket = buckets.push({ start: new Date(start), label: calendar.label(start) }) - 1;
-    const add = (span: Piece['span'], a: number, b: number): void => {
-      if (a < b) pieces.push({ bucket, span, from: new Date(a), to: new Date(b) });
+    const add = (span: Piece['span'], a: number, b: number, sign: Piece['sign']): void => {
+      if (a < b) pieces.push({ bucket, span, from: new Date(a), to: new Date(b), sign });
     };
-    const firstDay = Math.ceil(from / DAY) * DAY;
-    const lastDay = Math.floor(to / DAY) * DAY;
+    const addHours = (a: number, b: number, sign: Piece['sign']): void => {
+      const firstHour = Math.min(b, Math.ceil(a / HOUR) * HOUR);
+      const lastHour = Math.max(firstHour, Math.floor(b / HOUR) * HOUR);
+      add('slot', a, firstHour, sign);
+      add('hour', firstHour, lastHour, sign);
+      add('slot', lastHour, b, sign);
+    };
+    const firstDay = Math.round(from / DAY) * DAY;
+    const lastDay = Math.round(to / DAY) * DAY;
     if (firstDay < lastDay) {
-      add('slot', from, firstDay);
-      add('day', firstDay, lastDay);
-      add('slot', lastDay, to);
-    } else add('slot', from, to);
+      addHours(from, firstDay, 1);
+      addHours(firstDay, from, -1);
+      add('day', firstDay, lastDay, 1);
+      addHours(lastDay, to, 1);
+      addHours(to, lastDay, -1);
+    } else addHours(from, to, 1);
     start = end;
   }
   return { buckets, pieces };

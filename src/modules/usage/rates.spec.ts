@@ -15,18 +15,26 @@ const row = (values: Partial<BilledRow> = {}): BilledRow => ({
 
 describe('readRates', () => {
   it.each([
-    ['x,utility,1,0.1,EUR,2026-10-01', 'line 2: countries'],
-    ['DE,utility,0,0.1,EUR,2026-10-01', 'line 2: tier_from'],
-    ['DE,utility,1,"0,1",EUR,2026-10-01', 'line 2: six fields'],
-    ['DE,utility,1,0.1,EUR,2026-10-02', 'line 2: valid_from'],
-    ['DE,utility,1,1e3,EUR,2026-10-01', 'line 2: price'],
+    ['x,utility,1,0.1,EUR,2026-10-01', 'line 2: column 1: countries must be'],
+    ['DE,Utility,1,0.1,EUR,2026-10-01', 'line 2: column 2: category must be'],
+    ['DE,utility,0,0.1,EUR,2026-10-01', 'line 2: column 3: tier_from must be'],
+    ['DE,utility,1,1e3,EUR,2026-10-01', 'line 2: column 4: price must be'],
+    ['DE,utility,1,0.1,EURO,2026-10-01', 'line 2: column 5: currency must be'],
+    ['DE,utility,1,0.1,EUR,2026-10-02', 'line 2: column 6: valid_from must be'],
+    ['DE,utility,1,"0,1",EUR,2026-10-01', 'line 2: six fields are expected, not 7'],
   ])('refuses %s', (line, message) => {
     expect(() => read(line)).toThrow(message);
   });
 
+  it('takes categories as WhatsApp names them', () => {
+    expect(read('IN,authentication-international,1,0.03,EUR,2026-10-01')).toHaveLength(1);
+  });
+
   it('refuses two prices of one market, two currencies, and another header', () => {
     expect(() => read('DE AT,utility,1,0.1,EUR,2026-10-01', 'AT,utility,1,0.2,EUR,2026-10-01')).toThrow('line 3');
-    expect(() => read('DE,utility,1,0.1,EUR,2026-10-01', 'US,utility,1,0.2,USD,2026-10-01')).toThrow('one currency');
+    expect(() => read('DE,utility,1,0.1,EUR,2026-10-01', 'US,utility,1,0.2,USD,2026-10-01')).toThrow(
+      'line 3: column 5: currency must be the same',
+    );
     expect(() => readRates('country,price\nDE,1')).toThrow('the first line');
   });
 });

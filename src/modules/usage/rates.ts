@@ -2,38 +2,43 @@ import { decimalText, millionthsOf } from '../../common/millionths.js';
 import type { BilledRow, Volume } from './usage.repository.js';
 import type { Cost, Rate } from './usage.types.js';
 
-const HEADER = ['countries', 'category', 'tier_from', 'price', 'currency', 'valid_from'];
+const COLUMNS = ['countries', 'category', 'tier_from', 'price', 'currency', 'valid_from'] as const;
+const HEADER = COLUMNS.join(',');
 const MAX_RATES = 20_000;
 
 /**
  * Reads the operator's file: comma-separated, one price a line, with a header.
  *
- * @throws Error that names the line.
+ * @throws Error that names the line and the column.
  */
 export function readRates(text: string): Rate[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const rates: Rate[] = [];
   const seen = new Set<string>();
-  if (lines[0]?.trim().toLowerCase().replaceAll(' ', '') !== HEADER.join(',')) {
-    throw new Error(`the first line must be ${HEADER.join(',')}`);
+  if (lines[0]?.trim().toLowerCase().replaceAll(' ', '') !== HEADER) {
+    throw new Error(`line 1: the first line must be ${HEADER}`);
   }
   for (const [index, line] of lines.entries()) {
     if (index === 0 || line.trim() === '' || line.startsWith('#')) continue;
+    const fields = line.split(',').map((field) => field.trim());
     const fail = (why: string): never => {
       throw new Error(`line ${index + 1}: ${why}`);
     };
-    const [countries = '', category = '', tier = '', price = '', currency = '', validFrom = '', ...rest] = line
-      .split(',')
-      .map((field) => field.trim());
-    if (rest.length > 0) fail(`six fields are expected: ${HEADER.join(',')}`);
+    if (fields.length !== COLUMNS.length) fail(`six fields are expected, not ${fields.length}: ${HEADER}`);
+    const [countries = '', category = '', tier = '', price = '', currency = '', validFrom = ''] = fields;
     const names = countries.toUpperCase().split(/\s+/);
-    if (!names.every((name) => /^(?:[A-Z]{2}|\*)$/.test(name))) fail('countries are codes such as DE or US CA, or *');
-    if (!/^[a-z][a-z_-]{0,39}$/.test(category)) fail('category is a word such as marketing');
-    if (!/^[1-9]\d{0,8}$/.test(tier)) fail('tier_from is a whole number; 1 where there are no tiers');
-    if (!/^\d{1,8}(?:\.\d{1,6})?$/.test(price)) fail('price is a decimal such as 0.1131, with at most six places');
-    if (!/^[A-Z]{3}$/.test(currency)) fail('currency is a code such as EUR');
-    if (!/^\d{4}-(?:0[1-9]|1[0-2])-01$/.test(validFrom))
-      fail('valid_from is the first day of a month, such as 2026-10-01');
+    const check = (column: (typeof COLUMNS)[number], isRight: boolean, rule: string): void => {
+      if (!isRight) fail(`column ${COLUMNS.indexOf(column) + 1}: ${column} must be ${rule}`);
+    };
+    const areCountries = names.every((name) => /^(?:[A-Z]{2}|\*)$/.test(name));
+    check('countries', areCountries, 'codes such as DE or US CA, or *');
+    check('category', /^[a-z][a-z_-]{0,39}$/.test(category), 'a word such as marketing');
+    check('tier_from', /^[1-9]\d{0,8}$/.test(tier), 'a whole number; 1 where there are no tiers');
+    check('price', /^\d{1,8}(?:\.\d{1,6})?$/.test(price), 'a decimal such as 0.1131, with at most six places');
+    check('currency', /^[A-Z]{3}$/.test(currency), 'a code such as EUR');
+    check('currency', currency === (rates[0]?.currency ?? currency), 'the same in all lines');
+    const isFirstDay = /^\d{4}-(?:0[1-9]|1[0-2])-01$/.test(validFrom);
+    check('valid_from', isFirstDay, 'the first day of a month, such as 2026-10-01');
     for (const name of names) {
       const key = [name, category, tier, validFrom].join(' ');
       if (seen.has(key))
@@ -44,7 +49,6 @@ export function readRates(text: string): Rate[] {
     if (rates.length > MAX_RATES) fail(`at most ${MAX_RATES} prices`);
   }
   if (rates.length === 0) throw new Error('the file has no prices');
-  if (new Set(rates.map(({ currency }) => currency)).size > 1) throw new Error('all prices must have one currency');
   return rates;
 }
 

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CountingRepository } from './counting.repository.js';
 import { UsageController } from './usage.controller.js';
 import { UsageRepository } from './usage.repository.js';
 import { UsageService } from './usage.service.js';
@@ -6,7 +7,7 @@ import { UsageService } from './usage.service.js';
 /** What was sent and received, how well, and what it cost. */
 @Module({
   controllers: [UsageController],
-  providers: [UsageService, UsageRepository],
+  providers: [UsageService, UsageRepository, CountingRepository],
   exports: [UsageService],
 })
 export class UsageModule {}

@@ -1,9 +1,10 @@
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
 import { insertMessage, type MessageSpec } from '../../../test/support/message-factory.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { CountingRepository } from './counting.repository.js';
 import { divide, TimeZone } from './periods.js';
 import { type SummedRow, UsageRepository } from './usage.repository.js';
-import { type Group, highestPrice, type Interval } from './usage.types.js';
+import { type Group, highestPrice, type Interval, MEASURES } from './usage.types.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -11,6 +12,7 @@ const FOREVER = { contents: 0, codes: 0 };
 
 let opened: OpenTestDatabase;
 let repository: UsageRepository;
+let counting: CountingRepository;
 let connection: ConnectionRow;
 
 beforeAll(async () => {
@@ -19,19 +21,28 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 beforeEach(async () => {
-  for (const table of ['usage_count', 'usage_codes', 'usage_hour', 'message', 'message_state', 'message_content']) {
+  for (const table of [
+    'usage_count',
+    'usage_total',
+    'usage_codes',
+    'usage_hour',
+    'message',
+    'message_state',
+    'message_content',
+  ]) {
     await opened.database.execute(`delete from ${table}`);
   }
   const factories = new Factories(opened.database);
   const workspace = await factories.workspace();
   connection = await factories.connection({ organizationId: workspace.id });
   repository = new UsageRepository(opened.database);
+  counting = new CountingRepository(opened.database);
 });
 
 const insert = (spec: Partial<MessageSpec>): Promise<{ id: string }> =>
   insertMessage(opened.database, { connection, status: 'delivered', ...spec });
 
-async function countAll(kept = FOREVER, of = repository): Promise<void> {
+async function countAll(kept = FOREVER, of = counting): Promise<void> {
   await of.addHours();
   while (await of.countDue(kept));
 }
@@ -100,7 +111,7 @@ describe('UsageRepository', () => {
 
   it('counts nothing twice, however many count at once and however often', async () => {
     for (let day = 0; day < 3; day++) await insert({ createdAt: new Date(Date.now() - day * DAY) });
-    const other = new UsageRepository(opened.database);
+    const other = new CountingRepository(opened.database);
     await Promise.all([countAll(), countAll(FOREVER, other)]);
     await again();
     await Promise.all([countAll(), countAll(FOREVER, other)]);
@@ -114,7 +125,7 @@ describe('UsageRepository', () => {
     await again();
     await expect(
       opened.database.transaction(async () => {
-        await repository.countDue(FOREVER);
+        await counting.countDue(FOREVER);
         throw new Error('the worker ends here');
       }),
     ).rejects.toThrow('the worker ends here');
@@ -127,12 +138,12 @@ describe('UsageRepository', () => {
     const at = new Date(Date.now() - 29.95 * DAY);
     const { id } = await insert({ createdAt: at, type: 'template', content: { name: 'news' } });
     const kept = { contents: 30, codes: 0 };
-    await repository.addHours();
+    await counting.addHours();
     // The end of its hour: the next one is not due before retention yet.
     const before = new Date(Math.floor(at.getTime() / HOUR) * HOUR + HOUR);
-    expect((await repository.countedBefore(before)).getTime()).toBeLessThanOrEqual(at.getTime());
+    expect((await counting.countedBefore(before)).getTime()).toBeLessThanOrEqual(at.getTime());
     await countAll(kept);
-    expect(await repository.countedBefore(before)).toEqual(before);
+    expect(await counting.countedBefore(before)).toEqual(before);
 
     // Contents are gone now: the hour keeps what it says.
     await opened.database.execute('delete from message_content where message_id = $1', [id]);
@@ -142,10 +153,84 @@ describe('UsageRepository', () => {
     await opened.database.execute(
       `update usage_hour set hour = hour - interval '1 day' where hour < now() - interval '29 days'`,
     );
-    await opened.database.execute(`update usage_count set start = start - interval '1 day'`);
-    while (await repository.countDue(kept));
+    for (const table of ['usage_count', 'usage_total']) {
+      await opened.database.execute(`update ${table} set start = start - interval '1 day'`);
+    }
+    while (await counting.countDue(kept));
     const rows = await rowsOf(new Date(Date.now() - 40 * DAY), new Date(), { groupBy: ['template'] });
     expect(rows.map(({ template, submitted: count }) => [template, count])).toEqual([['news', 1]]);
+  });
+
+  it('says the same of all messages, of numbers and in detail, in every zone', async () => {
+    const statuses = ['read', 'delivered', 'failed', 'queued', 'received'] as const;
+    const now = Date.now();
+    for (let n = 0; n < 60; n++) {
+      const status = statuses[n % statuses.length] ?? 'read';
+      await insert({
+        createdAt: new Date(now - n * 97 * 60_000),
+        status,
+        recipient: n % 2 ? '491701234567' : '12042345678',
+      });
+    }
+    await opened.database.execute(
+      `update message_state set billable = status = 'read', pricing_category = 'utility', pricing_type = 'regular'`,
+    );
+    await countAll();
+    const [since, until] = [
+      new Date(Math.floor((now - 4 * DAY) / HOUR) * HOUR),
+      new Date(Math.ceil(now / HOUR) * HOUR),
+    ];
+    const sumsOf = (rows: SummedRow[]) => {
+      const sums = new Map<string, number>();
+      const add = (key: unknown[], count: number) => sums.set(key.join(' '), (sums.get(key.join(' ')) ?? 0) + count);
+      for (const { bucket, connection: number, category, kinds, delivery, ...row } of rows) {
+        for (const measure of MEASURES) add([bucket, number, category, measure], row[measure]);
+        for (const [index, count] of delivery.entries()) add([bucket, number, category, 'delivery', index], count);
+        for (const [submittedOf, failed, ...kind] of kinds.map(
+          (each) => [each[4], each[5], ...each.slice(0, 4)] as const,
+        )) {
+          add([bucket, number, category, 'submitted', ...kind], submittedOf);
+          add([bucket, number, category, 'failed', ...kind], failed);
+        }
+      }
+      return sums;
+    };
+    for (const timezone of ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'America/Los_Angeles', 'Asia/Kathmandu']) {
+      for (const interval of ['hour', 'day', 'month'] as const) {
+        for (const groupBy of [[], ['connection'], ['category'], ['category', 'connection']] satisfies Group[][]) {
+          const options = { interval, timezone };
+          const coarse = await rowsOf(since, until, { ...options, groupBy });
+          const detailed = await rowsOf(since, until, { ...options, groupBy: [...groupBy, 'type'] });
+          expect(sumsOf(coarse)).toEqual(sumsOf(detailed));
+          expect(coarse.reduce((sum, row) => sum + row.submitted + row.received, 0)).toBe(60);
+        }
+      }
+    }
+  });
+
+  it('counts an hour again where a message of it changes after its last regular count', async () => {
+    const at = new Date(Date.now() - 9 * DAY);
+    const { id } = await insert({ createdAt: at, status: 'sent' });
+    await countAll();
+    const left = () => counting.countedBefore(new Date(Date.now() - 8.5 * DAY));
+    const before = await left();
+    expect(before.getTime()).toBeGreaterThan(at.getTime());
+    await opened.database.execute(`update message_state set status = 'delivered' where message_id = $1`, [id]);
+    expect((await left()).getTime()).toBeLessThanOrEqual(at.getTime());
+    // It is due minutes later, so that many changes are one count.
+    expect(await counting.countDue(FOREVER)).toBe(false);
+    await again();
+    await countAll();
+    expect((await rowsOf(new Date(Date.now() - 30 * DAY), new Date())).map(({ delivered }) => delivered)).toEqual([1]);
+  });
+
+  it('leaves an hour alone where a message of the last week changes', async () => {
+    const { id } = await insert({ createdAt: new Date(Date.now() - 2 * DAY), status: 'sent' });
+    await countAll();
+    const times = () => opened.database.query('select hour, next_at from usage_hour order by hour');
+    const before = await times();
+    await opened.database.execute(`update message_state set status = 'delivered' where message_id = $1`, [id]);
+    expect(await times()).toEqual(before);
   });
 
   it('asks for the present hour again after half a minute, and says up to when all is counted', async () => {
@@ -154,23 +239,23 @@ describe('UsageRepository', () => {
       'select extract(epoch from next_at - counted_at)::float8 as seconds from usage_hour order by hour desc limit 1',
     );
     expect(row?.seconds).toBeGreaterThanOrEqual(30);
-    const asOf = await repository.asOf();
+    const asOf = await counting.asOf();
     expect(asOf).not.toBeNull();
     await opened.database.execute(
       `insert into usage_hour (hour, next_at) select hour - interval '3 hours', now() from usage_hour order by hour limit 1`,
     );
-    expect((await repository.asOf())?.getTime()).toBeLessThan(asOf?.getTime() ?? 0);
+    expect((await counting.asOf())?.getTime()).toBeLessThan(asOf?.getTime() ?? 0);
   });
 
   it('removes what is older than 25 months, and no workspace sees another', async () => {
     await insert({ createdAt: new Date(Date.now() - 2 * DAY) });
     await countAll();
-    expect(await repository.remove(new Date(Date.now() - 3 * DAY), 1_000)).toBe(0);
+    expect(await counting.remove(new Date(Date.now() - 3 * DAY), 1_000)).toBe(0);
     const own = connection;
     connection = { ...connection, organizationId: (await new Factories(opened.database).workspace()).id };
     expect(await submitted()).toBe(0);
     connection = own;
-    expect(await repository.remove(new Date(), 1_000)).toBeGreaterThan(0);
+    expect(await counting.remove(new Date(), 1_000)).toBeGreaterThan(0);
     expect(await submitted()).toBe(0);
   });
 });
@@ -203,7 +288,7 @@ describe('highestPrice', () => {
     ['utility', 'DE', 0.002, 'of other countries where there is no *'],
     ['service', 'DE', 0.1, 'of any category where its own has none'],
     [null, 'IN', 0.03, 'of the country where the category is not known'],
-  ])('of %s in %s is %s: %4$s', async (category, country, price, _why) => {
+  ])('of %s in %s is %s: %s', async (category, country, price, _why) => {
     const { found } = await opened.database.row<{ found: number }>(
       `select ${highestPrice('$1::text', '$2::text', true)}::float8 as found`,
       [category, country],

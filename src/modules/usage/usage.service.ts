@@ -6,10 +6,11 @@ import { Retention } from '../../infrastructure/queue/retention.js';
 import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { Audit } from '../audit/audit.service.js';
 import { Erasure } from '../workspaces/erasure/erasure.service.js';
+import { CountingRepository, type KeptDays } from './counting.repository.js';
 import { divide, TimeZone } from './periods.js';
 import { Prices, readRates } from './rates.js';
 import { usageErrors } from './usage.errors.js';
-import { MAX_SUMMED, type BilledRow, type KeptDays, type SummedRow, UsageRepository } from './usage.repository.js';
+import { MAX_BILLED, MAX_ROWS, type BilledRow, type SummedRow, UsageRepository } from './usage.repository.js';
 import {
   CODE_MEASURES,
   type CodeFigures,
@@ -27,14 +28,13 @@ import {
 /** 25 months. */
 const KEPT_DAYS = 762;
 const LARGEST = 50;
-/** Rows of one answer. */
-export const MAX_ROWS = 10_000;
 
 /** What was sent and received, how well, and what it cost: counted in the background, by the hour. */
 @Injectable()
 export class UsageService implements OnModuleInit {
   constructor(
     private readonly repository: UsageRepository,
+    private readonly counting: CountingRepository,
     private readonly database: Database,
     private readonly sweeps: Sweeps,
     private readonly retention: Retention,
@@ -45,7 +45,7 @@ export class UsageService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { repository } = this;
+    const { repository, counting } = this;
     this.sweeps.add({
       name: 'usage',
       everyMs: 5_000,
@@ -54,13 +54,13 @@ export class UsageService implements OnModuleInit {
         or exists (select from usage_hour where next_at <= now())`,
       run: (signal) => this.countAll(signal),
     });
-    this.retention.add({ name: 'usage', days: KEPT_DAYS, clear: (before, limit) => repository.remove(before, limit) });
-    this.retention.holdWith((before) => repository.countedBefore(before));
+    this.retention.add({ name: 'usage', days: KEPT_DAYS, clear: (before, limit) => counting.remove(before, limit) });
+    this.retention.holdWith((before) => counting.countedBefore(before));
     this.erasure.add({
       name: 'usage',
       turn: 'first',
       batch: async (subject, _cursor, erase) => {
-        if (erase) await repository.countBeforeErasure(subject, this.keptDays);
+        if (erase) await counting.countBeforeErasure(subject, this.keptDays);
         return { found: {}, cursor: null };
       },
     });
@@ -77,7 +77,7 @@ export class UsageService implements OnModuleInit {
       name: 'usage_age_seconds',
       help: 'Age of the figures of GET /usage; 0: nothing was counted yet.',
       collect: async () => {
-        const asOf = await repository.asOf();
+        const asOf = await counting.asOf();
         return [{ value: asOf === null ? 0 : Math.max(0, (Date.now() - asOf.getTime()) / 1_000) }];
       },
     });
@@ -90,11 +90,11 @@ export class UsageService implements OnModuleInit {
     const asked = { organizationId, pieces, groupBy, filter };
     const [summed, asOf, rates] = await Promise.all([
       this.repository.summed(asked),
-      this.repository.asOf(),
+      this.counting.asOf(),
       this.repository.rates(),
     ]);
     const { billed, prices } = await this.costs(asked, rates, question);
-    if (summed.length > MAX_SUMMED || billed.length > MAX_SUMMED) throw usageErrors.USAGE_TOO_LARGE();
+    if (summed.length > MAX_ROWS || billed.length > MAX_BILLED) throw usageErrors.USAGE_TOO_LARGE();
     const totals = new Sum();
     const sums = new Map<string, { bucket: number; groups: Partial<Record<Group, string | null>>; sum: Sum }>();
     const sumOf = (row: SummedRow | BilledRow): Sum => {
@@ -113,7 +113,6 @@ export class UsageService implements OnModuleInit {
       totals.addCost(cost);
       sumOf(row).addCost(cost);
     }
-    if (sums.size > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
     const rows = [...sums.entries()]
       .sort(([keyA, a], [keyB, b]) => a.bucket - b.bucket || (keyA < keyB ? -1 : 1))
       .map(([, { bucket, groups, sum }]) => ({
@@ -130,25 +129,16 @@ export class UsageService implements OnModuleInit {
     question: Omit<UsageQuestion, 'groupBy' | 'filter'>,
   ): Promise<{ rows: CodeRow[]; totals: CodeFigures; asOf: Date | null }> {
     const { buckets, pieces } = divide(question, new TimeZone(question.timezone));
-    const slots = pieces.map((piece) => ({ ...piece, span: 'slot' as const }));
     const [found, asOf] = await Promise.all([
-      this.repository.codes(projectId, question.organizationId, slots),
-      this.repository.asOf(),
+      this.repository.codes(projectId, question.organizationId, pieces),
+      this.counting.asOf(),
     ]);
-    // The pieces of an interval are added up here.
-    const rows = new Map<string, CodeRow>();
-    const totals = noCodes();
-    for (const { bucket, country, ...figures } of found) {
-      const key = `${bucket} ${country}`;
-      const row = rows.get(key) ?? { start: buckets[bucket]?.label ?? '', country, ...noCodes() };
-      rows.set(key, row);
-      for (const measure of CODE_MEASURES) {
-        row[measure] += figures[measure];
-        totals[measure] += figures[measure];
-      }
-    }
-    if (rows.size > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
-    return { rows: [...rows.values()], totals, asOf };
+    if (found.length > MAX_ROWS) throw usageErrors.USAGE_TOO_LARGE();
+    const rows = found.map(({ bucket, ...row }) => ({ start: buckets[bucket]?.label ?? '', ...row }));
+    const totals = Object.fromEntries(
+      CODE_MEASURES.map((measure) => [measure, rows.reduce((sum, row) => sum + row[measure], 0)]),
+    ) as CodeFigures;
+    return { rows, totals, asOf };
   }
 
   rates(): Promise<Rate[]> {
@@ -174,8 +164,8 @@ export class UsageService implements OnModuleInit {
   }
 
   private async countAll(signal: AbortSignal): Promise<number> {
-    await this.repository.addHours();
-    return inBatches(signal, 1, async () => ((await this.repository.countDue(this.keptDays)) ? 1 : 0));
+    await this.counting.addHours();
+    return inBatches(signal, 1, async () => ((await this.counting.countDue(this.keptDays)) ? 1 : 0));
   }
 
   private async costs(
@@ -193,10 +183,6 @@ export class UsageService implements OnModuleInit {
   }
 }
 
-function noCodes(): CodeFigures {
-  return Object.fromEntries(CODE_MEASURES.map((measure) => [measure, 0])) as CodeFigures;
-}
-
 /** The figures of one row of an answer while they are added up. */
 class Sum {
   private readonly counts = Object.fromEntries(MEASURES.map((measure) => [measure, 0])) as Record<Measure, number>;
@@ -208,9 +194,11 @@ class Sum {
 
   add(row: SummedRow): void {
     for (const measure of MEASURES) this.counts[measure] += row[measure];
-    if (row.failureCategory !== null) addTo(this.failures, row.failureCategory, row.failed);
-    if (row.billable === true) addTo(this.billable, row.billedCategory ?? 'unknown', row.submitted);
-    if (row.billable === false) addTo(this.free, row.pricingType ?? 'unknown', row.submitted);
+    for (const [billable, pricingType, billedCategory, failureCategory, submitted, failed] of row.kinds) {
+      if (failureCategory !== null) addTo(this.failures, failureCategory, failed);
+      if (billable === true) addTo(this.billable, billedCategory ?? 'unknown', submitted);
+      if (billable === false) addTo(this.free, pricingType ?? 'unknown', submitted);
+    }
     for (const [index, count] of row.delivery.entries()) this.delivery[index] = (this.delivery[index] ?? 0) + count;
   }
 

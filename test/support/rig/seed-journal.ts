@@ -22,13 +22,14 @@ export function userId(n: number): string {
 const conversationSql = (n: string): string => `('00000000-0000-7000-8000-' || lpad((${n})::text, 12, '0'))::uuid`;
 
 /**
- * Fills a workspace's journal with `count` messages, one a second up to now. Indexes are taken away and made again,
- * which takes a fifth of the time.
+ * Fills a workspace's journal with `count` messages, one a second up to now or as seldom as is said. Indexes are taken away
+ * and made again, which takes a fifth of the time.
  */
 export async function seedJournal(
   pool: Pool,
   connections: SeededWorkspace['connections'],
   count: number,
+  everySeconds = 1,
 ): Promise<void> {
   const { rows: indexes } = await pool.query<{ name: string; definition: string }>(
     `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
@@ -46,6 +47,7 @@ export async function seedJournal(
     count,
     count / MESSAGES_EACH,
     connections.map((connection) => connection.phoneNumber),
+    everySeconds,
   ]);
   for (const { definition } of indexes) await pool.query(definition);
   await pool.query('vacuum analyze message, message_content, message_queue, message_state, conversation');
@@ -63,7 +65,7 @@ with made as (
       else ($5::text[])[1 + (n / 100 + n / 1000) % cardinality($5::text[])] end,
     'order-' || n % $4, gen_random_uuid(), sha256(n::text::bytea), case when n % 20 = 3 then 'wamid.bench' || n end, at
   from generate_series(1, $3::integer) as n
-  cross join lateral (select date_trunc('milliseconds', now()) - ($3 - n) * interval '1 second' as at) as t
+  cross join lateral (select date_trunc('milliseconds', now() - ($3 - n) * make_interval(secs => $6)) as at) as t
   returning *, ('x' || right(replace(id::text, '-', ''), 15))::bit(60)::bigint as n
 ), content as (
   insert into message_content (message_id, body, content)

@@ -1,9 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, Length, Matches, ValidateBy } from 'class-validator';
+import { IsIn, IsOptional, Length, Matches } from 'class-validator';
 import { invalidField } from '../../../common/common.errors.js';
-import { isDateTime } from '../../../common/date-time.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
-import { OptionalUuid } from '../../../infrastructure/http/page.query.js';
+import { OptionalTime, OptionalUuid } from '../../../infrastructure/http/page.query.js';
 import { TimeZone } from '../periods.js';
 import {
   type CodeFigures,
@@ -27,25 +26,13 @@ const MAX_DAYS: Readonly<Record<Interval, number>> = { hour: 31, day: 400, month
 const TIME = '2026-11-21T00:00:00.000Z';
 const GROUP_LIST = new RegExp(`^(?:${GROUPS.join('|')})(?:,(?:${GROUPS.join('|')}))*$`);
 
-const OptionalTime = (name: string): PropertyDecorator =>
-  ValidateBy({
-    name: 'format',
-    validator: {
-      validate: (value) => value === undefined || isDateTime(value),
-      defaultMessage: () =>
-        `${name} must be an ISO 8601 date-time with its zone, such as 2026-11-21T00:00:00.000Z; escape a + as %2B.`,
-    },
-  });
-
 /** The query of GET /usage/codes, and a part of that of GET /usage. */
 export class PeriodQuery {
   /** The first moment that counts, down to the quarter of an hour. Default: 30 days before `until`. */
-  @ApiPropertyOptional({ format: 'date-time' })
   @OptionalTime('since')
   since?: string;
 
   /** The moment before which the time ends, up to the quarter of an hour. Default: now. */
-  @ApiPropertyOptional({ format: 'date-time' })
   @OptionalTime('until')
   until?: string;
 
