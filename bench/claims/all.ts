@@ -7,6 +7,7 @@ import { coldStartClaim } from './cold-start.js';
 import { endToEndClaim } from './end-to-end.js';
 import { journalClaim } from './journal.js';
 import { memoryClaim } from './memory.js';
+import { pausedTagClaim } from './paused-tag.js';
 import { quietWorkspaceClaim } from './quiet-workspace.js';
 import { scheduledClaim } from './scheduled.js';
 import { statusesClaim } from './statuses.js';
@@ -28,6 +29,7 @@ export const CLAIMS: readonly Claim[] = [
   statusesClaim,
   journalClaim,
   scheduledClaim,
+  pausedTagClaim,
   memoryClaim,
   uploadsClaim,
   coldStartClaim,
