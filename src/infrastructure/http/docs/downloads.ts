@@ -13,7 +13,7 @@ interface Download {
 }
 
 /**
- * Serves `path` to everybody, also from caches that ask each time whether it is still the same. `download` is asked for at
+ * Serves `path` without a key, also from caches that ask each time whether it is still the same. `download` is asked for at
  * the first request.
  */
 export function serveDownload(express: Express, path: string, download: () => Download): void {
