@@ -60,8 +60,8 @@ async function build() {
     ];
     if (!isServiceStale && parts.length === 0) return { built: false, failed: stamp.failed };
     // At once: a compiler uses one processor.
-    const [failed] = await Promise.all([isServiceStale ? compile(stamp) : stamp.failed, ...parts]);
-    return { built: true, failed };
+    const wrong = await Promise.all([isServiceStale ? compile(stamp) : stamp.failed, ...parts]);
+    return { built: true, failed: wrong.some(Boolean) };
   } finally {
     rmSync(LOCK, { recursive: true, force: true });
   }
@@ -75,17 +75,22 @@ function isPartStale({ folder, made, stamp }) {
   return paths.some((path) => statSync(join(ROOT, folder, path)).mtimeMs > builtAt);
 }
 
+/** Returns whether its types are wrong; then it is built again next time. */
 async function buildPart({ stamp }, work) {
   const startedAt = new Date();
-  await work();
+  const isWrong = (await work()) !== null;
+  rmSync(stamp, { force: true });
+  if (isWrong) return true;
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);
+  return false;
 }
 
 async function bundleConsole() {
   const vite = [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', 'console', '--logLevel', 'warn'];
   const { code, output } = await run(vite);
   if (code !== 0) throw new Error(`the build of the console failed:\n${output}`);
+  return null;
 }
 
 /** Every source that the build compiles or copies, with the time of its last change in milliseconds. */

@@ -46,11 +46,16 @@ function dependenciesOf(manifest) {
   return [...names].sort();
 }
 
-/** Writes dist/downloads/client.tgz; the same sources and packages give the same bytes. */
+/**
+ * Writes dist/downloads/client.tgz; the same sources and packages give the same bytes.
+ *
+ * @returns what the compiler finds wrong, null where that is nothing; it emits all the same, for the types of a new operation
+ *   come with `npm run generate`, which builds first.
+ */
 export async function packClient() {
   rmSync(STAGE, { recursive: true, force: true });
   mkdirSync(DOWNLOADS, { recursive: true });
-  await Promise.all(
+  const compiled = await Promise.allSettled(
     MODULES.map(([config, outDir]) =>
       run(process.execPath, [TSC, '-p', join(CLIENT, config), '--outDir', join(STAGE, outDir)]),
     ),
@@ -69,6 +74,10 @@ export async function packClient() {
   );
   renameSync(join(DOWNLOADS, filename.replace('@', '').replace('/', '-')), join(DOWNLOADS, 'client.tgz'));
   rmSync(STAGE, { recursive: true });
+  return compiled.find(({ status }) => status === 'rejected')?.reason ?? null;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await packClient();
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const wrong = await packClient();
+  if (wrong !== null) throw wrong;
+}

@@ -27,6 +27,9 @@ const TOUCHED = [
   'src/infrastructure/config',
   'migrations',
   'test/labels',
+  'test/contract/fuzz/scopes-of-routes.ts',
+  'clients/typescript/src/client.ts',
+  'clients/typescript/src/resources.ts',
 ];
 
 const scratch = scratchFolder('recipes');
@@ -74,8 +77,8 @@ const STEPS = [
       node(bin('prettier/bin/prettier.cjs'), '--write', 'src/modules/labels');
     },
   ],
-  ['build', () => node('scripts/build-if-stale.mjs', '--strict')],
   ['generate', () => node('scripts/generate.mjs')],
+  ['build', () => node('scripts/build-if-stale.mjs', '--strict')],
   ['generated files', () => node('scripts/generate.mjs', '--check')],
   ['format', () => node(bin('prettier/bin/prettier.cjs'), '--check', ...TOUCHED)],
   ['lint', () => node(bin('oxlint/bin/oxlint'), '--type-aware', ...TOUCHED)],
@@ -92,7 +95,11 @@ const STEPS = [
       ),
   ],
   ['conventions', () => node('scripts/conventions.mjs')],
-  ['start and call', () => node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/call-permission')],
+  [
+    'start and call',
+    () =>
+      node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/call-permission', 'test/contract/openapi-complete'),
+  ],
 ];
 
 await runSteps(scratch, async () => {

@@ -8,6 +8,7 @@ import { endToEndClaim } from './end-to-end.js';
 import { eventsWaitClaim } from './events-wait.js';
 import { journalClaim } from './journal.js';
 import { memoryClaim } from './memory.js';
+import { pausedTagClaim } from './paused-tag.js';
 import { quietWorkspaceClaim } from './quiet-workspace.js';
 import { scheduledClaim } from './scheduled.js';
 import { statusesClaim } from './statuses.js';
@@ -32,6 +33,7 @@ export const CLAIMS: readonly Claim[] = [
   journalClaim,
   usageClaim,
   scheduledClaim,
+  pausedTagClaim,
   memoryClaim,
   uploadsClaim,
   coldStartClaim,

@@ -23,6 +23,8 @@ export function main(options) {
     }
     await addTable(tree, names);
     await makeKnown(tree, names);
+    await addClientMethods(tree, names);
+    await nameInTests(tree, names);
   };
 }
 
@@ -50,4 +52,44 @@ async function makeKnown(tree, { files, Many, Title, wordsMany }) {
   await insert(tree, 'src/infrastructure/http/scopes.ts', "  'otp:send',", `  '${files}:read',\n  '${files}:write',\n`);
   const tag = `  ['${Title}', 'The ${wordsMany} of the workspace. Scopes: \`${files}:read\`, \`${files}:write\`.'],\n`;
   await insert(tree, 'src/infrastructure/http/openapi.ts', "  ['One-time codes'", tag);
+}
+
+async function addClientMethods(tree, { files, Many, One, many }) {
+  const resources = 'clients/typescript/src/resources.ts';
+  const bodies = `export type Create${One} = Body<'${many}_create'>;\nexport type Update${One} = Body<'${many}_update'>;\n`;
+  await insert(tree, resources, 'export type Media =', `export type ${One} = Schemas['${One}Response'];\n`);
+  await insert(tree, resources, 'export type PutOptOut', bodies);
+  const filter = `export type ${Many}Filter = Omit<Query<'${many}_list'>, 'before_id'>;\n`;
+  await insert(tree, resources, 'export type OptOutFilter', filter);
+  const path = `'/api/v1/${files}`;
+  const methods = `    ${many}: {
+      list: (filter: R.${Many}Filter = {}) =>
+        everyItem(async (place) => answerOf(await api.GET(${path}', { params: { query: { ...filter, ...place } } }))),
+      get: async (id: string) => dataOf(await api.GET(${path}/{id}', { params: { path: { id } } })),
+      create: async (body: R.Create${One}) => dataOf(await api.POST(${path}', { body })),
+      update: async (id: string, body: R.Update${One}) =>
+        dataOf(await api.PATCH(${path}/{id}', { params: { path: { id } }, body })),
+      delete: async (id: string) => check(await api.DELETE(${path}/{id}', { params: { path: { id } } })),
+    },
+`;
+  await insert(tree, 'clients/typescript/src/client.ts', '    otp: {', methods);
+}
+
+/** Tests that hold all operations against lists of their own. */
+async function nameInTests(tree, { files, many, words, Title }) {
+  const scopes = ['GET', 'POST'].map((method) => [method, '']);
+  scopes.push(...['GET', 'PATCH', 'DELETE'].map((method) => [method, '/{id}']));
+  const lines = scopes.map(
+    ([method, rest]) => `  '${method} /api/v1/${files}${rest}': '${files}:${method === 'GET' ? 'read' : 'write'}',\n`,
+  );
+  await insert(tree, 'test/contract/fuzz/scopes-of-routes.ts', "  'GET /api/v1/media'", lines.join(''));
+  const tag = `  [/^\\/${files}/, '${Title}'],\n`;
+  await insert(tree, 'test/contract/openapi-complete.e2e-spec.ts', '  [/^\\/otp', tag);
+  // The demo has none of them: only a list and a new one answer at the first click.
+  const swagger = 'test/browser/swagger-ui.e2e-spec.ts';
+  await insert(tree, swagger, "  'keys_get',", `  '${many}_list',\n  '${many}_create',\n`);
+  const unmade = ['get', 'update', 'delete'].map((name) => `'${many}_${name}', `);
+  await insert(tree, swagger, "'conversations_control'];", unmade.join(''));
+  const titles = ['Read', 'Change', 'Delete'].map((verb) => `'${verb} a ${words}', `);
+  await insert(tree, 'test/client/served.e2e-spec.ts', "'Queue a message: Text to a contact", titles.join(''));
 }

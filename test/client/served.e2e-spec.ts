@@ -15,6 +15,17 @@ import { execFile } from 'node:child_process';
  */
 
 const run = promisify(execFile);
+/** Postman's own, which a script cannot declare again. */
+const POSTMAN_NAMES = [
+  'data',
+  'environment',
+  'globals',
+  'iteration',
+  'request',
+  'responseBody',
+  'responseCode',
+  'tests',
+];
 const START_MS = 90_000;
 /** Nothing listens there. */
 const NO_REGISTRY = 'http://127.0.0.1:9';
@@ -149,7 +160,7 @@ class Runner {
     for (const [key, value] of Object.entries(given)) this.variables.set(key, value);
     const script = collection.event.flatMap((event) => event.script.exec).join('\n');
     // eslint-disable-next-line @typescript-eslint/no-implied-eval -- what Postman runs
-    this.remember = new Function('pm', script) as (pm: object) => void;
+    this.remember = new Function('pm', ...POSTMAN_NAMES, script) as (pm: object) => void;
   }
 
   private filled(text: string): string {

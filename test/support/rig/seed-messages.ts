@@ -30,28 +30,34 @@ export async function seedConversations(
 /**
  * Queues `count` text messages of one connection, as POST /messages writes them.
  *
- * @param recipients how many different recipients take turns
+ * @param recipients how many different recipients take turns, from `first` on
  */
 export async function seedQueued(
   pool: Pool,
   connection: SeededConnection,
-  { count, recipients = count }: { count: number; recipients?: number },
+  {
+    count,
+    recipients = count,
+    first = 0,
+    tag = null,
+  }: { count: number; recipients?: number; first?: number; tag?: string | null },
 ): Promise<void> {
   await pool.query(
     `with made as (
        insert into message (id, organization_id, connection_id, direction, type, recipient, sender, idempotency_key,
-         fingerprint, created_at)
-       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5, gen_random_uuid(),
-         sha256(n::text::bytea), date_trunc('milliseconds', clock_timestamp())
+         fingerprint, tag, created_at)
+       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('$7::integer + n % $4::integer')}, $5, gen_random_uuid(),
+         sha256(n::text::bytea), $8, date_trunc('milliseconds', clock_timestamp())
        from generate_series(0, $3::integer - 1) as n
        returning *
      ), contents as (
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
      )
-     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, expires_at)
-     select connection_id, created_at, id, organization_id, recipient, clock_timestamp(),
+     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, tag,
+       expires_at)
+     select connection_id, created_at, id, organization_id, recipient, clock_timestamp(), tag,
        clock_timestamp() + interval '1 day' from made`,
-    [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT],
+    [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT, first, tag],
   );
 }
 

@@ -30,21 +30,26 @@ const VARIABLES: Readonly<Record<string, string>> = {
   otp_code: EXAMPLE_OTP_CODE,
 };
 
-/** Runs in Postman after each answer: later requests are about what the earlier ones made. */
-const REMEMBER = `const made = {
-  messages: 'message_id',
-  media: 'media_id',
-  'opt-outs': 'opt_out_id',
-  deliveries: 'delivery_id',
-  replay: 'replay_id',
-  send: 'otp_id',
-};
-const text = pm.response.text();
-const { data } = pm.response.code < 300 && text !== '' ? JSON.parse(text) : {};
-const name = made[pm.request.url.getPath().split('/').pop()];
-const id = data && (name === 'delivery_id' ? data[0] && data[0].id : data.id);
-if (name && id) pm.collectionVariables.set(name, id);
-if (data && data.test_code) pm.collectionVariables.set('otp_code', data.test_code);`;
+/**
+ * Runs in Postman after each answer: later requests are about what the earlier ones made. In a function, for Postman has
+ * names of its own, such as `data`.
+ */
+const REMEMBER = `(function () {
+  const made = {
+    messages: 'message_id',
+    media: 'media_id',
+    'opt-outs': 'opt_out_id',
+    deliveries: 'delivery_id',
+    replay: 'replay_id',
+    send: 'otp_id',
+  };
+  const text = pm.response.text();
+  const { data } = pm.response.code < 300 && text !== '' ? JSON.parse(text) : {};
+  const name = made[pm.request.url.getPath().split('/').pop()];
+  const id = data && (name === 'delivery_id' ? data[0] && data[0].id : data.id);
+  if (name && id) pm.collectionVariables.set(name, id);
+  if (data && data.test_code) pm.collectionVariables.set('otp_code', data.test_code);
+})();`;
 
 interface Entry {
   key: string;
