@@ -14,6 +14,7 @@ export class ApiError extends Error {
     message: string,
     readonly requestId: string | null,
     readonly docUrl: string | null,
+    readonly details: Schemas['ErrorDetail'][] = [],
   ) {
     super(message);
   }
@@ -23,26 +24,31 @@ async function refusalOf(response: Response): Promise<ApiError> {
   try {
     const { error } = (await response.json()) as Schemas['ErrorResponse'];
     const docUrl = `/docs/errors#${encodeURIComponent(error.code)}`;
-    return new ApiError(response.status, error.code, error.message, error.request_id, docUrl);
+    return new ApiError(response.status, error.code, error.message, error.request_id, docUrl, error.details);
   } catch {
     return new ApiError(response.status, `HTTP_${response.status}`, 'The answer could not be read.', null, null);
   }
 }
 
-/** Every call of the console: with `key`, and an ApiError for whatever is no success. */
-async function fetchWith(key: string, request: Request): Promise<Response> {
-  request.headers.set('Authorization', `Bearer ${key}`);
+/** The answer that is a success; an ApiError for whatever is none. A key that is refused is signed out. */
+export async function answered(key: string, call: Promise<Response>, signal: AbortSignal): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(request);
+    response = await call;
   } catch (error) {
-    if (request.signal.aborted) throw error;
+    if (signal.aborted) throw error;
     throw new ApiError(0, 'NOT_REACHED', 'Herald does not answer. This page tries again by itself.', null, null);
   }
   if (response.ok) return response;
   const refusal = await refusalOf(response);
   if (refusal.status === 401) session.remove(key, 'The key is no longer valid: it was revoked or has expired.');
   throw refusal;
+}
+
+/** Every call of the console, with `key`. */
+function fetchWith(key: string, request: Request): Promise<Response> {
+  request.headers.set('Authorization', `Bearer ${key}`);
+  return answered(key, fetch(request), request.signal);
 }
 
 export const api = createClient<paths>({

@@ -23,6 +23,7 @@ const PATHS = {
   file: 'M6 3h8l4 4v14H6zM14 3v5h4',
   code: 'M5 11h14v10H5zM8 11V8a4 4 0 0 1 8 0v3',
   plus: 'M12 5v14M5 12h14',
+  check: 'M5 13l4 4L19 7',
   smile: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M9 10h.010M15 10h.010M8.500 14a4 4 0 0 0 7 0',
 } as const;
 export type IconName = keyof typeof PATHS;
@@ -154,6 +155,31 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
         )}
       </div>
     </div>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  children: readonly (readonly string[])[];
+}
+
+export function Choice({ label, value, onChange, children }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      className={value === '' ? 'chip' : 'chip chosen'}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">{label}</option>
+      {children.map(([id, name]) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { newId } from '../../../src/common/ids.js';
 import { HeraldProcess, runHerald, temporaryDataDir } from '../../support/herald-process.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { findChromium, launchChromium } from '../chromium.js';
@@ -40,8 +41,16 @@ export class ConsoleRig {
   private herald!: HeraldProcess;
   private browser!: Browser;
 
+  constructor(private readonly settings: Record<string, string>) {}
+
   get env(): Record<string, string> {
-    return { DATABASE_URL: this.database.url, DATA_DIR: this.dataDir.path, DEMO: 'true', LOG_LEVEL: 'info' };
+    return {
+      DATABASE_URL: this.database.url,
+      DATA_DIR: this.dataDir.path,
+      DEMO: 'true',
+      LOG_LEVEL: 'info',
+      ...this.settings,
+    };
   }
 
   async start(): Promise<void> {
@@ -125,11 +134,25 @@ export class ConsoleRig {
   async call<T>(method: string, path: string, body?: object): Promise<T> {
     const answer = await fetch(`${this.demo.base_url}/api/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${this.demo.api_key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${this.demo.api_key}`,
+        'content-type': 'application/json',
+        'idempotency-key': newId(),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     expect(answer.ok).toBe(true);
     return ((await answer.json()) as { data: T }).data;
+  }
+
+  /** Sends a text with the demo's key. */
+  async send(to: string, text: string): Promise<void> {
+    await this.call('POST', '/messages', {
+      connection_id: this.demo.connection_id,
+      to,
+      type: 'text',
+      text: { body: text },
+    });
   }
 
   /** A control call of the simulator. */
@@ -144,9 +167,13 @@ export class ConsoleRig {
 }
 
 /** A suite with the console, left out where no Chromium is installed. */
-export function describeConsole(name: string, tests: (rig: ConsoleRig) => void): void {
+export function describeConsole(
+  name: string,
+  tests: (rig: ConsoleRig) => void,
+  settings: Record<string, string> = {},
+): void {
   (program === null ? describe.skip : describe)(name, () => {
-    const rig = new ConsoleRig();
+    const rig = new ConsoleRig(settings);
     beforeAll(() => rig.start(), 5 * PATIENCE_MS);
     afterAll(() => rig.stop());
     tests(rig);
