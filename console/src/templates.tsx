@@ -43,9 +43,25 @@ export function TemplatesPage({ selected }: { selected: string | null }) {
       </Empty>
     );
   }
-  if (connections.isPending) return <Skeleton lines={8} />;
-  if (connections.error !== null)
-    return <Problem error={connections.error} onRetry={() => void connections.refetch()} />;
+  if (connections.data === undefined) {
+    return (
+      <div className="panes">
+        <section className="pane-list">
+          <header className="panel-bar">
+            <h1>Templates</h1>
+          </header>
+          <div className="pane-rows">
+            {connections.error === null ? (
+              <Skeleton lines={10} />
+            ) : (
+              <Problem error={connections.error} onRetry={() => void connections.refetch()} />
+            )}
+          </div>
+        </section>
+        <section className="pane-detail pane-place" />
+      </div>
+    );
+  }
   const wanted = new URLSearchParams(search).get('connection');
   const connection = connections.data.find(({ id }) => id === wanted) ?? connections.data[0];
   if (connection === undefined) {
