@@ -6,10 +6,10 @@ import { Confirm } from './confirm.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { type MediaFile, MediaPreview, MediaThumb, sizeText, Upload, useMediaLink } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
-import { Choice, Facts, peerOf, plusNumber, State, Time, withParameter } from './parts.tsx';
+import { Facts, peerOf, plusNumber, State, Time, withParameter } from './parts.tsx';
 import type { Cursor } from './search.ts';
 import { useCan } from './session.ts';
-import { ago, CopyButton, Empty, Icon, Problem, Skeleton, Status, useNow } from './ui.tsx';
+import { ago, Choice, CopyButton, Empty, Icon, Problem, Skeleton, Status, useNow } from './ui.tsx';
 
 const PAGE = 50;
 const CLOCK_MS = 30_000;
@@ -68,25 +68,16 @@ export function FilesPage({ selected }: { selected: string | null }) {
           <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/media?${query}`)} />
         </header>
         <div className="filters pane-filters">
-          <Choice
-            label="Any type"
-            value={filters.type ?? ''}
-            options={TYPES.map((type) => [type, type])}
-            onChoose={choose('type')}
-          />
-          <Choice
-            label="Both ways"
-            value={filters.direction ?? ''}
-            options={DIRECTIONS}
-            onChoose={choose('direction')}
-          />
+          <Choice label="Any type" value={filters.type ?? ''} onChange={choose('type')}>
+            {TYPES.map((type) => [type, type])}
+          </Choice>
+          <Choice label="Both ways" value={filters.direction ?? ''} onChange={choose('direction')}>
+            {DIRECTIONS}
+          </Choice>
           {(connections.data?.length ?? 0) > 1 && (
-            <Choice
-              label="Any number"
-              value={filters.connection_id ?? ''}
-              options={(connections.data ?? []).map(({ id, phone_number }) => [id, plusNumber(phone_number)])}
-              onChoose={choose('connection')}
-            />
+            <Choice label="Any number" value={filters.connection_id ?? ''} onChange={choose('connection')}>
+              {(connections.data ?? []).map(({ id, phone_number }) => [id, plusNumber(phone_number)])}
+            </Choice>
           )}
         </div>
         {can('media:write') && (connections.data?.length ?? 0) > 0 && (
