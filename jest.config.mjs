@@ -32,6 +32,7 @@ const SLOW = [
   'test/cli/demo',
   'test/client/package',
   'test/client/samples',
+  'test/client/served',
   'test/contract/cost',
   'test/contract/fuzz.e2e',
   'test/docs/',

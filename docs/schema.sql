@@ -272,12 +272,15 @@ create table message (
   trace_context bytea,
   sent_at timestamptz,
   standby boolean not null default false,
+  source text,
   created_at timestamptz(3) not null,
   constraint message_pkey PRIMARY KEY (id),
-  constraint message_direction_check CHECK ((direction = ANY (ARRAY['outbound', 'inbound'])))
+  constraint message_direction_check CHECK ((direction = ANY (ARRAY['outbound', 'inbound']))),
+  constraint message_source_check CHECK ((source = ANY (ARRAY['app', 'history'])))
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
 CREATE INDEX message_conversation_in ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'inbound') AND (conversation_id IS NOT NULL));
 CREATE INDEX message_conversation_out ON message (conversation_id, created_at DESC, id DESC) WHERE ((direction = 'outbound') AND (conversation_id IS NOT NULL));
+CREATE UNIQUE INDEX message_elsewhere ON message (connection_id, meta_message_id) WHERE ((source IS NOT NULL) AND (direction = 'outbound'));
 CREATE UNIQUE INDEX message_idempotency ON message (organization_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE UNIQUE INDEX message_inbound ON message (connection_id, meta_message_id) WHERE (direction = 'inbound');
 CREATE INDEX message_journal ON message (organization_id, created_at DESC, id DESC);
@@ -287,6 +290,7 @@ CREATE INDEX message_journal_media ON message (organization_id, media_object_id,
 CREATE INDEX message_journal_out ON message (connection_id, created_at DESC, id DESC) WHERE (direction = 'outbound');
 CREATE INDEX message_journal_recipient ON message (organization_id, recipient, created_at DESC, id DESC) WHERE (direction = 'outbound');
 CREATE INDEX message_journal_sender ON message (organization_id, sender, connection_id, created_at DESC, id DESC) WHERE (direction = 'inbound');
+CREATE INDEX message_journal_source ON message (organization_id, source, created_at DESC, id DESC) WHERE (source IS NOT NULL);
 CREATE INDEX message_journal_tag ON message (organization_id, tag, created_at DESC, id DESC) WHERE (tag IS NOT NULL);
 
 create table message_attempt (

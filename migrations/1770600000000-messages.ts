@@ -24,7 +24,9 @@ const UP = `
 -- connection's row each time. Connections and conversations are never deleted.
 -- recipient: the key of the order to one contact, which is the contact's number where it is known, else the user id.
 -- tag: the group that its caller put it in; metadata: its caller's own strings.
--- sent_at and meta_message_id: of received messages. standby: received as an observer, for another app.
+-- sent_at and meta_message_id: of received messages and of those with a source. standby: received as an observer, for
+-- another app. source: app, sent in the WhatsApp Business app; history, imported from that app; null: sent by the API, or
+-- received.
 create table message (
   id uuid primary key,
   organization_id uuid not null,
@@ -49,14 +51,18 @@ create table message (
   trace_context bytea,
   sent_at timestamptz,
   standby boolean not null default false,
+  source text check (source in ('app', 'history')),
   created_at timestamptz(3) not null
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
 create unique index message_idempotency on message (organization_id, idempotency_key) where idempotency_key is not null;
 create unique index message_inbound on message (connection_id, meta_message_id) where direction = 'inbound';
+create unique index message_elsewhere on message (connection_id, meta_message_id)
+  where source is not null and direction = 'outbound';
 create index message_journal on message (organization_id, created_at desc, id desc);
 create index message_journal_client on message (organization_id, client_message_id, created_at desc, id desc)
   where client_message_id is not null;
 create index message_journal_tag on message (organization_id, tag, created_at desc, id desc) where tag is not null;
+create index message_journal_source on message (organization_id, source, created_at desc, id desc) where source is not null;
 create index message_journal_media on message (organization_id, media_object_id, created_at desc, id desc)
   where media_object_id is not null;
 create index message_journal_in on message (connection_id, created_at desc, id desc) where direction = 'inbound';
@@ -166,7 +172,7 @@ end $$;
 create trigger message_queue_insert before insert on message_queue
   for each row execute function message_queue_insert();
 
--- Whoever removes rows passes the turn on to the recipient's next one. The trigger's snapshot is newer than the locks of
+-- A statement that removes rows passes the turn on to the recipient's next one. The trigger's snapshot is newer than the locks of
 -- the deletion: it sees what was accepted meanwhile. Where the next row was removed or claimed while we waited for it, we
 -- look again. Behind a row that was on the wire others on the wire do not count: two such deletions at once do not see
 -- each other.

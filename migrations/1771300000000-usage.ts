@@ -63,7 +63,7 @@ create table usage_codes (
 create index usage_codes_project on usage_codes (project_id, start);
 create index usage_codes_start on usage_codes (start);
 
--- One row an hour. Whoever counts an hour locks "usage_lock" first: two at once would make a day of what neither sees whole.
+-- One row an hour. A process that counts an hour locks "usage_lock" first: two at once would make a day of what neither sees whole.
 -- next_at: when it is counted again; null: never.
 create table usage_hour (
   hour timestamptz primary key,

@@ -7,13 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { obstacleTo } from './lib/preflight.mjs';
 import { ROOT } from './lib/root.mjs';
+import { packClient } from './pack-client.mjs';
 
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.build-stamp');
 const LOCK = join(DIST, '.build-lock');
 const MAIN = 'dist/src/main.js';
 const SOURCES = ['src', 'simulator', 'migrations'];
-const CONSOLE_STAMP = join(DIST, '.console-stamp');
+/** What is built beside the service, each from a folder of its own. */
+const CONSOLE = { folder: 'console', made: 'console/index.html', stamp: join(DIST, '.console-stamp') };
+const CLIENT = { folder: 'clients/typescript', made: 'downloads/client.tgz', stamp: join(DIST, '.client-stamp') };
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'];
 // A build takes seconds; a lock older than this was left behind by a process that was killed.
 const LOCK_TIMEOUT_MS = 180_000;
@@ -43,40 +46,46 @@ async function build() {
     process.exit(1);
   }
   if (isProduction) return { built: false, failed: false };
-  if (!isStale(readStamp()) && !isConsoleStale()) return { built: false, failed: readStamp().failed };
+  if (!isStale(readStamp()) && !isPartStale(CONSOLE) && !isPartStale(CLIENT))
+    return { built: false, failed: readStamp().failed };
   mkdirSync(DIST, { recursive: true });
   if (readStamp() === null) process.stderr.write('building dist/ for the first time: about half a minute ...\n');
   await takeLock();
   try {
     const stamp = readStamp();
     const isServiceStale = isStale(stamp);
-    const isPageStale = isConsoleStale();
-    if (!isServiceStale && !isPageStale) return { built: false, failed: stamp.failed };
-    // Both at once: the compiler uses one processor.
-    const page = isPageStale ? bundleConsole() : Promise.resolve();
-    const [failed] = await Promise.all([isServiceStale ? compile(stamp) : stamp.failed, page]);
+    const parts = [
+      ...(isPartStale(CONSOLE) ? [buildPart(CONSOLE, bundleConsole)] : []),
+      ...(isPartStale(CLIENT) ? [buildPart(CLIENT, packClient)] : []),
+    ];
+    if (!isServiceStale && parts.length === 0) return { built: false, failed: stamp.failed };
+    // At once: a compiler uses one processor.
+    const [failed] = await Promise.all([isServiceStale ? compile(stamp) : stamp.failed, ...parts]);
     return { built: true, failed };
   } finally {
     rmSync(LOCK, { recursive: true, force: true });
   }
 }
 
-function isConsoleStale() {
-  const builtAt = statSync(CONSOLE_STAMP, { throwIfNoEntry: false })?.mtimeMs;
-  if (builtAt === undefined || !existsSync(join(DIST, 'console/index.html')) || settingsChangedSince(builtAt))
-    return true;
+function isPartStale({ folder, made, stamp }) {
+  const builtAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs;
+  if (builtAt === undefined || !existsSync(join(DIST, made)) || settingsChangedSince(builtAt)) return true;
   // Folders too: their time changes when a file is removed.
-  const paths = readdirSync(join(ROOT, 'console'), { recursive: true });
-  return paths.some((path) => statSync(join(ROOT, 'console', path)).mtimeMs > builtAt);
+  const paths = readdirSync(join(ROOT, folder), { recursive: true });
+  return paths.some((path) => statSync(join(ROOT, folder, path)).mtimeMs > builtAt);
+}
+
+async function buildPart({ stamp }, work) {
+  const startedAt = new Date();
+  await work();
+  writeFileSync(stamp, '');
+  utimesSync(stamp, startedAt, startedAt);
 }
 
 async function bundleConsole() {
-  const startedAt = new Date();
   const vite = [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', 'console', '--logLevel', 'warn'];
   const { code, output } = await run(vite);
   if (code !== 0) throw new Error(`the build of the console failed:\n${output}`);
-  writeFileSync(CONSOLE_STAMP, '');
-  utimesSync(CONSOLE_STAMP, startedAt, startedAt);
 }
 
 /** Every source that the build compiles or copies, with the time of its last change in milliseconds. */

@@ -396,6 +396,10 @@ async function main() {
       const command = /CMD (\["node", "-e",.*\])$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1];
       await container.run(JSON.parse(command), { PORT: String(workerPort) });
     });
+    await step('/client.tgz', async () => {
+      const answer = await fetch(`http://127.0.0.1:${apiPort}/client.tgz`);
+      if (!answer.ok) throw new Error(`it answers ${answer.status}`);
+    });
     await step('one message, from the 202 to read', () => sendOne(container, settings, apiPort, simulatorPort));
     await step('herald doctor', () => container.run(['herald', 'doctor'], settings));
   }

@@ -41,14 +41,13 @@ function section(words, command, guide) {
     ...examples,
     '```',
     '',
-    ...(rows.length === 0 ? [] : ['| | |', '| --- | --- |', ...rows.map(tableRow), '']),
+    ...rows.map(([name, meaning]) => `- ${name}: ${meaning.replaceAll('\n', ' ')}`),
+    '',
   ];
 }
 
 /** `--json` is that of every command: the head of the page has it. */
 const isOwn = ({ flags, description }) => flags !== '--json' || description !== 'print JSON';
-
-const tableRow = (row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 
 function optionText(option) {
   const choices = option.argChoices === undefined ? '' : `; one of ${option.argChoices.join(', ')}`;

@@ -6,6 +6,7 @@ import { SimulatorServer } from './http/server.js';
 import { mediaRoutes } from './media/media.routes.js';
 import { uploadRoutes } from './media/upload.routes.js';
 import { messageRoutes } from './messages/message.routes.js';
+import { appRoutes } from './numbers/app.routes.js';
 import { customerRoutes } from './numbers/customers.routes.js';
 import { numberRoutes } from './numbers/number.routes.js';
 import { profileRoutes } from './numbers/profile.routes.js';
@@ -28,6 +29,7 @@ export class Simulator extends Platform {
       ...templateRoutes(this),
       ...numberRoutes(this),
       ...threadRoutes(this),
+      ...appRoutes(this),
       ...registrationRoutes(this),
       ...profileRoutes(this),
       ...customerRoutes(this),

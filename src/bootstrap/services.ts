@@ -8,6 +8,7 @@ import { runningSimulator } from './demo-file.js';
 import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
 import { ConnectionCheckService } from '../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../modules/connections/connections.service.js';
+import { HistoryImportService } from '../modules/inbound/history-import.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
 import { MediaMoveService } from '../modules/media/media-move.service.js';
 import { OptOutsService } from '../modules/opt-outs/opt-outs.service.js';
@@ -72,6 +73,7 @@ export function servicesOf(app: INestApplicationContext) {
     optOuts: app.get(OptOutsService, { strict: false }),
     usage: app.get(UsageService, { strict: false }),
     secretRotation: app.get(SecretRotation),
+    historyImport: app.get(HistoryImportService, { strict: false }),
     mediaMove: app.get(MediaMoveService, { strict: false }),
   };
 }

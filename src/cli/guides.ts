@@ -113,6 +113,18 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     examples: ['herald connection disconnect <connection-id> --workspace <id>'],
     notes: 'Its queued messages wait until "herald connection add" connects it again, or they expire.',
   },
+  'connection import-history': {
+    examples: [
+      ['herald connection import-history <connection-id> --workspace <id> --request', 'ask WhatsApp for it'],
+      ['herald connection import-history <connection-id> --workspace <id>', 'import what has come'],
+    ],
+    notes: [
+      'Of a number that is in the WhatsApp Business app too: messages of up to 180 days before it was connected, with the',
+      'times that they had, as source history. They open no window and make no events. What is there already stays as it',
+      'is, so run it as often as you like; notifications are kept for NOTIFICATION_RETENTION_DAYS. docs/coexistence.md',
+    ].join('\n'),
+    failure: 'there is no such number, or WhatsApp does not hand its history over',
+  },
   'otp-project create': {
     examples: [
       ['herald otp-project create --workspace <id> --name Shop --mode sandbox', 'sends nothing'],
@@ -306,6 +318,39 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       ['herald simulate inbound --new-number', 'from a customer who has never written'],
     ],
     notes: 'The answer is what the simulator posted as a notification. docs/simulator.md has every kind of message.',
+    failure: 'no simulator answers, or it does not know the number',
+  },
+  'simulate echo': {
+    examples: [
+      'herald simulate echo --text "Your table is ready."',
+      ['herald simulate echo --to +4915112345678 --status sent', 'and no more is reported of it'],
+    ],
+    notes:
+      'The number is in the WhatsApp Business app from then on, and sends 20 messages a second: docs/coexistence.md.',
+    failure: 'no simulator answers, or it does not know the number',
+  },
+  'simulate contact': {
+    examples: [
+      'herald simulate contact --to +4915112345678 --name "Ana Lima"',
+      'herald simulate contact --to +4915112345678 --remove',
+    ],
+    notes: 'A notification of the field smb_app_state_sync, which Herald keeps and counts.',
+    failure: 'no simulator answers, or it does not know the number',
+  },
+  'simulate history': {
+    examples: [
+      ['herald simulate history --contacts 3 --messages 20', 'then: herald connection import-history'],
+      ['herald simulate history --declined', 'the business does not share it'],
+    ],
+    notes: 'A repeat has the same messages again. One is a picture, whose file comes by a notification of its own.',
+    failure: 'no simulator answers, or it does not know the number',
+  },
+  'simulate opt-out': {
+    examples: [
+      'herald simulate opt-out --from +4915112345678',
+      ['herald simulate opt-out --from +4915112345678 --resume', 'they want marketing messages again'],
+    ],
+    notes: 'The simulator refuses marketing messages to them with 131050 until they resume: docs/opt-outs.md.',
     failure: 'no simulator answers, or it does not know the number',
   },
   'simulate status': {

@@ -239,6 +239,33 @@ describe('a browser for these tests', () => {
   );
 
   it(
+    'shows schemas by name, on a phone too, and of headers only those that are not on every answer',
+    async () => {
+      const block = page.locator('.opblock[id$="-messages_send"]');
+      await block.locator('.opblock-summary-control').click();
+      expect(await block.locator('.headers-wrapper').innerText()).toContain('Idempotency-Replayed');
+      expect(await block.locator('.headers-wrapper').innerText()).not.toContain('X-Request-Id');
+      for (const part of ['.opblock-section-request-body', '.responses-wrapper'])
+        await block.locator(part).getByRole('tab', { name: 'Schema' }).first().click();
+      const body = block.locator('.opblock-section-request-body .json-schema-2020-12').first();
+      expect(await body.innerText()).toMatch(/^SendMessage/);
+      expect(await body.innerText()).not.toContain('object |');
+      await body.getByRole('button', { name: 'Expand all' }).first().click();
+      await body.getByText('SendText').first().waitFor();
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        expect({ width, overflow: await overflowOf(page) }).toEqual({ width, overflow: 0 });
+        for (const cell of ['.response-col_description', '.model-box']) {
+          const box = await block.locator(cell).last().boundingBox();
+          expect({ width, cell, wide: (box?.width ?? 0) > 200 }).toEqual({ width, cell, wide: true });
+        }
+      }
+      await block.locator('.opblock-summary-control').click();
+    },
+    3 * PATIENCE_MS,
+  );
+
+  it(
     'takes another key by hand, and keeps it',
     async () => {
       const dialog = page.locator('.dialog-ux');

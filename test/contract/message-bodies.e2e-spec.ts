@@ -139,6 +139,9 @@ function isOpen(schema: Schema): boolean {
   );
 }
 
+/** The fields that a form has beside those of every message. */
+const ownFields = (name: string): unknown => ((schemaOf(name).allOf as Schema[])[1] as Schema).properties;
+
 describe('the examples', () => {
   it.each(Object.keys(content.examples))('%s is taken', async (name) => {
     const response = await post(placed(content.examples[name]?.value ?? {}));
@@ -148,12 +151,12 @@ describe('the examples', () => {
   it('show every variant', () => {
     const shown = Object.values(content.examples).map(({ value }) => value.type);
     const types = names.map((name) => {
-      const { type } = schemaOf(name).properties as Record<string, { const?: string } | undefined>;
+      const { type } = ownFields(name) as Record<string, { const?: string } | undefined>;
       return type?.const;
     });
     expect(new Set(shown)).toEqual(new Set(types));
     const kinds = names.flatMap((name) => {
-      const { interactive } = schemaOf(name).properties as Record<string, Schema | undefined>;
+      const { interactive } = ownFields(name) as Record<string, Schema | undefined>;
       const forms = interactive === undefined ? [] : ((interactive.oneOf ?? [interactive]) as Schema[]);
       return forms.map(({ properties }) => (properties as Record<string, { const?: string }>).type?.const);
     });

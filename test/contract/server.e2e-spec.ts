@@ -167,13 +167,20 @@ describe('in production', () => {
     };
     const statuses = async (more: Record<string, string>): Promise<number[]> => {
       const app = await startSmallApp({ controllers: [ThingsController], beside: small, env: { ...env, ...more } });
-      const paths = ['/docs', '/docs/swagger-ui-init.js', '/openapi.json', '/openapi.yaml', '/docs/errors'];
+      const paths = [
+        '/docs',
+        '/docs/swagger-ui-init.js',
+        '/openapi.json',
+        '/openapi.yaml',
+        '/postman.json',
+        '/docs/errors',
+      ];
       const answers = await Promise.all(paths.map((path) => app.api.get<unknown>(path)));
       await app.close();
       return answers.map(({ status }) => status);
     };
-    expect(await statuses({})).toEqual([404, 404, 404, 404, 200]);
-    expect(await statuses({ API_DOCS: 'true' })).toEqual([200, 200, 200, 200, 200]);
+    expect(await statuses({})).toEqual([404, 404, 404, 404, 404, 200]);
+    expect(await statuses({ API_DOCS: 'true' })).toEqual([200, 200, 200, 200, 200, 200]);
   });
 });
 

@@ -26,6 +26,7 @@ const DOCUMENTS = [
   'docs/support-chat.md',
   'docs/one-time-codes.md',
   'docs/order-confirmations.md',
+  'docs/coexistence.md',
   'docs/webhooks.md',
   'docs/events.md',
   'docs/versioning.md',

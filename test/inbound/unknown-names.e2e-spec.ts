@@ -85,27 +85,6 @@ describe('what Herald does not know or use', () => {
       }),
     ],
     [
-      'an echo of the app',
-      'smb_message_echoes',
-      (marker) => ({
-        field: 'smb_message_echoes',
-        value: {
-          ...METADATA(),
-          message_echoes: [
-            {
-              from: '1',
-              to: '34600',
-              to_user_id: 'ES.1',
-              id: marker,
-              timestamp: '1',
-              type: 'text',
-              text: { body: 'x' },
-            },
-          ],
-        },
-      }),
-    ],
-    [
       'the state of the app',
       'smb_app_state_sync',
       (marker) => ({

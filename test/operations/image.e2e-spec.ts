@@ -64,7 +64,7 @@ describe('what the container image is built from', () => {
 
   it('suffices for the build', async () => {
     const copied = copyContext(folder);
-    for (const source of ['src', 'migrations', 'console']) {
+    for (const source of ['src', 'migrations', 'console', 'clients/typescript']) {
       const wanted = filesUnder(source, (path) => !path.endsWith('.spec.ts'));
       expect(wanted.filter((path) => !copied.includes(path))).toEqual([]);
     }
@@ -79,5 +79,7 @@ describe('what the container image is built from', () => {
     expect(existsSync(join(folder, 'dist/src/common/clock.js'))).toBe(true);
     await run(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build', 'console'], { cwd: folder });
     expect(existsSync(join(folder, 'dist/console/index.html'))).toBe(true);
+    await run(process.execPath, [join(folder, 'scripts/pack-client.mjs')], { cwd: folder });
+    expect(existsSync(join(folder, 'dist/downloads/client.tgz'))).toBe(true);
   });
 });

@@ -73,7 +73,9 @@ export class ApiClient {
   }
 
   private urlOf(path: string): string {
-    const isOfApi = !/^\/(api|health|metrics|docs|openapi|platform|media\/[^/]+\/content)(\/|\.|$|\?)/.test(path);
+    const isOfApi = !/^\/(api|health|metrics|docs|openapi|postman|platform|media\/[^/]+\/content)(\/|\.|$|\?)/.test(
+      path,
+    );
     return `${this.baseUrl}${isOfApi ? '/api/v1' : ''}${path}`;
   }
 }

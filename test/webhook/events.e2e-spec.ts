@@ -85,6 +85,7 @@ const ABOUT_MESSAGES = [
   'message.received',
   'message.status.updated',
   'message.standby.received',
+  'message.sent_elsewhere',
   'conversation.control.updated',
 ];
 

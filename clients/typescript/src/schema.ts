@@ -1282,6 +1282,28 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "message.sent_elsewhere": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The business wrote in the WhatsApp Business app
+         * @description Sent for each message that the business sends in the app, or on a device linked to it, from a number that is in the app and here. No `message.status.updated` follows for it; GET /messages/{id} has its status.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_message_sent_elsewhere"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "message.standby.received": {
         parameters: {
             query?: never;
@@ -1616,6 +1638,7 @@ export interface components {
              *       "message.received",
              *       "message.status.updated",
              *       "message.standby.received",
+             *       "message.sent_elsewhere",
              *       "conversation.control.updated",
              *       "template.status.updated",
              *       "template.category.updated",
@@ -1626,7 +1649,7 @@ export interface components {
              *       "workspace.limit.reached"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
+            events?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
             /**
              * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
              *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
@@ -2177,7 +2200,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -2308,7 +2331,7 @@ export interface components {
              *       }
              *     ]
              */
-            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["MessageStandbyReceivedEvent"] | components["schemas"]["MessageSentElsewhereEvent"] | components["schemas"]["ConversationControlUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["TemplateCategoryUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["ContactOptOutUpdatedEvent"] | components["schemas"]["WorkspaceLimitReachedEvent"] | components["schemas"]["WebhookTestEvent"])[];
             /**
              * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment, or with `wait`.
              * @example true
@@ -2323,7 +2346,53 @@ export interface components {
              * @description Types that were left out because the key lacks the scope `messages:read`, or `media:read` for files.
              * @example []
              */
-            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed")[];
+            omitted: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "contact.opt_out.updated" | "media.ready" | "media.failed")[];
+        };
+        /**
+         * EveryMessage
+         * @description Exactly one of `to` and `recipient` is given.
+         */
+        EveryMessage: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            metadata?: components["schemas"]["MessageMetadata"];
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            tag?: components["schemas"]["MessageTag"];
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
         };
         ExplanationResponse: {
             /**
@@ -2784,6 +2853,13 @@ export interface components {
              */
             scheduled_for?: string;
             /**
+             * @description `api`: sent by this API; `app`: by the business in the WhatsApp Business app; `customer`: received; `history`: of
+             *     before the number was connected, imported from that app.
+             * @example api
+             * @enum {string}
+             */
+            source: "api" | "app" | "customer" | "history";
+            /**
              * @description Received as an observer: the customer wrote to another app, which owned the conversation. Do not answer it.
              * @example false
              */
@@ -2888,6 +2964,8 @@ export interface components {
                      * @description When the customer wrote it, in whole seconds.
                      */
                     sent_at: string | null;
+                    /** @constant */
+                    source: "customer";
                     /** @description Written to another app, which owned the conversation: do not answer it. */
                     standby: boolean;
                     /** @constant */
@@ -3097,6 +3175,13 @@ export interface components {
              */
             sent_at: string | null;
             /**
+             * @description `api`: sent by this API; `app`: by the business in the WhatsApp Business app; `customer`: received; `history`: of
+             *     before the number was connected, imported from that app.
+             * @example api
+             * @enum {string}
+             */
+            source: "api" | "app" | "customer" | "history";
+            /**
              * @description Received as an observer: the customer wrote to another app, which owned the conversation. Do not answer it.
              * @example false
              */
@@ -3125,6 +3210,93 @@ export interface components {
             username?: string;
             /** @description Only while the message is queued, in the answer of GET /messages/{id}. */
             waiting?: components["schemas"]["WaitingResponse"];
+        };
+        /** MessageSentElsewhereEvent */
+        MessageSentElsewhereEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
+            data: {
+                contact: {
+                    name: string | null;
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                content: components["schemas"]["ReceivedContent"];
+                message: {
+                    body: string | null;
+                    client_message_id: string | null;
+                    /** Format: uuid */
+                    connection_id: string;
+                    /** Format: uuid */
+                    conversation_id: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When WhatsApp told Herald of it.
+                     */
+                    created_at: string;
+                    /** @constant */
+                    direction: "outbound";
+                    failure_category: string | null;
+                    /** @description The workspace's own number. */
+                    from: string | null;
+                    /** Format: uuid */
+                    id: string;
+                    /**
+                     * Format: uuid
+                     * @description A file that came with it: GET /media/{id}/url.
+                     */
+                    media_object_id: string | null;
+                    meta_message_id: string | null;
+                    metadata: {
+                        [key: string]: string;
+                    } | null;
+                    /** Format: uuid */
+                    reply_to_message_id: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When it was sent, in whole seconds.
+                     */
+                    sent_at: string | null;
+                    /** @constant */
+                    source: "app";
+                    standby: boolean;
+                    /** @constant */
+                    status: "sent";
+                    tag: string | null;
+                    /** @description The customer's number; null where only a user id is known. */
+                    to: string | null;
+                    /** @description As of received messages; also `edit` and `revoke`, about an earlier one. */
+                    type: string;
+                };
+                /**
+                 * @description Who may send ordinary messages in the conversation.
+                 * @enum {string}
+                 */
+                owner: "you" | "other" | "unknown";
+                /** @description Of another app: customer_service, marketing, utility, ctwa, ai_agent, escalation, or a later one; null where it is not known. */
+                owner_role: string | null;
+                /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
+                sequence: number;
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "message.sent_elsewhere";
         };
         /** MessageStandbyReceivedEvent */
         MessageStandbyReceivedEvent: {
@@ -3193,6 +3365,8 @@ export interface components {
                      * @description When the customer wrote it, in whole seconds.
                      */
                     sent_at: string | null;
+                    /** @constant */
+                    source: "customer";
                     /** @description Written to another app, which owned the conversation: do not answer it. */
                     standby: boolean;
                     /** @constant */
@@ -3636,7 +3810,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -3953,18 +4127,8 @@ export interface components {
              */
             category?: string;
         };
-        /**
-         * SendAddressRequest
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendAddressRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendAddressRequest */
+        SendAddressRequest: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4051,54 +4215,11 @@ export interface components {
                 /** @constant */
                 type: "address_message";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendAudio
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendAudio: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendAudio */
+        SendAudio: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -4116,39 +4237,6 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "audio";
         };
@@ -4164,18 +4252,8 @@ export interface components {
                 [key: string]: unknown;
             })[];
         };
-        /**
-         * SendCarousel
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendCarousel: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendCarousel */
+        SendCarousel: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @description Link buttons, as many quick replies, or products on all of them. */
@@ -4277,54 +4355,11 @@ export interface components {
                 /** @constant */
                 type: "carousel";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendCatalog
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendCatalog: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendCatalog */
+        SendCatalog: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4347,54 +4382,11 @@ export interface components {
                 /** @constant */
                 type: "catalog_message";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendContactRequest
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendContactRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendContactRequest */
+        SendContactRequest: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4415,54 +4407,11 @@ export interface components {
                 /** @constant */
                 type: "request_contact_info";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendContacts
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendContacts: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendContacts */
+        SendContacts: components["schemas"]["EveryMessage"] & {
             /** @description What the recipient can save, each with a name. */
             contacts: {
                 addresses?: {
@@ -4526,54 +4475,11 @@ export interface components {
                     url?: string;
                 }[];
             }[];
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "contacts";
         };
-        /**
-         * SendCtaUrl
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendCtaUrl: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendCtaUrl */
+        SendCtaUrl: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4650,54 +4556,11 @@ export interface components {
                 /** @constant */
                 type: "cta_url";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendDocument
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendDocument: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendDocument */
+        SendDocument: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -4715,54 +4578,11 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "document";
         };
-        /**
-         * SendFlow
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendFlow: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendFlow */
+        SendFlow: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -4867,54 +4687,11 @@ export interface components {
                 /** @constant */
                 type: "flow";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendImage
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendImage: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendImage */
+        SendImage: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -4932,54 +4709,11 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "image";
         };
-        /**
-         * SendInteractive
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendInteractive: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendInteractive */
+        SendInteractive: components["schemas"]["EveryMessage"] & {
             interactive: {
                 /**
                  * @description In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`
@@ -5042,105 +4776,19 @@ export interface components {
                 /** @constant */
                 type: "list";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendLegacyText
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendLegacyText: {
+        /** SendLegacyText */
+        SendLegacyText: components["schemas"]["EveryMessage"] & {
             /**
              * @description The text.
              * @example Your table is ready.
              */
             body: string;
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
         };
-        /**
-         * SendLocation
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendLocation: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendLocation */
+        SendLocation: components["schemas"]["EveryMessage"] & {
             location: {
                 /**
                  * @description Shown under the name.
@@ -5163,54 +4811,11 @@ export interface components {
                  */
                 name?: string;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "location";
         };
-        /**
-         * SendLocationRequest
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendLocationRequest: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendLocationRequest */
+        SendLocationRequest: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /** @constant */
@@ -5226,39 +4831,6 @@ export interface components {
                 /** @constant */
                 type: "location_request_message";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
@@ -5281,18 +4853,8 @@ export interface components {
             /** @description Seconds for which the code is valid. Default: 300. */
             ttl?: number;
         };
-        /**
-         * SendProduct
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendProduct: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendProduct */
+        SendProduct: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /**
@@ -5316,54 +4878,11 @@ export interface components {
                 /** @constant */
                 type: "product";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendProductList
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendProductList: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendProductList */
+        SendProductList: components["schemas"]["EveryMessage"] & {
             interactive: {
                 action: {
                     /**
@@ -5399,60 +4918,11 @@ export interface components {
                 /** @constant */
                 type: "product_list";
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         };
-        /**
-         * SendReaction
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendReaction: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
+        /** SendReaction */
+        SendReaction: components["schemas"]["EveryMessage"] & {
             reaction: {
                 /**
                  * @description One emoji; empty takes the reaction back.
@@ -5461,47 +4931,15 @@ export interface components {
                 emoji: string;
             };
             /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
              * Format: uuid
              * @description The message to react to.
              */
             reply_to_message_id: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "reaction";
         };
-        /**
-         * SendSticker
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendSticker: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendSticker */
+        SendSticker: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -5519,77 +4957,11 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "sticker";
         };
-        /**
-         * SendTemplate
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendTemplate: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
+        /** SendTemplate */
+        SendTemplate: components["schemas"]["EveryMessage"] & {
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -5624,54 +4996,11 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "template";
         };
-        /**
-         * SendText
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendText: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
+        /** SendText */
+        SendText: components["schemas"]["EveryMessage"] & {
             text: {
                 /**
                  * @description The text.
@@ -5681,31 +5010,11 @@ export interface components {
                 /** @description Show a preview of the first link. Default: false. */
                 preview_url?: boolean;
             };
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "text";
         };
-        /**
-         * SendVideo
-         * @description Exactly one of `to` and `recipient` is given.
-         */
-        SendVideo: {
-            /** @description Your own id; returned as it is, and a filter of GET /messages. */
-            client_message_id?: string;
-            /**
-             * Format: uuid
-             * @description The sending number, from GET /connections.
-             */
-            connection_id: string;
+        /** SendVideo */
+        SendVideo: components["schemas"]["EveryMessage"] & {
             /** @description The file: `id` or `link`, or neither where `media_object_id` names it. */
             media: {
                 /** @description Text under an image, a video or a document; other kinds are sent without it. */
@@ -5723,39 +5032,6 @@ export interface components {
                 /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             };
-            /**
-             * Format: uuid
-             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
-             */
-            media_object_id?: string;
-            metadata?: components["schemas"]["MessageMetadata"];
-            /**
-             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
-             * @example DE.17952480013491208655
-             */
-            recipient?: string;
-            /**
-             * Format: uuid
-             * @description A message of the same conversation that this one answers.
-             */
-            reply_to_message_id?: string;
-            /**
-             * Format: date-time
-             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
-             * @example 2026-11-24T09:00:00.000Z
-             */
-            send_at?: string;
-            tag?: components["schemas"]["MessageTag"];
-            /**
-             * @description Recipient: 8 to 16 digits with the country code, without 00, spaces and dashes; a leading + may stand before them.
-             * @example 15550100001
-             */
-            to?: string;
-            /**
-             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
-             * @example 3600
-             */
-            ttl_seconds?: number;
             /** @constant */
             type: "video";
         };
@@ -5805,7 +5081,7 @@ export interface components {
              *       "message.received"
              *     ]
              */
-            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test")[];
+            types?: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test")[];
             /**
              * Format: date-time
              * @description Up to this time, and not at it. Left out: now.
@@ -6146,7 +5422,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+            type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
         };
         TimelineEntryResponse: {
             /**
@@ -6406,7 +5682,7 @@ export interface components {
              */
             sent: number;
             /**
-             * @description With `group_by=source`: `api` or `customer`.
+             * @description With `group_by=source`: `api`, `customer`, or `app`: what the business sent in the WhatsApp Business app.
              * @example api
              */
             source?: string | null;
@@ -6518,6 +5794,7 @@ export interface components {
              *       "message.received",
              *       "message.status.updated",
              *       "message.standby.received",
+             *       "message.sent_elsewhere",
              *       "conversation.control.updated",
              *       "template.status.updated",
              *       "template.category.updated",
@@ -6528,7 +5805,7 @@ export interface components {
              *       "workspace.limit.reached"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -6595,6 +5872,7 @@ export interface components {
              *       "message.received",
              *       "message.status.updated",
              *       "message.standby.received",
+             *       "message.sent_elsewhere",
              *       "conversation.control.updated",
              *       "template.status.updated",
              *       "template.category.updated",
@@ -6605,7 +5883,7 @@ export interface components {
              *       "workspace.limit.reached"
              *     ]
              */
-            events: ("message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
+            events: ("message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -7216,7 +6494,7 @@ export interface components {
          *     - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
          *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald could not fetch; or the storage has lost the bytes.
          *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
-         *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
+         *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, that was sent in the WhatsApp Business app, or whose content was cleared when its time was over.
          *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
          *     - [`RECIPIENT_LIMIT_REACHED`](/docs/errors#RECIPIENT_LIMIT_REACHED): As many marketing templates as the workspace's limit of a week allows for one recipient were accepted in this week, from Monday on, of its time zone.
          *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
@@ -7564,7 +6842,23 @@ export interface components {
             };
         };
     };
-    parameters: never;
+    parameters: {
+        /**
+         * @description The id of the event, the same for all its attempts.
+         * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+         */
+        "webhook-id": string;
+        /**
+         * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+         * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+         */
+        "webhook-signature": string;
+        /**
+         * @description When this attempt was made, in seconds since 1970.
+         * @example 1795248001
+         */
+        "webhook-timestamp": string;
+    };
     requestBodies: never;
     headers: {
         /**
@@ -8324,6 +7618,7 @@ export interface operations {
                      *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *             "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
                      *             "direction": "outbound",
+                     *             "source": "api",
                      *             "from": "15550100002",
                      *             "to": "15550100001",
                      *             "recipient": null,
@@ -8441,6 +7736,7 @@ export interface operations {
                      *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "direction": "outbound",
+                     *           "source": "api",
                      *           "from": "15550100002",
                      *           "to": "15550100001",
                      *           "recipient": null,
@@ -8557,6 +7853,7 @@ export interface operations {
                      *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "direction": "outbound",
+                     *           "source": "api",
                      *           "from": "15550100002",
                      *           "to": "15550100001",
                      *           "recipient": null,
@@ -9058,6 +8355,11 @@ export interface operations {
                 recipient?: string;
                 /** @description Messages that were made at this time or later, such as `2026-11-21T08:00:00.000Z`. */
                 since?: string;
+                /**
+                 * @description `api`: sent by this API; `app`: by the business in the WhatsApp Business app; `customer`: received; `history`: of
+                 *     before the number was connected.
+                 */
+                source?: "api" | "app" | "customer" | "history";
                 /** @description `received` selects inbound messages. */
                 status?: "queued" | "processing" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
                 /** @description Messages of this group, as sent. */
@@ -9091,6 +8393,7 @@ export interface operations {
                      *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
                      *           "direction": "outbound",
+                     *           "source": "api",
                      *           "from": "15550100002",
                      *           "to": "15550100001",
                      *           "recipient": null,
@@ -9239,6 +8542,7 @@ export interface operations {
                      *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *         "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
                      *         "direction": "outbound",
+                     *         "source": "api",
                      *         "from": "15550100002",
                      *         "to": "15550100001",
                      *         "recipient": null,
@@ -9361,6 +8665,7 @@ export interface operations {
                      *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *         "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
                      *         "direction": "outbound",
+                     *         "source": "api",
                      *         "from": "15550100002",
                      *         "to": "15550100001",
                      *         "recipient": null,
@@ -9549,6 +8854,7 @@ export interface operations {
                      *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
                      *         "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
                      *         "direction": "outbound",
+                     *         "source": "api",
                      *         "from": "15550100002",
                      *         "to": "15550100001",
                      *         "recipient": null,
@@ -10414,7 +9720,7 @@ export interface operations {
                 interval?: "hour" | "day" | "month";
                 /** @description The first moment that counts, down to the quarter of an hour. Default: 30 days before `until`. */
                 since?: string;
-                /** @description Only from here: `api` is sent with the API, `customer` was received. */
+                /** @description Only from here: `api` is sent with the API, `app` in the WhatsApp Business app, `customer` was received. */
                 source?: string;
                 /** @description Only of the template with this name. */
                 template?: string;
@@ -10615,6 +9921,7 @@ export interface operations {
                      *           "message.received",
                      *           "message.status.updated",
                      *           "message.standby.received",
+                     *           "message.sent_elsewhere",
                      *           "conversation.control.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
@@ -10683,6 +9990,7 @@ export interface operations {
                  *         "message.received",
                  *         "message.status.updated",
                  *         "message.standby.received",
+                 *         "message.sent_elsewhere",
                  *         "conversation.control.updated",
                  *         "template.status.updated",
                  *         "template.category.updated",
@@ -10724,6 +10032,7 @@ export interface operations {
                      *           "message.received",
                      *           "message.status.updated",
                      *           "message.standby.received",
+                     *           "message.sent_elsewhere",
                      *           "conversation.control.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
@@ -10817,7 +10126,7 @@ export interface operations {
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "message.standby.received" | "message.sent_elsewhere" | "conversation.control.updated" | "template.status.updated" | "template.category.updated" | "media.ready" | "media.failed" | "connection.updated" | "contact.opt_out.updated" | "workspace.limit.reached" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -11108,6 +10417,7 @@ export interface operations {
                      *           "message.received",
                      *           "message.status.updated",
                      *           "message.standby.received",
+                     *           "message.sent_elsewhere",
                      *           "conversation.control.updated",
                      *           "template.status.updated",
                      *           "template.category.updated",
@@ -11224,17 +10534,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11276,17 +10586,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11328,17 +10638,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11380,17 +10690,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11432,17 +10742,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11484,17 +10794,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11502,6 +10812,58 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MessageReceivedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_message_sent_elsewhere: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageSentElsewhereEvent"];
             };
         };
         responses: {
@@ -11536,17 +10898,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11588,17 +10950,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11640,17 +11002,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11692,17 +11054,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11744,17 +11106,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;
@@ -11796,17 +11158,17 @@ export interface operations {
                  * @description The id of the event, the same for all its attempts.
                  * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
                  */
-                "webhook-id": string;
+                "webhook-id": components["parameters"]["webhook-id"];
                 /**
                  * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
                  * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                  */
-                "webhook-signature": string;
+                "webhook-signature": components["parameters"]["webhook-signature"];
                 /**
                  * @description When this attempt was made, in seconds since 1970.
                  * @example 1795248001
                  */
-                "webhook-timestamp": string;
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
             };
             path?: never;
             cookie?: never;

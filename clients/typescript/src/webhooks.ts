@@ -9,6 +9,7 @@ export type WebhookEvent =
   | components['schemas']['MessageReceivedEvent']
   | components['schemas']['MessageStatusUpdatedEvent']
   | components['schemas']['MessageStandbyReceivedEvent']
+  | components['schemas']['MessageSentElsewhereEvent']
   | components['schemas']['ConversationControlUpdatedEvent']
   | components['schemas']['TemplateStatusUpdatedEvent']
   | components['schemas']['TemplateCategoryUpdatedEvent']

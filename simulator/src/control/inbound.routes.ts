@@ -20,7 +20,16 @@ const TYPING_MS = 25_000;
 /** A customer writes to one of the numbers, or calls it. */
 export function inboundRoutes(platform: Platform): Route[] {
   return [
-    control('post', '/inbound', async (call) => receive(platform, call.param, await withFile(platform, call))),
+    control('post', '/inbound', async (call) => {
+      const { param } = call;
+      const message = await withFile(
+        platform,
+        call,
+        String(param.get('phone_number_id').value),
+        param.get('message').value,
+      );
+      return receive(platform, param, message);
+    }),
     control('get', '/inbound', (call) => listInbound(platform.inboundLog, limitOf(call))),
   ];
 }
@@ -138,15 +147,18 @@ function completeMessage(
 }
 
 /**
- * Makes a real file for a customer's image, video, audio, document or sticker. Gives the message with the file's facts
+ * Makes a real file for an image, video, audio, document or sticker, as `file` of the call wants it. Gives the message with the file's facts
  * filled in; as it is where there is none to make: another type, or an id that the caller gave.
  * @throws PlainError for a `file` that can't be made
  */
-async function withFile(platform: Platform, call: Call): Promise<unknown> {
+export async function withFile(
+  platform: Platform,
+  call: Call,
+  phoneNumberId: string,
+  message: unknown,
+): Promise<unknown> {
   const { ids, media, numbers } = platform;
   const body = call.param;
-  const { value: message } = body.get('message');
-  const phoneNumberId = String(body.get('phone_number_id').value);
   const isAsked = body.get('file').isGiven;
   const file = isAsked ? body.object('file') : new Param({}, 'file');
   const kind = isObject(message) ? MEDIA_KINDS.find((one) => one === message.type) : undefined;

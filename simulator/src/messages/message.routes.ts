@@ -84,6 +84,9 @@ export function checkMessage(
 
 function checkSend({ numbers, templates, options }: Platform, sender: SimulatorNumber, call: Call): CheckedMessage {
   checkCanSend(numbers.factsOf(sender.phoneNumberId));
+  if (!numbers.takeTurn(sender.phoneNumberId, performance.now())) {
+    throw new GraphError(130429, 'A number that is in the WhatsApp Business app sends 20 messages a second');
+  }
   return checkMessage(call.parameters.values, sender, templates, options.bareNumbers);
 }
 

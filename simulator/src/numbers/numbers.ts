@@ -52,6 +52,14 @@ export const NUMBER_FACTS: readonly (readonly [name: string, key: keyof NumberFa
   ['marketing_on_messages', 'marketingOnMessages', VALUES.marketingOnMessages],
 ];
 
+/** What the history of the WhatsApp Business app has. */
+export interface AppHistory {
+  contacts?: number;
+  /** With each contact. */
+  messages?: number;
+  declined?: boolean;
+}
+
 /** What calls of the platform's own API have set for a number. */
 export interface NumberState {
   /** Of two-step verification. */
@@ -65,6 +73,9 @@ export interface NumberState {
   automation?: object;
   publicKey?: string;
   freeServiceMessages?: number;
+  /** What of the WhatsApp Business app was asked for; each can be asked for once. */
+  shared?: readonly string[];
+  appHistory?: AppHistory;
   /** When it was registered or deregistered, milliseconds. */
   attempts?: number[];
 }
@@ -84,6 +95,9 @@ const FIRST_FACTS: Readonly<NumberFacts> = {
   marketingOnMessages: 'ENABLED',
 };
 
+/** Messages a second of a number that is in the WhatsApp Business app too. */
+const APP_PACE = 20;
+
 /** Service messages that a number delivers without a charge in a calendar month. */
 const FREE_SERVICE_MESSAGES = 1_000;
 
@@ -96,6 +110,8 @@ export class Numbers {
   private readonly states: Table<NumberState>;
   /** Free service messages by number, in the month of the last one; counted by this process. */
   private readonly free = new Map<string, { month: string; count: number }>();
+  /** Messages that a number in the app may still send at once, and when that was counted. */
+  private readonly pace = new Map<string, { left: number; atMs: number }>();
   /** Accounts whose app does not want notifications; all others get them. */
   private readonly unsubscribed: Table<true>;
 
@@ -158,6 +174,15 @@ export class Numbers {
     return true;
   }
 
+  /** Whether a number may send now. One that is in the WhatsApp Business app sends 20 messages a second. */
+  takeTurn(phoneNumberId: string, nowMs: number): boolean {
+    if (this.factsOf(phoneNumberId).onBizApp !== 'YES') return true;
+    const known = this.pace.get(phoneNumberId) ?? { left: APP_PACE, atMs: nowMs };
+    const left = Math.min(APP_PACE, known.left + ((nowMs - known.atMs) / 1_000) * APP_PACE);
+    this.pace.set(phoneNumberId, { left: left < 1 ? left : left - 1, atMs: nowMs });
+    return left >= 1;
+  }
+
   subscribe(wabaId: string, wanted: boolean): void {
     if (wanted) this.unsubscribed.delete(wabaId);
     else this.unsubscribed.set(wabaId, true);
@@ -177,6 +202,7 @@ export class Numbers {
     this.facts.clear();
     this.states.clear();
     this.free.clear();
+    this.pace.clear();
     return notices;
   }
 }

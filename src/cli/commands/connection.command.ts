@@ -22,7 +22,7 @@ interface AddOptions {
   verify: boolean;
 }
 
-/** `connection add|list|set|disconnect`. */
+/** `connection add|list|set|disconnect|import-history`. */
 export function addConnectionCommands(program: Command): void {
   const connection = program.command('connection').description('WhatsApp numbers of a workspace');
   serviceAction<AddOptions>(
@@ -86,6 +86,33 @@ export function addConnectionCommands(program: Command): void {
       await connections.setMarketingRoute(workspace, id, marketingRoute);
       const changed = await connections.getById(workspace, id);
       return { data: bodyOf(changed), text: facts(MARKETING(changed)) };
+    },
+  );
+  serviceAction<{ workspace: string; request?: true }>(
+    connection
+      .command('import-history')
+      .description('import the history of the WhatsApp Business app that WhatsApp has handed over')
+      .argument('<connection-id>', 'its id, as in the list')
+      .requiredOption('--workspace <id>', 'the workspace')
+      .option('--request', 'ask WhatsApp for it first: once, within 24 hours after the number was connected'),
+    async (services, { workspace, request }, id) => {
+      if (request !== undefined) {
+        await services.historyImport.request(workspace, id);
+        const text = 'WhatsApp hands the history over within minutes. Then run this again without --request.';
+        return { data: { requested: true }, text };
+      }
+      const sum = await services.historyImport.run(workspace, id, ({ notifications, imported, progress }) => {
+        const handedOver = progress === null ? '' : `, ${progress} % handed over`;
+        process.stderr.write(`${notifications} notifications, ${imported} messages imported${handedOver}\n`);
+      });
+      const rows = facts({
+        Notifications: String(sum.notifications),
+        'Messages in them': String(sum.found),
+        Imported: String(sum.imported),
+        Unreadable: String(sum.unreadable),
+        'Handed over': sum.progress === null ? 'not known' : `${sum.progress} %`,
+      });
+      return { data: sum, text: rows + (sum.declined ? '\nThe business does not share its history.' : '') };
     },
   );
   serviceAction<{ workspace: string }>(

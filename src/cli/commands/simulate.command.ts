@@ -15,15 +15,20 @@ interface SimulatorOptions {
 
 const SIMULATOR_OPTION = ['--simulator <url>', "the simulator; default the demo's"] as const;
 const NUMBER_OPTION = ['--phone-number-id <id>', "the platform's id of your number; default the demo's first"] as const;
+const FROM_OPTION = [
+  '--from <number>',
+  "the customer's number; default the demo's first recipient",
+  phoneDigits,
+] as const;
 const STATUSES = ['sent', 'delivered', 'read', 'failed'];
 
-/** `simulate inbound|status`: what WhatsApp would report, through the simulator. */
+/** `simulate inbound|status|echo|contact|history|opt-out`: what WhatsApp would report, through the simulator. */
 export function addSimulateCommands(program: Command): void {
   const simulate = program.command('simulate').description('make the simulator report what WhatsApp would report');
   const inbound = simulate
     .command('inbound')
     .description('a customer writes to your number, which opens the 24-hour window')
-    .option('--from <number>', "the customer's number; default the demo's first recipient", phoneDigits)
+    .option(...FROM_OPTION)
     .option('--new-number', 'a customer who has never written')
     .option('--text <text>', 'what they write; with --image: below the picture; default Where is my order?')
     .option('--button <id>', 'they press this reply button')
@@ -42,6 +47,25 @@ export function addSimulateCommands(program: Command): void {
       data,
       text: facts({ From: `+${from.replace('+', '')}`, To: phoneNumberId, Type: type, 'Platform id': data.id }),
     };
+  });
+
+  addAppCommands(simulate);
+
+  const optOut = simulate
+    .command('opt-out')
+    .description('a customer stops your marketing messages in WhatsApp, or resumes them')
+    .option(...FROM_OPTION)
+    .option('--resume', 'they want them again')
+    .option('--late', 'later ones are refused by a status, not at once')
+    .option(...NUMBER_OPTION)
+    .option(...SIMULATOR_OPTION);
+  apiAction<SimulatorOptions & { from?: string; resume?: true; late?: true }>(optOut, async (target, options) => {
+    const from = senderOf(target, options);
+    const { control, phoneNumberId } = simulatorOf(target, options);
+    const value = options.resume === undefined ? 'stop' : 'resume';
+    const refusal = options.late === undefined ? 'answer' : 'status';
+    const data = await control.preference(phoneNumberId, from, { value, refusal });
+    return { data, text: facts({ From: `+${from.replace('+', '')}`, To: phoneNumberId, Chose: value }) };
   });
 
   const report = simulate
@@ -86,6 +110,85 @@ interface InboundOptions {
 const KINDS = ['button', 'list', 'image', 'reaction'] as const;
 const PICTURES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.png': 'image/png' };
 
+/** What the business does in the WhatsApp Business app, on a number that is in the app too from then on. */
+function addAppCommands(simulate: Command): void {
+  const echo = simulate
+    .command('echo')
+    .description('the business writes to a customer in the WhatsApp Business app')
+    .option('--to <number>', "the customer's number; default the demo's first recipient", phoneDigits)
+    .option('--text <text>', 'what it writes')
+    .option('--image <file>', 'it sends this picture: .jpg or .png; --text stands below')
+    .option('--status <list>', 'what is reported of it, separated by commas; default sent,delivered,read', statusList)
+    .option(...NUMBER_OPTION)
+    .option(...SIMULATOR_OPTION);
+  apiAction<SimulatorOptions & EchoOptions>(echo, async (target, { to, text, image, status, ...options }) => {
+    const party = senderOf(target, { from: to });
+    const { control, phoneNumberId } = simulatorOf(target, options);
+    const shown = image === undefined ? { text } : await pictureOf(image, text);
+    const data = await control.inApp(phoneNumberId, { action: 'send', to: party, statuses: status, ...shown });
+    return { data, text: facts({ To: `+${party.replace('+', '')}`, 'Platform id': String(data.id) }) };
+  });
+
+  const contact = simulate
+    .command('contact')
+    .description('the business adds a contact in the WhatsApp Business app, or removes one')
+    .option('--to <number>', "the contact's number; default the demo's first recipient", phoneDigits)
+    .option('--name <name>', 'as the business calls them')
+    .option('--remove', 'it removes the contact')
+    .option(...NUMBER_OPTION)
+    .option(...SIMULATOR_OPTION);
+  apiAction<SimulatorOptions & { to?: string; name?: string; remove?: true }>(contact, async (target, options) => {
+    const to = senderOf(target, { from: options.to });
+    const { control, phoneNumberId } = simulatorOf(target, options);
+    const change = options.remove === undefined ? 'add' : 'remove';
+    const data = await control.inApp(phoneNumberId, { action: 'contact', to, name: options.name, change });
+    return { data, text: facts({ Contact: `+${to.replace('+', '')}`, Change: change }) };
+  });
+
+  const history = simulate
+    .command('history')
+    .description('the business shares the history of the WhatsApp Business app, or declines to')
+    .option('--contacts <n>', 'customers in it', wholeNumber(0, 50), 2)
+    .option('--messages <n>', 'messages with each', wholeNumber(1, 500), 6)
+    .option('--declined', 'it does not share it')
+    .option('--later', 'it comes when it is asked for: herald connection import-history --request')
+    .option(...NUMBER_OPTION)
+    .option(...SIMULATOR_OPTION);
+  apiAction<SimulatorOptions & HistoryOptions>(history, async (target, options) => {
+    const { contacts, messages, declined = false, later = false } = options;
+    const { control, phoneNumberId } = simulatorOf(target, options);
+    const data = await control.inApp(phoneNumberId, {
+      action: 'history',
+      contacts,
+      messages,
+      declined,
+      notify: !later,
+    });
+    return { data, text: facts({ Number: phoneNumberId, Messages: String(data.messages) }) };
+  });
+}
+
+interface EchoOptions {
+  to?: string;
+  text?: string;
+  image?: string;
+  status?: string[];
+}
+
+interface HistoryOptions {
+  contacts: number;
+  messages: number;
+  declined?: true;
+  later?: true;
+}
+
+function statusList(text: string): string[] {
+  const statuses = text.split(',').filter((status) => status !== '');
+  if (!statuses.every((status) => STATUSES.includes(status)))
+    throw new UsageError(`--status takes ${STATUSES.join(', ')}`);
+  return statuses;
+}
+
 function senderOf({ demo }: Target, { from, newNumber }: InboundOptions): string {
   if (newNumber !== undefined && from !== undefined) throw new UsageError('--from and --new-number: give one');
   // A number that is reserved for fiction, so that it belongs to no person.
@@ -105,16 +208,21 @@ async function inboundOf(target: Target, from: string, options: InboundOptions):
   if (button !== undefined) return { message: { ...context, ...reply('button_reply', button) } };
   if (list !== undefined) return { message: { ...context, ...reply('list_reply', list) } };
   if (image !== undefined) {
-    const mimeType = PICTURES[extname(image).toLowerCase()];
-    if (mimeType === undefined) throw new UsageError('--image takes a .jpg or .png file');
-    const file = { base64: (await readFile(image)).toString('base64'), mime_type: mimeType };
-    return { message: { ...context, type: 'image', image: { caption: options.text } }, file };
+    const { message, file } = await pictureOf(image, options.text);
+    return { message: { ...context, ...message }, file };
   }
   if (reaction !== undefined) {
     const id = answered ?? (await lastSentTo(target, from));
     return { message: { type: 'reaction', reaction: { message_id: id, emoji: reaction } } };
   }
   return { message: { ...context, type: 'text', text: { body: text } } };
+}
+
+async function pictureOf(path: string, caption: string | undefined): Promise<{ message: object; file: object }> {
+  const mimeType = PICTURES[extname(path).toLowerCase()];
+  if (mimeType === undefined) throw new UsageError('--image takes a .jpg or .png file');
+  const file = { base64: (await readFile(path)).toString('base64'), mime_type: mimeType };
+  return { message: { type: 'image', image: { caption } }, file };
 }
 
 function reply(type: 'button_reply' | 'list_reply', id: string): object {
@@ -162,6 +270,16 @@ export class SimulatorControl {
   /** A customer writes to a number: `sent` has the `message`, and the `file` of a picture. */
   async inbound(phoneNumberId: string, from: string, sent: object): Promise<InboundAnswer> {
     return (await this.call('/inbound', { phone_number_id: phoneNumberId, from, ...sent })) as InboundAnswer;
+  }
+
+  /** The business does something in the WhatsApp Business app. */
+  async inApp(phoneNumberId: string, done: object): Promise<Record<string, unknown>> {
+    return (await this.call(`/numbers/${phoneNumberId}/app`, done)) as Record<string, unknown>;
+  }
+
+  /** A customer chooses whether they want marketing messages. */
+  async preference(phoneNumberId: string, from: string, chosen: object): Promise<object> {
+    return (await this.call('/preferences', { phone_number_id: phoneNumberId, from, ...chosen })) as object;
   }
 
   /** Posts the `value` of a notification about messages. */

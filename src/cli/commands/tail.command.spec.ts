@@ -53,6 +53,7 @@ function message(number: number, status: string): MessageListItem {
     client_message_id: null,
     meta_message_id: null,
     standby: false,
+    source: 'api',
     created_at: new Date(number).toISOString(),
   };
 }

@@ -177,7 +177,7 @@ class ForwardTarget {
       throw new UsageError('--forward-to takes an address of http or https');
   }
 
-  /** Posts the event once. @returns what became of it, for people: the status, or why there was no answer. */
+  /** Posts the event once. @returns the outcome, for people: the status, or why there was no answer. */
   async post(event: EventOfList): Promise<string> {
     const body = JSON.stringify(event);
     try {

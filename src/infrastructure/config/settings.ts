@@ -70,7 +70,7 @@ export const SETTINGS = {
     ),
     /** Whether /docs and the API description are served. */
     docs: flag('API_DOCS', { default: ({ production }) => !production }).means(
-      'Serve Swagger UI under /docs and the description under /openapi.json and /openapi.yaml. Default: true, in production false. /docs/errors is always there.',
+      'Serve Swagger UI under /docs and the description under /openapi.json, /openapi.yaml and /postman.json. Default: true, in production false. /docs/errors and /client.tgz are always there.',
     ),
     console: flag('CONSOLE', { default: true }).means('Serve the console under /console.'),
   },

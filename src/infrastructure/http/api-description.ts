@@ -33,6 +33,17 @@ export function namedSchemas(): Record<string, Schema> {
   return Object.fromEntries([...named].map(([name, schema]) => [name, { title: name, ...schema }]));
 }
 
+type Parameter = Schema & { readonly name: string; readonly in: 'header' };
+
+/** Parameters that several webhooks have, by name. */
+export const documentedParameters: Record<string, Parameter> = {};
+
+/** Puts a parameter under its name into the API description, and returns the reference to it. */
+export function namedParameter(parameter: Parameter): { $ref: string } {
+  documentedParameters[parameter.name] = parameter;
+  return { $ref: `#/components/parameters/${parameter.name}` };
+}
+
 /** Requests that Herald makes to its users, by name: the section `webhooks` of the API description (OpenAPI 3.1). */
 export const documentedWebhooks: Record<string, object> = {};
 

@@ -16,7 +16,7 @@ type Headers = Record<string, { $ref: string }>;
 interface Content {
   schema: ExampleSchema;
   example?: unknown;
-  examples?: Record<string, { $ref?: string; value?: unknown }>;
+  examples?: Record<string, { $ref?: string; summary?: string; value?: unknown }>;
 }
 
 interface Answer {
@@ -29,6 +29,7 @@ interface Parameter {
   name: string;
   in: string;
   required?: boolean;
+  description?: string;
   example?: unknown;
   schema?: ExampleSchema;
 }
@@ -36,6 +37,8 @@ interface Parameter {
 /** As much of an operation as is completed here and shown in samples: no references but those to schemas. */
 export interface Operation {
   operationId: string;
+  tags?: string[];
+  summary?: string;
   description?: string;
   parameters?: Parameter[];
   security?: Record<string, string[]>[];

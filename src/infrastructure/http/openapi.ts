@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { API_PREFIX, setApiPrefix } from './api-version.js';
 import {
+  documentedParameters,
   documentedWebhooks,
   namedSchemas,
   EXAMPLE_URL,
@@ -13,32 +14,17 @@ import { completeOperations, ERROR_SCHEMAS, RESPONSE_HEADERS, shareRefusals } fr
 
 const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and JSON.
 
-### In this page
+[TypeScript client](/client.tgz) (\`npm install <this address>/client.tgz\`) · [Postman collection](/postman.json) · [OpenAPI](/openapi.json)
 
-1. Press **Authorize** and paste a key: \`apiKey\` of the workspace, \`otpKey\` of an OTP project for one-time codes. The
-   browser remembers them. In the demo the page does it by itself; its keys are also in \`.data/demo.json\`.
-2. Open \`POST /api/v1/messages\`, press **Try it out**, choose an example, press **Execute**: 202 with an id.
-3. Open \`GET /api/v1/messages/{id}\` and execute it: the message is \`read\` within a second.
+**Try it:** press **Authorize** and paste a key (in the demo that is done), open \`POST /api/v1/messages\`, press **Try it out** and
+**Execute**. Then execute \`GET /api/v1/messages/{id}\`: the message is \`read\` within a second. The examples use your latest ids of this page.
 
-Each operation has samples in curl, TypeScript and Python. The examples use your latest ids of this page: the message, the
-file, the code. In the demo they exist from the start.
+**Answers** are \`{"data": ...}\` or \`{"error": {"code", "message", "request_id", "doc_url"}}\`. Decide by \`code\`; give the
+\`request_id\` when you ask for help. Times are ISO 8601 in UTC. New optional fields may appear: ignore those that you don't know.
 
-### Answers
-
-Successful ones are wrapped as \`{"data": ...}\`; errors are \`{"error": {"code", "message", "request_id", "doc_url"}}\`. Each
-\`code\` is stable and has [a section of its own](/docs/errors). Give the \`request_id\`, which is also the header
-\`X-Request-Id\`, when you ask for help. Times are ISO 8601 in UTC. New optional fields may appear: ignore those that you
-don't know.
-
-### Limits
-
-A key may make a number of requests a second; the headers \`RateLimit\` and \`RateLimit-Policy\` say what is left. Beyond it the answer is 429 with \`Retry-After\`. 503 includes it too. Repeat with the same \`Idempotency-Key\`.
-
-### Versions
-
-Every answer includes \`X-HERALD-API-Version: v1\`. Incompatible changes come under another address. The old addresses
-without a version (\`/api/messages\`) answer as \`/api/v1\` does, and are deprecated: they include \`Deprecation\` (RFC 9745),
-\`Link\` to the address that replaces them, and \`Sunset\` (RFC 8594) where an end was decided.`;
+**Headers:** every answer has \`X-Request-Id\` and \`X-HERALD-API-Version\`; with a key also \`RateLimit\` and \`RateLimit-Policy\`, which
+say what is left of its requests a second. 429 and 503 have \`Retry-After\`: repeat with the same \`Idempotency-Key\`. The deprecated addresses
+without a version (\`/api/messages\`) also answer \`Deprecation\`, \`Link\` to the new one, and \`Sunset\` where an end was decided.`;
 
 /** In the order of the specification. A controller's `@ApiTags` names one of them. */
 const TAGS: readonly (readonly [name: string, description: string])[] = [
@@ -106,6 +92,7 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
   document.paths = Object.fromEntries(inside);
   document.components = {
     ...document.components,
+    parameters: documentedParameters,
     headers: { ...document.components?.headers, ...RESPONSE_HEADERS },
     schemas: { ...document.components?.schemas, ...namedSchemas(), ...ERROR_SCHEMAS },
   } as OpenAPIObject['components'];

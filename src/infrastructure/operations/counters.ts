@@ -71,6 +71,7 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   media_upload_faults: 'Uploads to the platform that ended in an internal error.',
   metrics_collect_failed: 'Measurements left out of /metrics because they failed or took too long.',
   notifications_apply_failed: 'Stored notifications that could not be applied at once; the sweep retries them.',
+  notifications_echoes: 'Messages that were sent in the WhatsApp Business app.',
   notifications_failed:
     'Notifications given up after 24 hours because applying them failed each time; the log names them.',
   notifications_management: 'Notifications about templates, numbers and accounts.',

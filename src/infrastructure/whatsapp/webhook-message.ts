@@ -16,18 +16,22 @@ export interface CallNotification extends OfNumber {
   readonly occurredAt: Date | null;
 }
 
-/** A message that a customer sent, or something about one (`system`, `edit`, `revoke`). */
-export interface InboundNotification extends CallNotification {
-  readonly metaMessageId: string;
+/** What a message says. */
+export interface Said {
   /** The platform's type; `unknown` where it gave none. */
   readonly type: string;
   /** The object named after the type, as received; a list under its type's name; else what has no other field here. */
   readonly content: Record<string, unknown>;
   /** Text, caption, title of the button or row, emoji (`''` takes a reaction away). */
   readonly body: string | null;
-  readonly context: InboundContext;
   /** The platform's id of the message that this one answers or reacts to. */
   readonly contextMessageId: string | null;
+}
+
+/** A message that a customer sent, or something about one (`system`, `edit`, `revoke`). */
+export interface InboundNotification extends CallNotification, Said {
+  readonly metaMessageId: string;
+  readonly context: InboundContext;
   /** False for what is not a message to us alone: `system`, `edit`, `revoke`, standby, and whatever was said in a group. */
   readonly opensWindow: boolean;
   /** Shown to us as an observer: another app owns the conversation. */
@@ -106,7 +110,8 @@ export function readInbound(
   const metaMessageId = ownId(raw, 'id');
   if (metaMessageId === null) return 'a message without an id';
   const contact = contactOf(contacts, raw);
-  const type = ownText(raw, 'type') || 'unknown';
+  const said = readSaid(raw);
+  const { type } = said;
   const content = own(raw, type);
   const context = readInboundContext(raw, contact);
   const replacement = type === 'system' && isObject(content) ? readReplacement(content) : null;
@@ -117,16 +122,25 @@ export function readInbound(
     ...sender,
     from: sender.from ?? sharedNumber(raw, type),
     userId: sender.userId ?? (replacement === null ? null : ownId(content, 'previous_user_id')),
-    type,
-    content: contentOf(raw, type),
-    body: isObject(content) ? (BODY_OF.get(type)?.(content) ?? null) : null,
+    ...said,
     context,
-    // A reaction names its message itself.
-    contextMessageId:
-      (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
     opensWindow: !standby && !OPENS_NO_WINDOW.has(type) && context.group_id === undefined,
     ...(standby && { standby }),
     ...(replacement !== null && { replacement }),
+  };
+}
+
+/** Reads what a message says. */
+export function readSaid(raw: JsonObject): Said {
+  const type = ownText(raw, 'type') || 'unknown';
+  const content = own(raw, type);
+  return {
+    type,
+    content: contentOf(raw, type),
+    body: isObject(content) ? (BODY_OF.get(type)?.(content) ?? null) : null,
+    // A reaction names its message itself.
+    contextMessageId:
+      (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
   };
 }
 

@@ -21,6 +21,7 @@ const APPLIED_FIELDS: ReadonlySet<string> = new Set([
   'phone_number_name_update',
   'phone_number_quality_update',
   'security',
+  'smb_message_echoes',
   'standby',
   'template_category_update',
   'user_preferences',
@@ -43,7 +44,6 @@ const UNUSED: ReadonlySet<string> = new Set([
   'partner_solutions',
   'payment_configuration_update',
   'smb_app_state_sync',
-  'smb_message_echoes',
   'standby.message_echoes',
   'standby.statuses',
   'template_correct_category_detection',
@@ -76,12 +76,23 @@ export const MESSAGE_ENVELOPE: ReadonlySet<string> = new Set([
   'origin',
 ]);
 
+/** What the echo of a message may have beside that. */
+export const ECHO_ENVELOPE: ReadonlySet<string> = new Set([
+  'to',
+  'to_user_id',
+  'to_parent_user_id',
+  'history_context',
+  'recipient_type',
+]);
+
 /** What the objects in `messages` may contain; `messages.messages` also has a key named after its type. */
 const KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
   messages: new Set(['messaging_product', 'metadata', 'contacts', 'messages', 'statuses', 'errors']),
   standby: new Set(['contacts', 'messages', 'statuses', 'message_echoes', 'errors']),
   'messages.contacts': new Set(['profile', 'wa_id', 'user_id', 'parent_user_id', 'identity_key_hash', 'country_code']),
   'messages.messages': new Set([...MESSAGE_ENVELOPE, 'errors']),
+  smb_message_echoes: new Set(['messaging_product', 'metadata', 'contacts', 'message_echoes']),
+  'smb_message_echoes.message_echoes': new Set([...MESSAGE_ENVELOPE, ...ECHO_ENVELOPE, 'errors']),
   'messages.statuses': new Set([
     'id',
     'status',
@@ -103,7 +114,7 @@ const KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 };
 
-/** Types of messages of customers. */
+/** Types of messages of customers, and of those that are sent in the app. */
 const MESSAGE_TYPES: ReadonlySet<string> = new Set([
   'text',
   'image',
@@ -209,8 +220,8 @@ export function unknownKind(within: string, object: JsonObject): string | null {
 }
 
 /** `messages.messages[hologram]` for a type that is not known. */
-export function unknownType(type: string): string | null {
-  return MESSAGE_TYPES.has(type) ? null : `messages.messages[${nameOf(type)}]`;
+export function unknownType(type: string, within = 'messages.messages'): string | null {
+  return MESSAGE_TYPES.has(type) ? null : `${within}[${nameOf(type)}]`;
 }
 
 /** A foreign name as it may be stored and shown. */

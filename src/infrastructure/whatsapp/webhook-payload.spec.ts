@@ -25,7 +25,16 @@ function messageOf(type: string, more: object = {}): Record<string, unknown> {
   return { from: '5511999990000', id: 'wamid.IN', timestamp: '1767000000', type, ...more };
 }
 
-const NOTHING = { statuses: [], inbound: [], calls: [], handovers: [], management: [], unknown: [], unused: [] };
+const NOTHING = {
+  statuses: [],
+  inbound: [],
+  calls: [],
+  handovers: [],
+  echoes: [],
+  management: [],
+  unknown: [],
+  unused: [],
+};
 
 describe('a status', () => {
   it('is read whole', () => {

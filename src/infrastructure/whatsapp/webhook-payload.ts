@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, storableText } from '../../common/json.js';
+import { type AppMessage, readEcho } from './webhook-app.js';
 import {
   own,
   ownId,
@@ -66,6 +67,8 @@ export interface WebhookPayload {
   readonly calls: CallNotification[];
   /** They are in `management` as well. */
   readonly handovers: HandoverNotification[];
+  /** Messages that were sent in the app. */
+  readonly echoes: AppMessage[];
   readonly management: ManagementNotification[];
   /** What could not be read, and names that Herald does not know, so that they can be counted and shown. */
   readonly unknown: { field: string; reason: string }[];
@@ -85,8 +88,9 @@ export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
   return { ...nothingRead(), unknown };
 }
 
-function nothingRead(): WebhookPayload {
-  return { statuses: [], inbound: [], calls: [], handovers: [], management: [], unknown: [], unused: [] };
+/** What a notification without content says. */
+export function nothingRead(): WebhookPayload {
+  return { statuses: [], inbound: [], calls: [], handovers: [], echoes: [], management: [], unknown: [], unused: [] };
 }
 
 /**
@@ -137,6 +141,7 @@ class PayloadReader {
       if (field === 'calls') this.readCalls(value, about);
       else if (field === 'standby') this.readStandby(value, about, place);
       else if (field === 'messaging_handovers') this.readHandover(value, about);
+      else if (field === 'smb_message_echoes') return this.readEchoes(value, about);
       else if (field === 'user_preferences') this.notePreferences(value);
       this.result.management.push({ field, ...place, value });
     }
@@ -201,6 +206,16 @@ class PayloadReader {
     else if (handover !== null) this.result.handovers.push(handover);
   }
 
+  private readEchoes(value: JsonObject, { phoneNumberId }: Change): void {
+    const within = 'smb_message_echoes';
+    this.noteNames(unknownKeys(within, value));
+    for (const raw of this.objectsIn(value, 'message_echoes', within)) {
+      const echo = readEcho(raw, phoneNumberId);
+      this.keep(echo, this.result.echoes, `${within}.message_echoes`);
+      if (typeof echo === 'object') this.noteMessage(raw, echo.type, `${within}.message_echoes`);
+    }
+  }
+
   private readCalls(value: JsonObject, about: Change): void {
     const ownNumber = readDigits(ownObject(value, 'metadata'), 'display_phone_number');
     for (const raw of this.objectsIn(value, 'calls', 'calls')) {
@@ -209,14 +224,12 @@ class PayloadReader {
     }
   }
 
-  private noteMessage(raw: JsonObject, type: string): void {
-    const unknown = unknownType(type);
+  private noteMessage(raw: JsonObject, type: string, within = 'messages.messages'): void {
+    const unknown = unknownType(type, within);
     // Of a type that is not known, everything is kept as the message's content.
     if (unknown !== null) return this.noteNames([unknown]);
     const content = ownObject(raw, type);
-    this.noteNames(
-      content === null ? [] : [...unknownKeys('messages.messages', raw, type), unknownKind(type, content)],
-    );
+    this.noteNames(content === null ? [] : [...unknownKeys(within, raw, type), unknownKind(type, content)]);
   }
 
   private noteNames(names: readonly (string | null)[]): void {

@@ -8,12 +8,20 @@ import { TemplatesModule } from '../templates/templates.module.js';
 import { InboundController } from './inbound.controller.js';
 import { InboundRepository } from './inbound.repository.js';
 import { InboundService } from './inbound.service.js';
+import { HistoryImportService } from './history-import.service.js';
 import { InboundMaintenance } from './inbound.maintenance.js';
 import { INBOUND_QUEUE, InboundProcessor, StoredNotifications } from './inbound.processor.js';
 
 @Module({
   imports: [workQueue(INBOUND_QUEUE), ConnectionsModule, MessagesModule, OptOutsModule, OtpModule, TemplatesModule],
   controllers: [InboundController],
-  providers: [InboundService, InboundRepository, InboundMaintenance, StoredNotifications, InboundProcessor],
+  providers: [
+    InboundService,
+    InboundRepository,
+    InboundMaintenance,
+    StoredNotifications,
+    InboundProcessor,
+    HistoryImportService,
+  ],
 })
 export class InboundModule {}

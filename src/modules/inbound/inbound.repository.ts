@@ -127,6 +127,11 @@ export class InboundRepository {
     return this.database.row<FoundPage>(statement, [keyOf(whose), after ?? FIRST_ID, PAGE]);
   }
 
+  /** The next kept notification behind `after` with a history of the number; null: there is none. */
+  nextHistory(phoneNumberId: string, after: string): Promise<{ id: string; body: Buffer } | null> {
+    return this.database.find(NEXT_HISTORY, [after, Buffer.from(phoneNumberId, 'utf8')]);
+  }
+
   /** Removes notifications that are done with. */
   async remove(ids: readonly string[]): Promise<void> {
     const sql = `delete from platform_notification where id = any($1::uuid[]) and state <> 'stored'`;
@@ -181,6 +186,10 @@ with ${laneHold({ runsWhileBlocked: true, returning: ', l.low_at' })}, due as ma
     select id, body, received_at from platform_notification n where n.id = claimed.notification_id) as n
 )
 select ${HOLD_COLUMNS}, answer.* from hold left join answer on true`;
+
+const NEXT_HISTORY = `
+select id, body from platform_notification
+where id > $1 and unread is not null and unread ? 'history' and position($2::bytea in body) > 0 order by id limit 1`;
 
 const WAITS = `from notification_queue
   where due_at >= coalesce((select low_at from lane where key = '${INBOUND_LANE}'), '-infinity')`;

@@ -7,7 +7,7 @@ import { Database, type Statements } from '../../infrastructure/database/databas
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
-import { parseWebhookBody, type WebhookPayload } from '../../infrastructure/whatsapp/webhook-payload.js';
+import { nothingRead, parseWebhookBody, type WebhookPayload } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import {
@@ -54,7 +54,7 @@ interface Reports extends MessageReports {
   codes: readonly OtpStatusReport[];
   /** Connections whose numbers send codes too. */
   senders: ReadonlySet<string>;
-  /** Messages with handovers, and statuses, of numbers that are not known (yet). */
+  /** Messages, also those of the app, with handovers, and statuses, of numbers that are not known (yet). */
   unknownInbound: number;
   unknownStatuses: number;
 }
@@ -66,7 +66,7 @@ interface Work {
   given: Tried;
 }
 
-/** What belongs to nothing that is known, and what became of its notification. */
+/** A part that belongs to nothing known, and the outcome of its notification. */
 interface Unmatched {
   unmatched: number;
   unknownStatuses: number;
@@ -204,6 +204,7 @@ export class InboundService implements BeforeApplicationShutdown {
     this.counters.increment('notifications_otp', codes.length);
     this.counters.increment('notifications_statuses', reports.statuses.length - applied.unmatched.size);
     this.counters.increment('notifications_messages', applied.created);
+    this.counters.increment('notifications_echoes', applied.echoed);
     return { unmatched, unknownStatuses, state: stateOf({ unmatched, unknownStatuses }, given) };
   }
 
@@ -290,10 +291,11 @@ export class InboundService implements BeforeApplicationShutdown {
   }
 
   /** What users write in answer to a code goes nowhere, and neither does a call of a number which is not ours. */
-  private async reportsOf({ statuses, inbound, calls, handovers }: WebhookPayload): Promise<Reports> {
+  private async reportsOf({ statuses, inbound, calls, handovers, echoes }: WebhookPayload): Promise<Reports> {
     const numbers = new Map<string | null, Connection>();
     const senders = new Set<string | null>();
-    for (const id of new Set([...statuses, ...inbound, ...calls, ...handovers].map((item) => item.phoneNumberId))) {
+    const items = [...statuses, ...inbound, ...calls, ...handovers, ...echoes];
+    for (const id of new Set(items.map((item) => item.phoneNumberId))) {
       if (id === null) continue;
       const connection = await this.connections.findByPhoneNumberId(id);
       if (connection !== null) numbers.set(id, connection);
@@ -302,19 +304,25 @@ export class InboundService implements BeforeApplicationShutdown {
     const isUnknown = ({ phoneNumberId: id }: { phoneNumberId: string | null }) => !numbers.has(id) && !senders.has(id);
     const { currentContext: traceContext } = this.tracing;
     const ofWorkspace = ({ id: connectionId, organizationId }: Connection) => ({ connectionId, organizationId });
+    const withNumber = (number: Connection) => ({
+      ...ofWorkspace(number),
+      businessNumber: number.phoneNumber,
+      traceContext,
+    });
     return {
       statuses: ofNumbers(statuses, numbers, ({ id: connectionId }) => ({ connectionId })),
       codes: statuses.filter(({ phoneNumberId: id }) => senders.has(id) && !numbers.has(id)),
       senders: new Set([...senders].flatMap((id) => numbers.get(id)?.id ?? [])),
-      inbound: ofNumbers(inbound, numbers, ({ id: connectionId, organizationId, phoneNumber: businessNumber }) => ({
-        connectionId,
-        organizationId,
-        businessNumber,
-        traceContext,
+      inbound: ofNumbers(inbound, numbers, withNumber),
+      echoes: ofNumbers(echoes, numbers, (number) => ({
+        ...withNumber(number),
+        source: 'app' as const,
+        direction: 'outbound' as const,
+        status: 'sent' as const,
       })),
       calls: ofNumbers(calls, numbers, ofWorkspace),
       handovers: ofNumbers(handovers, numbers, ofWorkspace),
-      unknownInbound: inbound.filter(isUnknown).length + handovers.filter(isUnknown).length,
+      unknownInbound: [...inbound, ...handovers, ...echoes].filter(isUnknown).length,
       unknownStatuses: statuses.filter(isUnknown).length,
     };
   }
@@ -362,13 +370,14 @@ function ofNumbers<I extends { phoneNumberId: string | null }, K>(
 }
 
 /** One payload an item. */
-function partsOf({ statuses, inbound, calls, handovers, management }: WebhookPayload): WebhookPayload[] {
-  const nothing = { statuses: [], inbound: [], calls: [], handovers: [], management: [], unknown: [], unused: [] };
+function partsOf({ statuses, inbound, calls, handovers, echoes, management }: WebhookPayload): WebhookPayload[] {
+  const nothing = nothingRead();
   return [
     ...statuses.map((status) => ({ ...nothing, statuses: [status] })),
     ...inbound.map((message) => ({ ...nothing, inbound: [message] })),
     ...calls.map((call) => ({ ...nothing, calls: [call] })),
     ...handovers.map((handover) => ({ ...nothing, handovers: [handover] })),
+    ...echoes.map((echo) => ({ ...nothing, echoes: [echo] })),
     ...management.map((notification) => ({ ...nothing, management: [notification] })),
   ];
 }

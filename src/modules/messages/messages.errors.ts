@@ -20,13 +20,15 @@ const ownErrors = defineErrors('messages', {
     when: "The id names no message of this key's workspace.",
     fix: 'Take the id from the answer of POST /messages or from GET /messages.',
   }),
-  MESSAGE_NOT_RETRYABLE: error<{ status: string; cleared?: boolean }>({
+  MESSAGE_NOT_RETRYABLE: error<{ status: string; cleared?: boolean; isOfApp?: boolean }>({
     kind: 'conflict',
-    message: ({ status, cleared }) =>
-      cleared === true
-        ? 'What this message said was cleared when its time was over; send it as a new one.'
-        : `A message that is ${status} cannot be retried; only failed ones can.`,
-    when: 'A retry was asked for a message that has not failed, or whose content was cleared when its time was over.',
+    message: ({ status, cleared, isOfApp }) =>
+      isOfApp === true
+        ? 'This message was sent in the WhatsApp Business app, not by this API; send a new one instead of a retry.'
+        : cleared === true
+          ? 'What this message said was cleared when its time was over; send it as a new one.'
+          : `A message that is ${status} cannot be retried; only failed ones can.`,
+    when: 'A retry was asked for a message that has not failed, that was sent in the WhatsApp Business app, or whose content was cleared when its time was over.',
     fix: 'Wait for its outcome and retry it when it is failed; send a new message where the content was removed.',
     extra: ({ status }) => ({ status }),
     sample: { status: 'delivered' },
@@ -94,11 +96,14 @@ const ownErrors = defineErrors('messages', {
     extra: ({ earliest }) => ({ earliest_send_at: earliest }),
     sample: { earliest: '2026-11-24T09:00:10.000Z' },
   }),
-  MESSAGE_NOT_CANCELABLE: error<{ status: string }>({
+  MESSAGE_NOT_CANCELABLE: error<{ status: string; isOfApp?: boolean }>({
     kind: 'conflict',
-    message: ({ status }) => `A message that is ${status} cannot be canceled; only what still waits can.`,
+    message: ({ status, isOfApp }) =>
+      isOfApp === true
+        ? 'This message was sent in the WhatsApp Business app, not by this API; it cannot be canceled here.'
+        : `A message that is ${status} cannot be canceled; only what still waits can.`,
     when: 'A message was to be canceled that was taken for sending already, has an outcome, or was received.',
-    fix: 'Nothing can take it back; GET /messages/{id} says what became of it.',
+    fix: 'It cannot be canceled any more; GET /messages/{id} has its status.',
     extra: ({ status }) => ({ status }),
     sample: { status: 'processing' },
   }),

@@ -86,10 +86,11 @@ export class MessagesRepository {
 
   /** What a timeline needs beside the message; null where the workspace has no such message. */
   async findMarks(organizationId: string, id: string): Promise<MessageMarks | null> {
-    // Every message of ours that was not erased has the fingerprint of its request, and every received one its id.
+    // Every message of ours that was not erased has the fingerprint of its request, and every other one its id.
     return this.database.find<MessageMarks>(
       `select m.send_at as "sendAt", c.message_id is null as "isCleared", clock_timestamp() as now,
-         case m.direction when 'inbound' then m.meta_message_id is null else m.fingerprint = '' end as "isErased",
+         case when m.direction = 'inbound' or m.source is not null then m.meta_message_id is null
+           else m.fingerprint = '' end as "isErased",
          m.retried as "isRetried"
        from message m left join message_content c on c.message_id = m.id where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],

@@ -149,6 +149,7 @@ export class MessagesService {
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
     // Asked once more, for another request with this key may have queued the message while this one looked.
     if (known || (await this.isRepeat(organizationId, key, id))) return { message, replayed: true };
+    if (isOfApp(message)) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status: message.status, isOfApp: true });
     const from = statesThatTake(options.confirmOutcomeUnknown ? 'retry_confirmed' : 'retry');
     if (!from.some((status) => status === message.status)) throw notRetryable(message.status);
     // No kind of message is without content; only retention leaves it so.
@@ -193,7 +194,9 @@ export class MessagesService {
         this.sending.wake(message.connectionId);
       }
       if (isCanceled || message.failureCategory === 'canceled') return message;
-      if (message.status !== 'queued') throw messagesErrors.MESSAGE_NOT_CANCELABLE({ status: message.status });
+      if (message.status !== 'queued') {
+        throw messagesErrors.MESSAGE_NOT_CANCELABLE({ status: message.status, isOfApp: isOfApp(message) });
+      }
       // It was put back or released meanwhile, which a new statement sees.
     }
     throw commonErrors.SERVICE_UNAVAILABLE(undefined);
@@ -235,6 +238,11 @@ export class MessagesService {
 function replay(known: Accepted, fingerprint: string): SendResult {
   if (known.fingerprint !== fingerprint) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
   return { messageId: known.messageId, replayed: true };
+}
+
+/** Sent in the WhatsApp Business app. */
+function isOfApp({ direction, source }: Message): boolean {
+  return direction === 'outbound' && source !== 'api';
 }
 
 function notRetryable(status: string): AppError {

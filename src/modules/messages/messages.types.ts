@@ -4,6 +4,7 @@ import type {
   InboundContext,
   InboundNotification,
 } from '../../infrastructure/whatsapp/webhook-message.js';
+import type { AppMessage, HistoryMessage } from '../../infrastructure/whatsapp/webhook-app.js';
 import type { StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { MessageStatus } from './message/message-state.js';
 
@@ -57,9 +58,14 @@ export interface Message {
   contact: Contact;
   /** Received as an observer: another app owned the conversation. */
   standby: boolean;
+  source: MessageSource;
   /** Only of received messages. */
   inboundContext: InboundContext;
 }
+
+/** Who made a message: the API, the WhatsApp Business app, a customer; `history`: imported from the app, in both directions. */
+export const MESSAGE_SOURCES = ['api', 'app', 'customer', 'history'] as const;
+export type MessageSource = (typeof MESSAGE_SOURCES)[number];
 
 /** Who is on the other side of a conversation, as far as it is known. */
 export interface Contact {
@@ -99,6 +105,15 @@ export interface InboundReport extends Omit<InboundNotification, 'phoneNumberId'
   businessNumber: string;
   /** Of the request that brought it, where its trace is recorded. */
   traceContext?: TraceContext | undefined;
+}
+
+/** A message that was sent in the app, or is of its history. */
+export interface AppMessageReport
+  extends
+    Omit<AppMessage, 'phoneNumberId'>,
+    Pick<InboundReport, 'connectionId' | 'organizationId' | 'businessNumber' | 'traceContext'>,
+    Pick<HistoryMessage, 'direction' | 'status'> {
+  source: 'app' | 'history';
 }
 
 /** A customer called one of the workspace's numbers. */

@@ -360,12 +360,13 @@ const delivery = (): string =>
 const OF_HOUR = `m.connection_id = k.id and m.created_at >= $1 and m.created_at < $1::timestamptz + interval '1 hour'`;
 const DIMENSIONS = 'billable, type, source, country, category, template, pricing_type, failure_category';
 
+// What was sent in the app was not submitted here, and has no cost of ours; a history is none of this time's.
 // A recipient is a number, or a user id that begins with its country. What a status passed without being reported itself
 // counts as reached.
 const COUNT = `
 with found as materialized (
   select m.organization_id, m.connection_id, m.direction, m.type, ${QUARTER('m.created_at')} as start,
-    case when m.direction = 'outbound' then 'api' else 'customer' end as source,
+    coalesce(m.source, case when m.direction = 'outbound' then 'api' else 'customer' end) as source,
     case when m.name ~ '^[A-Z]{2}[.]' then left(m.name, 2) else left(m.name, 4) end as place,
     case when m.direction = 'outbound' and m.type = 'template' then (
       select c.content ->> 'name' from message_content c where c.message_id = m.id) end as template,
@@ -377,9 +378,9 @@ with found as materialized (
   from connection k
   cross join lateral (
     select m.*, coalesce(m.recipient_user_id, m.recipient) as name from message m
-    where m.direction = 'outbound' and ${OF_HOUR}
+    where m.direction = 'outbound' and ${OF_HOUR} and m.source is distinct from 'history'
     union all
-    select m.*, m.sender as name from message m where m.direction = 'inbound' and ${OF_HOUR}) as m
+    select m.*, m.sender as name from message m where m.direction = 'inbound' and ${OF_HOUR} and m.source is null) as m
   left join message_state s on s.message_id = m.id and m.direction = 'outbound'
 ), places as (
   select place, case when place ~ '^[A-Z]' then place else (
@@ -390,7 +391,7 @@ with found as materialized (
 insert into usage_count (organization_id, span, start, connection_id, ${DIMENSIONS}, ${MEASURES.join(', ')},
   ${DELIVERY_COLUMNS.join(', ')})
 select organization_id, 'slot', start, connection_id, ${DIMENSIONS},
-  count(*) filter (where direction = 'outbound'),
+  count(*) filter (where source = 'api'),
   count(*) filter (where was_accepted or was_sent or was_delivered or was_read
     or status in ('accepted', 'sent', 'delivered', 'read')),
   count(*) filter (where was_sent or was_delivered or was_read or status in ('sent', 'delivered', 'read')),

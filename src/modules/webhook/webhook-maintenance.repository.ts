@@ -151,7 +151,7 @@ const ON_NUMBER = "m.connection_id = (page.data -> 'media' ->> 'connection_id'):
 
 /** SQL: such a message came with the file of the event in `page`. */
 const fileOf = (condition: string): string => `exists (
-      select from message m where m.organization_id = $1 and ${condition} and m.direction = 'inbound'
+      select from message m where m.organization_id = $1 and ${condition} and (m.direction = 'inbound' or m.source is not null)
         and m.media_object_id::text = page.data -> 'media' ->> 'id'
         and m.created_at > (page.data -> 'media' ->> 'created_at')::timestamptz - interval '1 day')`;
 

@@ -5,6 +5,7 @@ export const MESSAGE_EVENTS = ['message.received', 'message.status.updated'] as 
 export const WEBHOOK_EVENTS = [
   ...MESSAGE_EVENTS,
   'message.standby.received',
+  'message.sent_elsewhere',
   'conversation.control.updated',
   'template.status.updated',
   'template.category.updated',
@@ -28,7 +29,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** Why deliveries stopped: the endpoint answered 410, or five days passed without one success. */
 export type DisabledReason = 'gone' | 'failing';
 
-/** An event that told of a message, with what became of it. */
+/** An event about a message, and its deliveries. */
 export interface MessageEventDelivery {
   type: EventType;
   /** Of `message.status.updated`: the state that it told of, and of which attempt. */

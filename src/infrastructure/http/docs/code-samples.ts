@@ -53,7 +53,7 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
   const named = (place: string, all: boolean): [string, string][] =>
     parameters
       .filter((parameter) => parameter.in === place && (all || parameter.required === true))
-      .map((parameter) => [parameter.name, exampleOf(parameter)]);
+      .map((parameter) => [parameter.name, exampleOf(parameter) ?? parameter.name]);
   const pathParameters = named('path', true);
   const query = Object.fromEntries(named('query', false));
   const filled = pathParameters.reduce(
@@ -78,10 +78,10 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
   };
 }
 
-/** Where a description has no example, its name stands for the value. */
-function exampleOf({ name, example, schema }: NonNullable<Operation['parameters']>[number]): string {
+/** The value that a parameter's description shows; null where it shows none. */
+export function exampleOf({ example, schema }: NonNullable<Operation['parameters']>[number]): string | null {
   const value = example ?? schema?.example ?? schema?.examples?.[0];
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : name;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
 }
 
 function curlOf({ method, url, keyVariable, needsKey, body, isUpload }: Call): string {

@@ -4,14 +4,17 @@ import { Config } from '../../config/config.js';
 import { isLocal, PublicUrl } from '../public-url.js';
 import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Express, NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import { commonErrors } from '../../../common/common.errors.js';
 import { declaredErrors } from '../../../common/define-errors.js';
 import { heraldVersion } from '../../../common/version.js';
 import { buildOpenApiDocument } from '../openapi.js';
+import { RESPONSE_HEADERS } from '../openapi-operations.js';
+import { serveClient, serveDownload } from './downloads.js';
 import { errorsPage } from './errors-page.js';
+import { postmanCollection } from './postman.js';
 import {
   EXAMPLE_DELIVERY_ID,
   EXAMPLE_REPLAY_ID,
@@ -64,8 +67,8 @@ const IN_PAGE = {
 };
 
 /**
- * Serves /docs/errors, to which every error leads, the pictures of states, and the addresses at /; with `all` the rest of
- * /docs, /openapi.json and /openapi.yaml too. The description is made when it is first asked for.
+ * Serves /docs/errors, to which every error leads, the pictures of states, /client.tgz, and the addresses at /; with `all`
+ * the rest of /docs, /openapi.json, /openapi.yaml and /postman.json too. The description is made when it is first asked for.
  */
 export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole: boolean): void {
   app.use('/docs', (req: Request, res: Response, next: NextFunction) => {
@@ -84,7 +87,8 @@ export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole:
     else next(commonErrors.ROUTE_NOT_FOUND());
   });
   const publicUrl = app.get(PublicUrl, { strict: false });
-  serveSignpost(express, publicUrl, all, hasConsole);
+  const hasClient = serveClient(express);
+  serveSignpost(express, publicUrl, { docs: all, hasConsole, hasClient });
   if (!all) return;
   const demo = app.get(DocsDemo, { strict: false });
   // Swagger UI names its files relative to its page, which without the slash is not below /docs.
@@ -100,7 +104,12 @@ export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole:
     res.set('Cache-Control', 'no-store');
     res.type('js').send(`window.heraldPage = ${JSON.stringify(demo.filled(PAGE))};\n${asset('page.js')}`);
   });
-  SwaggerModule.setup('docs', app, () => demo.filled(buildOpenApiDocument(app, publicUrl.value)), {
+  const describe = (): OpenAPIObject => buildOpenApiDocument(app, publicUrl.value);
+  serveDownload(express, '/postman.json', () => ({
+    content: Buffer.from(JSON.stringify(demo.filled(postmanCollection(describe())), null, 2)),
+    type: 'json',
+  }));
+  SwaggerModule.setup('docs', app, () => demo.filled(describe()), {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
     customSiteTitle: 'Herald API',
@@ -117,7 +126,11 @@ export function serveDocs(app: NestExpressApplication, all: boolean, hasConsole:
 }
 
 /** The bare address: a browser goes to /console or /docs, a program gets name, version and addresses. */
-function serveSignpost(express: Express, publicUrl: PublicUrl, docs: boolean, hasConsole: boolean): void {
+function serveSignpost(
+  express: Express,
+  publicUrl: PublicUrl,
+  { docs, hasConsole, hasClient }: Readonly<Record<'docs' | 'hasConsole' | 'hasClient', boolean>>,
+): void {
   const version = heraldVersion();
   express.get('/', (req, res) => {
     if ((docs || hasConsole) && req.headers.accept?.includes('text/html') === true) {
@@ -132,7 +145,12 @@ function serveSignpost(express: Express, publicUrl: PublicUrl, docs: boolean, ha
       health_url: `${base}/health/ready`,
       errors_url: `${base}/docs/errors`,
       ...(hasConsole && { console_url: `${base}/console` }),
-      ...(docs && { docs_url: `${base}/docs`, openapi_url: `${base}/openapi.json` }),
+      ...(hasClient && { client_url: `${base}/client.tgz` }),
+      ...(docs && {
+        docs_url: `${base}/docs`,
+        openapi_url: `${base}/openapi.json`,
+        postman_url: `${base}/postman.json`,
+      }),
     });
   });
 }
@@ -141,6 +159,7 @@ function serveSignpost(express: Express, publicUrl: PublicUrl, docs: boolean, ha
 const PAGE = {
   keyScheme: SECURITY_SCHEME,
   otpScheme: OTP_SECURITY_SCHEME,
+  headers: Object.keys(RESPONSE_HEADERS),
   examples: {
     key: EXAMPLE_IDEMPOTENCY_KEY,
     message: EXAMPLE_MESSAGE_ID,

@@ -1,7 +1,7 @@
 'use strict';
 // Extensions of Swagger UI. `request` gives each execution of an example an Idempotency-Key of its own, and replaces
 // the examples' ids by the latest ids; `response` remembers those; `plugin` replaces how Swagger UI resolves references
-// and searches operations, puts the answers that are errors behind a line that opens them, and shows code samples;
+// and searches operations, shortens what it says of schemas and headers, puts the answers that are errors behind a line that opens them, and shows code samples;
 // `complete` authorizes with the demo's keys, where the server offers them to this browser. Served with `heraldPage`
 // before it: the examples' ids as the served description shows them, and names of the schemes.
 (function () {
@@ -95,8 +95,6 @@
   }
 
   function complete() {
-    var search = document.querySelector('.operation-filter-input');
-    if (search) search.placeholder = 'Search operations';
     void fetch('/docs/demo.json')
       .then(function (answer) {
         return answer.status === 200 ? answer.json() : null;
@@ -124,7 +122,46 @@
     Object.keys(node).forEach(function (key) {
       if (key !== '$ref' || ref === null) copy[key] = resolved(node[key], root, base, within);
     });
-    return copy;
+    return Array.isArray(copy.allOf) ? asOne(copy) : copy;
+  }
+
+  // To be read: parts that hold at once as one object, each form of the one with what all forms have.
+  function asOne(schema) {
+    var whole = Object.assign({}, schema);
+    delete whole.allOf;
+    delete whole.unevaluatedProperties;
+    return schema.allOf.reduce(joined, whole);
+  }
+
+  function joined(one, other) {
+    var both = Object.assign({}, other, one);
+    if (one.properties || other.properties) both.properties = Object.assign({}, one.properties, other.properties);
+    if (one.required || other.required) both.required = (one.required || []).concat(other.required || []);
+    var forms = one.anyOf || other.anyOf;
+    if (!forms || !both.properties) return both;
+    return {
+      title: both.title,
+      description: both.description,
+      anyOf: forms.map(function (form) {
+        return joined(form, { type: 'object', properties: both.properties, required: both.required });
+      }),
+    };
+  }
+
+  function isObject(schema) {
+    return (
+      schema &&
+      typeof schema === 'object' &&
+      (schema.type === 'object' || (schema.anyOf || schema.oneOf || []).some(isObject))
+    );
+  }
+
+  /** Of which type a schema is said to be: of twenty forms that are all objects, `object`. */
+  function shortType(schema) {
+    if (!schema || typeof schema !== 'object') return schema;
+    var forms = schema.anyOf || schema.oneOf;
+    if (Array.isArray(forms) && forms.every(isObject)) return { type: 'object' };
+    return schema.items ? Object.assign({}, schema, { items: shortType(schema.items) }) : schema;
   }
 
   function at(root, ref) {
@@ -241,12 +278,19 @@
     var isError = function (code) {
       return /^[45]/.test(code);
     };
+    /** Headers that every answer has stand in the introduction. */
+    var ownHeaders = function (answer) {
+      var headers = answer.get && answer.get('headers');
+      if (!headers) return answer;
+      var own = headers.filterNot((_, name) => window.heraldPage.headers.includes(name));
+      return own.size > 0 ? answer.set('headers', own) : answer.delete('headers');
+    };
     /** The errors of an operation are a line until it is opened: they are long, and alike everywhere. */
     var wrapResponses = function (Original) {
       return function (props) {
         var open = React.useState(false);
         var codes = props.responses.keySeq().filter(isError).toArray();
-        var shown = open[0] ? props.responses : props.responses.filterNot((_, code) => isError(code));
+        var shown = props.responses.filter((_, code) => open[0] || !isError(code)).map(ownHeaders);
         var toggle = function () {
           open[1](!open[0]);
         };
@@ -270,9 +314,23 @@
         );
       };
     };
+    var withPlaceholder = function (Original) {
+      return function (props) {
+        React.useEffect(function () {
+          var search = document.querySelector('.operation-filter-input');
+          if (search) search.placeholder = 'Search operations';
+        });
+        return React.createElement(Original, props);
+      };
+    };
     return {
       fn: { resolveSubtree: resolveSubtree, opsFilter: opsFilter },
-      wrapComponents: { responses: wrapResponses },
+      wrapComponents: {
+        responses: wrapResponses,
+        FilterContainer: withPlaceholder,
+        JSONSchema202012KeywordType: (Original) => (props) =>
+          React.createElement(Original, Object.assign({}, props, { schema: shortType(props.schema) })),
+      },
     };
   }
 

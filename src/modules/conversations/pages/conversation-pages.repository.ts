@@ -255,14 +255,14 @@ const READ = `
 select s.id, s.connection_id, s.phone, s.wa_id, s.user_id, s.profile_name, s.last_inbound_at, s.created_at,
   ${camelColumns('s', 'standby_at, handover_at, handover_to, handover_role')}, (
     select count(*)::integer from (
-      select i.type, i.standby, bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read
+      select i.type, i.standby, i.source, bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read
       from (
-        select i.id, i.type, i.standby, i.created_at from ${same('s.id')} cross join lateral (
-          select n.id, n.type, n.standby, n.created_at from message n where n.conversation_id = same.id
+        select i.id, i.type, i.standby, i.source, i.created_at from ${same('s.id')} cross join lateral (
+          select n.id, n.type, n.standby, n.source, n.created_at from message n where n.conversation_id = same.id
             and n.direction = 'inbound' and n.organization_id = $1 order by n.created_at desc, n.id desc limit ${UNREAD_LIMIT}) i
         order by i.created_at desc, i.id desc limit ${UNREAD_LIMIT}) i
       left join message_read r on r.message_id = i.id and r.organization_id = $1) counted
-    where not was_read and not standby and type not in ${NOT_WRITTEN}) as unread_count,
+    where not was_read and not standby and source is null and type not in ${NOT_WRITTEN}) as unread_count,
   array(select a.name from conversation_alias a where a.conversation_id in (select id from ${same('s.id')})
     order by a.replaced_at desc, a.name limit ${MAX_PREVIOUS}) as former
 from conversation s

@@ -4,6 +4,7 @@ import { FAILURE_CATEGORIES, type FailureCategory } from '../../../common/failur
 import { cursorOf, OptionalTime, OptionalUuid, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { OptionalPhone, OptionalUserId } from '../../conversations/dto/recipient.query.js';
 import type { JournalQuery } from '../journal/journal-page.js';
+import { MESSAGE_SOURCES, type MessageSource } from '../messages.types.js';
 import { TAG, TAG_MEANING } from '../message/tag.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '../message/message-state.js';
 
@@ -26,6 +27,15 @@ export class ListMessagesQuery extends PageQuery {
   @IsOptional()
   @IsIn(DIRECTIONS)
   direction?: (typeof DIRECTIONS)[number];
+
+  /**
+   * `api`: sent by this API; `app`: by the business in the WhatsApp Business app; `customer`: received; `history`: of
+   * before the number was connected.
+   */
+  @ApiPropertyOptional({ enum: MESSAGE_SOURCES })
+  @IsOptional()
+  @IsIn(MESSAGE_SOURCES)
+  source?: MessageSource;
 
   /** `received` selects inbound messages. */
   @ApiPropertyOptional({ enum: FILTER_STATUSES })
@@ -85,6 +95,7 @@ export function filterOf(query: ListMessagesQuery): JournalFilter {
     connectionId: query.connection_id?.toLowerCase(),
     conversationId: query.conversation_id?.toLowerCase(),
     direction: query.direction,
+    source: query.source,
     status: query.status,
     clientMessageId: query.client_message_id,
     tag: query.tag,

@@ -8,7 +8,7 @@ import {
 import { FAILURE_CATEGORY, nullable } from '../../../infrastructure/http/open-words.js';
 import { RECEIVED_CONTENT } from '../../../infrastructure/http/received-content.js';
 import { MESSAGE_STATUSES } from '../message/message-state.js';
-import type { Attempt, Message } from '../messages.types.js';
+import { type Attempt, type Message, MESSAGE_SOURCES } from '../messages.types.js';
 import { WAITING_REASONS, type Waiting } from '../../sending/sending.types.js';
 
 const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
@@ -88,6 +88,13 @@ export class MessageListItem {
 
   @ApiProperty({ enum: ['outbound', 'inbound'], example: 'outbound' })
   direction!: string;
+
+  /**
+   * `api`: sent by this API; `app`: by the business in the WhatsApp Business app; `customer`: received; `history`: of
+   * before the number was connected, imported from that app.
+   */
+  @ApiProperty({ enum: MESSAGE_SOURCES, example: 'api' })
+  source!: string;
 
   @ApiProperty({ type: 'string', nullable: true, example: '15550100002' })
   from!: string | null;
@@ -350,6 +357,7 @@ export function listItemOf(message: Message): MessageListItem {
     connection_id: message.connectionId,
     conversation_id: message.conversationId,
     direction: message.direction,
+    source: message.source,
     from: message.sender,
     to: message.recipient,
     recipient: message.recipientUserId,

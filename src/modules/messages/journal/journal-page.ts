@@ -1,7 +1,7 @@
 import type { ListCursor } from '../../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { isInQueue, type MessageStatus } from '../message/message-state.js';
-import type { Message } from '../messages.types.js';
+import type { Message, MessageSource } from '../messages.types.js';
 import { BY_RECIPIENT, BY_TIME } from '../message/message-row.js';
 
 /** What is left out does not filter. */
@@ -9,6 +9,7 @@ export interface JournalQuery extends Partial<ListCursor> {
   organizationId: string;
   connectionId?: string | undefined;
   direction?: Message['direction'] | undefined;
+  source?: MessageSource | undefined;
   status?: MessageStatus | undefined;
   conversationId?: string | undefined;
   clientMessageId?: string | undefined;
@@ -61,14 +62,16 @@ type List = (relation: string, id: string, conditions: readonly string[], column
  * @returns the page's rows `m` of `message`, for a FROM list; null where the filters contradict each other.
  */
 export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
-  const { direction, status, clientMessageId, to, from, connectionId } = query;
+  const { direction, source, status, clientMessageId, to, from, connectionId } = query;
   const { failureCategory } = query;
   const inbound =
     direction !== 'outbound' &&
+    source !== 'api' &&
+    source !== 'app' &&
     to === undefined &&
     failureCategory === undefined &&
     (status === undefined || status === 'received');
-  const outbound = direction !== 'inbound' && status !== 'received';
+  const outbound = direction !== 'inbound' && source !== 'customer' && status !== 'received';
   if (contacts?.length === 0 || (!inbound && !outbound)) return null;
   if (failureCategory !== undefined && failingStates(query).length === 0) return null;
   const list = listWithin(query, bind);
@@ -95,8 +98,9 @@ export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | 
     cross join lateral (select * from message where id = page.id and organization_id = $1 offset 0) as m`;
 }
 
-function inboundList({ connectionId, from }: JournalQuery, contacts: Contacts, list: List, bind: Bind): string {
+function inboundList({ connectionId, source, from }: JournalQuery, contacts: Contacts, list: List, bind: Bind): string {
   const conditions = [ofKey('m', contacts), `m.direction = 'inbound'`];
+  if (source === 'customer') conditions.push('m.source is null');
   if (from !== undefined) {
     conditions.push('m.organization_id = $1', `m.sender = ${bind(from)}`);
     if (contacts !== null) conditions.push('m.connection_id = k.connection_id');
@@ -177,7 +181,7 @@ const ofKey = (alias: string, contacts: Contacts): string =>
  * @returns null where every message that is looked at is listed.
  */
 export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
-  const { clientMessageId, tag, mediaObjectId, to, from, status, direction, connectionId } = query;
+  const { clientMessageId, tag, mediaObjectId, to, from, source, status, direction, connectionId } = query;
   const { organizationId, before, beforeId, limit } = query;
   if (contacts?.length === 0) return null;
   const list = listWithin(query, bind, 'offset $2 limit 1');
@@ -186,6 +190,7 @@ export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[]
     const first = clientMessageId ?? mediaObjectId ?? tag;
     const others = [
       first === undefined ? undefined : to,
+      (first ?? to) === undefined ? undefined : source,
       first === mediaObjectId ? undefined : mediaObjectId,
       first === tag ? undefined : tag,
       from,
@@ -202,38 +207,51 @@ export function scanEndOf(query: JournalQuery, contacts: readonly NamedContact[]
       const wider = { organizationId, connectionId, status: state, before, beforeId, limit } as JournalQuery;
       lists.push(outboundList(wider, contacts, list, bind));
     }
-  } else if (contacts !== null && (to !== undefined || from !== undefined)) {
+  } else if (source !== undefined || (contacts !== null && (to !== undefined || from !== undefined))) {
     const wider = { organizationId, connectionId, direction, status, before, beforeId, limit } as JournalQuery;
-    if (direction !== 'outbound' && to === undefined && (status === undefined || status === 'received'))
+    const isInbound = direction !== 'outbound' && source !== 'api' && to === undefined;
+    if (isInbound && (status === undefined || status === 'received'))
       lists.push(inboundList(wider, contacts, list, bind));
-    if (direction !== 'inbound' && status !== 'received') lists.push(outboundList(wider, contacts, list, bind));
+    if (direction !== 'inbound' && source !== 'customer' && status !== 'received')
+      lists.push(outboundList(wider, contacts, list, bind));
   }
   if (lists.length === 0) return null;
   return `select id, created_at from (${lists.join(' union all ')}) as listed order by created_at desc, id desc limit 1`;
 }
 
-/** Whether the page is read from `message` by what the caller knows of it: its own id, its tag, its file, or a number that was written to. */
+/**
+ * Whether the page is read from `message` by what the caller knows of it: its own id, its tag, its file, that the API did
+ * not send it, or a number that was written to.
+ */
 function leadsToMessage(query: JournalQuery, contacts: Contacts): boolean {
-  const { clientMessageId, tag, mediaObjectId, to, status } = query;
+  const { clientMessageId, tag, mediaObjectId, source, to, status } = query;
   return (
     [clientMessageId, tag, mediaObjectId].some((filter) => filter !== undefined) ||
+    isElsewhere(source) ||
     (to !== undefined && contacts === null && !isInQueue(status))
   );
 }
 
+/** Of what the API has not sent, which a column says. */
+function isElsewhere(source: MessageSource | undefined): boolean {
+  return source === 'app' || source === 'history';
+}
+
 /** Conditions that an index has in the journal's order. */
-function indexed({ clientMessageId, tag, mediaObjectId, to }: JournalQuery, bind: Bind): string[] {
+function indexed({ clientMessageId, tag, mediaObjectId, source, to }: JournalQuery, bind: Bind): string[] {
   if (clientMessageId !== undefined)
     return ['m.organization_id = $1', `m.client_message_id = ${bind(clientMessageId)}`];
   if (mediaObjectId !== undefined) return ['m.organization_id = $1', `m.media_object_id = ${bind(mediaObjectId)}`];
   if (tag !== undefined) return ['m.organization_id = $1', `m.tag = ${bind(tag)}`];
+  if (to === undefined) return ['m.organization_id = $1', `m.source = ${bind(source)}`];
   const recipient = `m.recipient = ${bind(to)} and m.recipient_user_id is null and m.direction = 'outbound'`;
   return ['m.organization_id = $1', recipient];
 }
 
 /** What the filters ask of a row `m` of `message` beside its place in a list. */
-function ofMessage({ tag, mediaObjectId, to, from }: JournalQuery, bind: Bind): string[] {
+function ofMessage({ tag, mediaObjectId, source, to, from }: JournalQuery, bind: Bind): string[] {
   const conditions: string[] = [];
+  if (source !== undefined) conditions.push(isElsewhere(source) ? `m.source = ${bind(source)}` : 'm.source is null');
   if (mediaObjectId !== undefined) conditions.push(`m.media_object_id = ${bind(mediaObjectId)}`);
   if (tag !== undefined) conditions.push(`m.tag = ${bind(tag)}`);
   if (to !== undefined) conditions.push(`m.recipient = ${bind(to)} and m.recipient_user_id is null`);

@@ -17,7 +17,7 @@ import { SCHEDULE_LANE } from '../schedule/schedule.repository.js';
 export interface MessagePage {
   /** Those that are neither queued nor being sent. */
   ids: string[];
-  /** Files that the contact sent. */
+  /** Files that came from the platform. */
   receivedFiles: string[];
   cursor: string | null;
 }
@@ -291,7 +291,7 @@ select message_id from moved`;
 const PAGE_OF_JOURNAL = `
 with page as materialized (
   select m.id, m.connection_id, m.created_at, m.conversation_id, m.direction, m.recipient, m.recipient_user_id, m.sender,
-    m.media_object_id, c.inbound_context -> 'sender' ->> 'user_id' as sender_user_id
+    m.media_object_id, m.source, c.inbound_context -> 'sender' ->> 'user_id' as sender_user_id
   from message m left join message_content c on c.message_id = m.id
   where m.organization_id = $1 and (m.created_at, m.id) > ($2::timestamptz, $3::uuid)
   order by m.created_at, m.id limit $4
@@ -304,7 +304,7 @@ with page as materialized (
     and not exists (select from message_schedule t where t.message_id = page.id)
 )
 select array(select id from hit) as ids,
-  array(select media_object_id from hit where direction = 'inbound' and media_object_id is not null) as "receivedFiles",
+  array(select media_object_id from hit where (direction = 'inbound' or source is not null) and media_object_id is not null) as "receivedFiles",
   case when (select count(*) from page) = $4 then (
     select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id
     from page order by created_at desc, id desc limit 1) end as cursor`;

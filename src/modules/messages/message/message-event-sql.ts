@@ -58,23 +58,25 @@ export const failUnsent = (gone: string, reason: string): string => `moved as (
 
 /**
  * As `insertStatusEvents`: one `message.received` for each new inbound message, `message.standby.received` for what was
- * written to another app.
+ * written to another app, and `message.sent_elsewhere` for what was sent in the WhatsApp Business app.
  *
  * @param relation a CTE with the columns of `message` and of `message_content`, just inserted, whose conversations stand
  * in their table.
  * @param ownerOf fields of `data` that say who owns a conversation.
  */
-export function insertReceivedEvents(relation: string, ownerOf: (conversation: string) => string): string {
+export function insertMessageEvents(relation: string, ownerOf: (conversation: string) => string): string {
   return insertWebhookEvents(`(
     select m.organization_id,
-      case when m.standby then 'message.standby.received' else 'message.received' end as event_type,
+      case when m.direction = 'outbound' then 'message.sent_elsewhere'
+        when m.standby then 'message.standby.received' else 'message.received' end as event_type,
       m.created_at as occurred_at, m.trace_context,
       array[m.connection_id] as connection_ids,
       jsonb_build_object(
         'message', jsonb_build_object(
           'id', m.id, 'connection_id', m.connection_id, 'conversation_id', m.conversation_id,
-          'direction', m.direction, 'from', m.sender, 'to', m.recipient, 'type', m.type, 'body', m.body,
-          'status', 'received', 'failure_category', null, 'client_message_id', m.client_message_id,
+          'direction', m.direction, 'source', coalesce(m.source, 'customer'), 'from', m.sender,
+          'to', case when m.recipient_user_id is null then m.recipient end, 'type', m.type, 'body', m.body,
+          'status', case m.direction when 'inbound' then 'received' else 'sent' end, 'failure_category', null, 'client_message_id', m.client_message_id,
           'tag', null, 'metadata', null, 'meta_message_id', m.meta_message_id, 'reply_to_message_id', m.reply_to_message_id, 'media_object_id', m.media_object_id,
           'created_at', ${isoTime('m.created_at')}, 'sent_at', ${isoTime('m.sent_at')}, 'standby', m.standby),
         ${ownerOf('v')},

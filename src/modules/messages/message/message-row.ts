@@ -18,6 +18,7 @@ export interface MessageRow extends Omit<Message, 'contact' | 'inboundContext'> 
 export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connection_id, direction, type, sender, standby')},
   ${camelColumns('m', 'recipient_user_id, client_message_id, tag, metadata, reply_to_message_id, media_object_id, created_at')},
   case when m.recipient_user_id is null then m.recipient end as recipient,
+  coalesce(m.source, case m.direction when 'inbound' then 'customer' else 'api' end) as source,
   c.body, coalesce(c.content, '{}') as content, c.inbound_context as "inboundContext",
   case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'
     when q.message_id is not null or t.message_id is not null then 'queued' else s.status end as status,
@@ -27,7 +28,7 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   case when q.attempt_id is null then coalesce(q.due_at, q.queued_at, case when t.seq is null then t.scheduled_for end) end as "nextAttemptAt",
   case when t.seq is null then t.scheduled_for end as "scheduledFor",
   coalesce(q.expires_at, t.expires_at, t.scheduled_for + make_interval(secs => m.ttl_seconds)) as "expiresAt",
-  coalesce(q.queued_at, t.queued_at, t.created_at, s.queued_at) as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
+  case when m.source is null then coalesce(q.queued_at, t.queued_at, t.created_at, s.queued_at) end as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
   ${camelColumns('s', 'failure_category, error_code, error_message, accepted_at, delivered_at, failed_at')},
   ${camelColumns('s', 'billable, pricing_category, pricing_type, pricing_subtype, pricing_model')},
   case when m.direction = 'inbound' then (

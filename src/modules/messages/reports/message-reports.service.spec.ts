@@ -51,7 +51,7 @@ describe('reports of messages, calls and statuses in one transaction', () => {
     const call = { ...who, connectionId: first ?? '', from: '5511988886666' };
     const apply = () =>
       database.transaction(() =>
-        service.applyAll([{ statuses: [], inbound: [inbound], calls: [call], handovers: [] }], statements),
+        service.applyAll([{ statuses: [], inbound: [inbound], calls: [call], handovers: [], echoes: [] }], statements),
       );
     expect(await apply()).toMatchObject([{ created: 1 }]);
     expect(locked).toEqual([expect.arrayContaining([first, second])]);

@@ -8,7 +8,13 @@ import { ConversationsRepository, type Adoption } from '../../conversations/conv
 import { RecipientsService } from '../../conversations/windows/recipients.service.js';
 import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
 import { receiveMessages, type ReceivedMessage } from './received-messages.repository.js';
-import type { CallReport, HandoverReport, InboundReport, StatusReport } from '../messages.types.js';
+import {
+  applyAppStatuses,
+  observationOfAppMessage,
+  recordAppMessages,
+  type RecordedMessage,
+} from './app-messages.repository.js';
+import type { AppMessageReport, CallReport, HandoverReport, InboundReport, StatusReport } from '../messages.types.js';
 import { applyStatusReports, type AppliedReport } from './status-reports.repository.js';
 
 /** What one notification says of messages. */
@@ -17,6 +23,7 @@ export interface MessageReports {
   readonly inbound: readonly InboundReport[];
   readonly calls: readonly CallReport[];
   readonly handovers: readonly HandoverReport[];
+  readonly echoes: readonly AppMessageReport[];
 }
 
 /** What the reports of one notification changed, and what is to be woken after the commit. */
@@ -25,6 +32,8 @@ export interface NotificationEffect {
   unmatched: Set<StatusReport>;
   /** Messages that were not stored before. */
   created: number;
+  /** Messages of the app that were not stored before. */
+  echoed: number;
   /** Workspaces with new webhook events. */
   organizationIds: Set<string>;
   /** Connections with files to fetch. */
@@ -41,7 +50,7 @@ const NUMBER = /^[0-9]{5,20}$/;
 
 /**
  * Applies the platform's reports about messages: statuses in status-reports.repository.ts, customers' messages in
- * received-messages.repository.ts, whose statements also write the webhook events. Every report may come twice, late and
+ * received-messages.repository.ts, those of the app in app-messages.repository.ts, whose statements also write the webhook events. Every report may come twice, late and
  * in any order.
  */
 @Injectable()
@@ -56,8 +65,8 @@ export class MessageReportsService {
   ) {}
 
   /**
-   * Applies reports of many notifications in the caller's transaction: statuses, customers' messages, each exactly once,
-   * the windows that messages and calls open, and who owns a conversation. One result a notification, in the same order, for `announce`.
+   * Applies reports of many notifications in the caller's transaction: statuses, customers' messages and those of the app,
+   * each exactly once, the windows that messages and calls open, and who owns a conversation. One result a notification, in the same order, for `announce`.
    */
   async applyAll(notifications: readonly MessageReports[], statements: Statements): Promise<NotificationEffect[]> {
     const reports = notifications.flatMap(({ statuses }) => statuses);
@@ -68,6 +77,7 @@ export class MessageReportsService {
       const result: NotificationEffect = {
         unmatched: new Set(),
         created: 0,
+        echoed: 0,
         organizationIds: new Set(),
         fetchFor: new Set(),
         adoptions: [],
@@ -78,24 +88,45 @@ export class MessageReportsService {
       return result;
     });
     // All contacts at once: their connections are locked in one order.
-    let areEntered = false;
+    const echoes = notifications.flatMap((notification) => notification.echoes);
+    let echoedTo: (string | null)[] | null = null;
     const others = notifications.flatMap(({ calls, handovers }) => [
       ...calls.map(callObservation),
       ...handovers.map(handoverObservation),
     ]);
     const enter = async (authors: readonly ContactObservation[]): Promise<(string | null)[]> => {
-      areEntered = true;
       const adoptions = results.flatMap((result) => result.adoptions);
-      return this.conversations.enterAll([...authors, ...others], adoptions, statements);
+      const observed = [...echoes.map(observationOfAppMessage), ...authors, ...others];
+      const ids = await this.conversations.enterAll(observed, adoptions, statements);
+      echoedTo = ids.slice(0, echoes.length);
+      return ids.slice(echoes.length);
     };
     const received = (await receiveMessages(messages, statements, this.media, enter)).values();
-    if (!areEntered) await enter([]);
+    if (echoedTo === null) await enter([]);
+    const recorded = (await recordAppMessages(echoes, echoedTo ?? [], statements, this.media)).values();
+    // Behind the messages of the app, of which these may be.
+    const ofApp = await applyAppStatuses(
+      results.flatMap(({ unmatched }) => [...unmatched]),
+      statements,
+    );
     for (const [index, result] of results.entries()) {
+      for (const report of result.unmatched) if (ofApp.has(report)) result.unmatched.delete(report);
+      for (const report of notifications[index]?.echoes ?? []) noteEcho(result, report, recorded.next().value);
       for (const report of notifications[index]?.inbound ?? []) noteMessage(result, report, received.next().value);
       for (const { organizationId } of notifications[index]?.handovers ?? [])
         result.organizationIds.add(organizationId);
     }
     return results;
+  }
+
+  /**
+   * Stores messages of the history of the app, in the caller's transaction. They open no window and make no events; of
+   * those that are known nothing changes. Returns how many are new. Files are fetched by the sweep.
+   */
+  async importHistory(messages: readonly AppMessageReport[], statements: Statements): Promise<number> {
+    const ids = await this.conversations.enterAll(messages.map(observationOfAppMessage), [], statements);
+    const recorded = await recordAppMessages(messages, ids, statements, this.media);
+    return recorded.filter(({ created }) => created).length;
   }
 
   /** Wakes what has work by these reports, after their commit. Never throws. */
@@ -134,6 +165,13 @@ function noteMessage(result: NotificationEffect, report: InboundReport, received
   if (report.replacement !== undefined) result.replacements.push(received.messageId);
   result.organizationIds.add(report.organizationId);
   if (received.hasFile) result.fetchFor.add(report.connectionId);
+}
+
+function noteEcho(result: NotificationEffect, report: AppMessageReport, recorded: RecordedMessage | undefined): void {
+  if (recorded?.created !== true) return;
+  result.echoed += 1;
+  result.organizationIds.add(report.organizationId);
+  if (recorded.hasFile) result.fetchFor.add(report.connectionId);
 }
 
 /** A call opens the window as a message does. */

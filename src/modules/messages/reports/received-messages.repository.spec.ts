@@ -319,6 +319,7 @@ describe('an event', () => {
         created_at: row.created_at.toISOString(),
         sent_at: given.occurredAt?.toISOString(),
         standby: false,
+        source: 'customer',
       },
       owner: 'you',
       owner_role: null,

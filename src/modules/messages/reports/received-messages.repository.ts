@@ -7,7 +7,7 @@ import { isMediaType } from '../message/file-references.js';
 import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
 import { enterContactObservations } from '../../conversations/conversations.repository.js';
 import { ownerFields } from '../../conversations/control/owner.js';
-import { insertReceivedEvents } from '../message/message-event-sql.js';
+import { insertMessageEvents } from '../message/message-event-sql.js';
 import type { InboundReport } from '../messages.types.js';
 
 export interface ReceivedMessage {
@@ -131,10 +131,12 @@ function keyOf({ connectionId, metaMessageId }: Pick<InboundReport, 'connectionI
 }
 
 /**
- * The file of a customer's message, to be fetched in the background; null where it has none that can be fetched. A voice
+ * The file of a message that came from the platform, to be fetched in the background; null where it has none that can be fetched. A voice
  * message is `audio`. Every field is a stranger's.
  */
-function pendingFileOf(report: InboundReport): PendingMedia | null {
+export function pendingFileOf(
+  report: Pick<InboundReport, 'type' | 'content' | 'organizationId' | 'connectionId'>,
+): PendingMedia | null {
   const { type, content } = report;
   const platformMediaId = textOf(content.id);
   if (!isMediaType(type) || platformMediaId === null) return null;
@@ -200,5 +202,5 @@ with incoming as materialized (
   returning *
 ), received as (
   select created.*, said.body, said.content, said.inbound_context from created join said on said.message_id = created.id
-), ${insertReceivedEvents('received', ownerFields)}
+), ${insertMessageEvents('received', ownerFields)}
 select ${STORED} from created m`;

@@ -126,7 +126,7 @@ export class MessageProgress {
   }
 }
 
-function failureOf(report: StatusReport): ReportedFailure {
+export function failureOf(report: StatusReport): ReportedFailure {
   const given = report.error?.code ?? null;
   const code = given !== null && Math.abs(given) <= MAX_CODE ? given : null;
   return {

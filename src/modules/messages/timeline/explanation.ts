@@ -100,6 +100,8 @@ function failed({ message, isErased, isCleared, now }: Explained): ExplanationRe
   const meaning = meaningOfFailure(message.failureCategory, codeOf(message.errorCode));
   const { responsible, retryAfterMinutes } = meaning;
   const summary = REFUSED_AT_ITS_TIME[message.errorCode ?? ''] ?? meaning.summary;
+  if (message.source !== 'api')
+    return withoutRetry(`${summary} It was sent in the WhatsApp Business app.`, responsible);
   if (isErased || isCleared) {
     const gone = isErased ? 'its contact was erased' : 'its content is no longer kept';
     return withoutRetry(`${summary} It cannot be retried: ${gone}.`, responsible);

@@ -53,6 +53,7 @@ function message(change: Partial<DetailedMessage> = {}): DetailedMessage {
     failedAt: null,
     contact: { phone: '15550001234', userId: null, name: null },
     standby: false,
+    source: 'api',
     inboundContext: {},
     attempts: [],
     ...change,

@@ -47,6 +47,7 @@ export function timelineOf(history: MessageHistory): TimelineEntry[] {
 /** When changes happened that webhook events may tell of: the latest fifteen. */
 export function timesOf(message: DetailedMessage): Date[] {
   if (message.direction === 'inbound') return [message.createdAt];
+  if (message.source !== 'api') return [message.createdAt];
   const { acceptedAt, sentAt, deliveredAt, readAt, failedAt, attempts } = message;
   const ends = attempts.map(({ finishedAt }) => finishedAt);
   const times = [acceptedAt, sentAt, deliveredAt, readAt, failedAt, ...ends].filter((time) => time !== null);
@@ -70,6 +71,7 @@ function receivedMoves(message: DetailedMessage): TimelineEntry[] {
 
 function sentMoves(history: MessageHistory): TimelineEntry[] {
   const { message, sendAt } = history;
+  if (message.source !== 'api') return appMoves(message);
   const later = sendAt === null ? '' : `, to be sent at ${sendAt.toISOString()}`;
   const summary = `You sent it with POST /messages; Herald stored it durably${later}.`;
   return [
@@ -77,6 +79,19 @@ function sentMoves(history: MessageHistory): TimelineEntry[] {
     ...queuedAgain(history),
     ...message.attempts.flatMap((attempt) => attemptMoves(attempt, message)),
     ...reportedMoves(message),
+    ...endMoves(message),
+  ];
+}
+
+/** Of what was sent in the app: WhatsApp has it from the beginning. */
+function appMoves(message: DetailedMessage): TimelineEntry[] {
+  const { createdAt, source } = message;
+  const how = source === 'app' ? 'WhatsApp told Herald of it.' : 'It was imported from the history of the app.';
+  const summary = `The business sent it in the WhatsApp Business app, not by this API. ${how}`;
+  const [sent, ...later] = reportedMoves(message);
+  return [
+    { at: sent?.at ?? createdAt, event: 'sent', status: 'sent', source: 'whatsapp', summary },
+    ...later,
     ...endMoves(message),
   ];
 }
@@ -176,7 +191,7 @@ function endMoves(message: DetailedMessage): TimelineEntry[] {
   const last = message.attempts.at(-1);
   if (last?.status === 'rejected' && message.acceptedAt === null) return [];
   const code = codeOf(errorCode);
-  const isReported = last !== undefined;
+  const isReported = last !== undefined || message.source !== 'api';
   const words = isReported && errorMessage !== null ? ` WhatsApp's words: ${errorMessage}` : '';
   const { summary: meaning } = meaningOfFailure(failureCategory, code);
   const summary = isReported ? `WhatsApp reported that it failed: ${meaning}${words}` : (errorMessage ?? meaning);
@@ -189,12 +204,19 @@ function bringerOf({ attempts }: DetailedMessage): { attempt?: number } {
   return last === undefined ? {} : { attempt: last.number };
 }
 
+/** Of events that announce a message. */
+const STATUS_OF_EVENT: Readonly<Record<string, MessageStatus>> = {
+  'message.received': 'received',
+  'message.standby.received': 'received',
+  'message.sent_elsewhere': 'sent',
+};
+
 /** Gives the moves their deliveries; an event whose move the rows have forgotten is a move of its own. */
 function addEvents(entries: TimelineEntry[], { message, events }: MessageHistory): void {
   for (const event of events) {
-    const isReceived = event.type === 'message.received' || event.type === 'message.standby.received';
-    const status = (isReceived ? 'received' : event.status) as MessageStatus | null;
-    if (status === null || (!isReceived && event.type !== 'message.status.updated')) continue;
+    const status = (STATUS_OF_EVENT[event.type] ?? event.status) as MessageStatus | null;
+    if (status === null || (STATUS_OF_EVENT[event.type] === undefined && event.type !== 'message.status.updated'))
+      continue;
     const known = entries.find(
       (entry) =>
         (entry.status ?? (entry.event === 'attempt_accepted' ? 'accepted' : null)) === status &&

@@ -98,7 +98,7 @@ export class UsageQuery extends PeriodQuery {
   @Matches(/^[A-Z]{2}$/, { message: 'country must be two capital letters such as DE.' })
   country?: string;
 
-  /** Only from here: `api` is sent with the API, `customer` was received. */
+  /** Only from here: `api` is sent with the API, `app` in the WhatsApp Business app, `customer` was received. */
   @ApiPropertyOptional({ minLength: 1, maxLength: 64 })
   @IsOptional()
   @Length(1, 64)
@@ -243,7 +243,7 @@ export class UsageRowResponse extends UsageFiguresResponse {
   @ApiPropertyOptional({ type: 'string', nullable: true, example: 'DE' })
   country?: string | null;
 
-  /** With `group_by=source`: `api` or `customer`. */
+  /** With `group_by=source`: `api`, `customer`, or `app`: what the business sent in the WhatsApp Business app. */
   @ApiPropertyOptional({ example: 'api' })
   source?: string | null;
 

@@ -10,6 +10,7 @@ const READABLE_WITH: Partial<Record<EventType, readonly Scope[]>> = {
   'message.received': ['messages:read'],
   'message.status.updated': ['messages:read'],
   'message.standby.received': ['messages:read'],
+  'message.sent_elsewhere': ['messages:read'],
   'conversation.control.updated': ['messages:read'],
   'contact.opt_out.updated': ['messages:read'],
   'media.ready': ['messages:read', 'media:read'],

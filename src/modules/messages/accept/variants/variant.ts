@@ -156,7 +156,7 @@ export function bodyShape(required: Record<string, Shape>): Shape {
       violations.push(violation('to', 'exactly_one', message));
     },
     // Left open for the key beside it in a batch; where it is used alone, what is not named is refused.
-    schema: { ...open(fields.schema), ...exactlyOne('to', 'recipient') },
+    schema: { allOf: [EVERY_MESSAGE, open(object({ required }).schema)] },
   };
 }
 
@@ -171,6 +171,12 @@ function open({ additionalProperties: _closed, ...schema }: Shape['schema']): Sh
 export function exactlyOne(first: string, second: string): Shape['schema'] {
   return { description: `Exactly one of \`${first}\` and \`${second}\` is given.`, [ONE_OF_FIELDS]: [first, second] };
 }
+
+/** What all variants have, described once. */
+const EVERY_MESSAGE = namedSchema('EveryMessage', {
+  ...open(object({ required: { connection_id: CONNECTION_ID }, optional: COMMON_OPTIONAL }).schema),
+  ...exactlyOne('to', 'recipient'),
+});
 
 /** One of two shapes: the second where the test on the value holds. */
 export function either(first: Shape, second: Shape, isSecond: (value: unknown) => boolean): Shape {

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Express } from 'express';
+import { heraldVersion } from '../../../common/version.js';
+
+/** What `npm run build` packed, beside the compiled program; not there where the sources run. */
+const CLIENT = new URL('../../../../downloads/client.tgz', import.meta.url);
+
+interface Download {
+  content: Buffer;
+  type: string;
+  filename?: string;
+}
+
+/**
+ * Serves `path` without a key, also from caches that ask each time whether it is still the same. `download` is asked for at
+ * the first request.
+ */
+export function serveDownload(express: Express, path: string, download: () => Download): void {
+  let served: (Download & { etag: string }) | null = null;
+  express.get(path, (req, res) => {
+    if (served === null) {
+      const made = download();
+      served = { ...made, etag: `"${createHash('sha256').update(made.content).digest('base64url')}"` };
+    }
+    const { content, type, filename, etag } = served;
+    res.set({ ETag: etag, 'Cache-Control': 'public, no-cache' });
+    const known = (req.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    if (known.includes(etag) || known.includes('*')) {
+      res.status(304).end();
+      return;
+    }
+    if (filename !== undefined) res.attachment(filename);
+    res.type(type).send(content);
+  });
+}
+
+/** Serves the TypeScript client of this version, for `npm install`. Returns whether it is there. */
+export function serveClient(express: Express): boolean {
+  if (!existsSync(CLIENT)) return false;
+  serveDownload(express, '/client.tgz', () => ({
+    content: readFileSync(CLIENT),
+    type: 'application/gzip',
+    filename: `herald-client-${heraldVersion()}.tgz`,
+  }));
+  return true;
+}
