@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
-import { Choice, Facts, plusNumber, State, Time, type Tone, withParameter } from './parts.tsx';
+import { Facts, plusNumber, State, Time, type Tone, withParameter } from './parts.tsx';
 import { useCan, useSession } from './session.ts';
-import { clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+import { Choice, clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, useNow } from './ui.tsx';
 
 type Code = Schemas['OtpChallengeResponse'];
 type Figures = Schemas['CodeFiguresResponse'];
@@ -396,9 +396,10 @@ function CodeUsage() {
         <Choice
           label="30 days"
           value={days === DEFAULT_DAYS ? '' : days}
-          options={PERIODS.filter(([value]) => value !== DEFAULT_DAYS)}
-          onChoose={(value) => navigate(`/codes${withParameter(search, 'days', value)}`)}
-        />
+          onChange={(value) => navigate(`/codes${withParameter(search, 'days', value)}`)}
+        >
+          {PERIODS.filter(([value]) => value !== DEFAULT_DAYS)}
+        </Choice>
         <span className="grow" />
         {data !== undefined && data.as_of !== null && (
           <small className="hint wide">

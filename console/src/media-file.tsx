@@ -110,30 +110,54 @@ export function Upload({ connectionId, onDone }: UploadProps) {
   );
 }
 
+/** A link works for 15 minutes. */
+const LINK_MS = 10 * 60_000;
+
+/** A signed link to the file, from where this page came: its policy allows no other origin. */
+export function useMediaLink(id: string, disposition: 'inline' | 'attachment', enabled = true) {
+  return useQuery({
+    queryKey: ['media-link', id, disposition],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id }, query: { disposition } };
+      const { data } = await dataOf(api.GET('/api/v1/media/{id}/url', { params, signal }));
+      const { pathname, search } = new URL(data.url);
+      return pathname + search;
+    },
+    enabled,
+    staleTime: LINK_MS,
+  });
+}
+
+/** The file as a browser shows it: a picture, sound or film; a PDF opens on a tab of its own. */
+export function MediaPreview({ file }: { file: MediaFile }) {
+  const { id, mime_type: mimeType, filename } = file;
+  const kind = mimeType.split('/')[0] ?? '';
+  const isPdf = mimeType === 'application/pdf';
+  const isShown = isPdf || ['image', 'audio', 'video'].includes(kind);
+  const { data: src, error, refetch } = useMediaLink(id, 'inline', isShown);
+  if (!isShown) return <p className="hint">A browser shows no files of this kind: save it.</p>;
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (src === undefined) return null;
+  if (kind === 'image') return <img src={src} alt={filename ?? 'The picture'} />;
+  if (kind === 'audio') return <audio src={src} controls preload="metadata" />;
+  if (kind === 'video') return <video src={src} controls preload="metadata" />;
+  return (
+    <a className="button" href={src} target="_blank" rel="noreferrer">
+      Open the PDF
+    </a>
+  );
+}
+
 /** The picture itself, read when it is shown; of other files their kind. */
 export function MediaThumb({ file }: { file: MediaFile }) {
   const isPicture = (file.type === 'image' || file.type === 'sticker') && file.status === 'stored';
-  const { data: src } = useQuery({
-    queryKey: ['media-link', file.id],
-    queryFn: async () => {
-      const params = { path: { id: file.id }, query: { disposition: 'inline' as const } };
-      const { url } = (await dataOf(api.GET('/api/v1/media/{id}/url', { params }))).data;
-      // From where this page came: its policy allows no other origin.
-      const { pathname, search } = new URL(url);
-      return pathname + search;
-    },
-    enabled: isPicture,
-    staleTime: LINK_MS,
-  });
+  const { data: src } = useMediaLink(file.id, 'inline', isPicture);
   return (
     <span className="thumb">
       {src === undefined ? <Icon name="file" /> : <img src={src} alt="" loading="lazy" decoding="async" />}
     </span>
   );
 }
-
-/** A link works for 15 minutes. */
-const LINK_MS = 10 * 60_000;
 
 export function MediaLine({ file }: { file: MediaFile }) {
   return (

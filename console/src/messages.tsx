@@ -9,8 +9,19 @@ import { MessagePanel } from './message.tsx';
 import { peerOf } from './parts.tsx';
 import { type Cursor, csvOf, filterIn, journalPage, readSearch, SEARCH_WORDS, STATUSES, withFilter } from './search.ts';
 import { useCan } from './session.ts';
-import { Choice } from './parts.tsx';
-import { ago, CopyButton, Empty, fullTime, Icon, Problem, Skeleton, Status, STATUS_WORDS, useNow } from './ui.tsx';
+import {
+  ago,
+  Choice,
+  CopyButton,
+  Empty,
+  fullTime,
+  Icon,
+  Problem,
+  Skeleton,
+  Status,
+  STATUS_WORDS,
+  useNow,
+} from './ui.tsx';
 
 const TYPING_MS = 250;
 const ROW_PX = 46;
@@ -147,31 +158,22 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
         <kbd className="wide">/</kbd>
       </label>
       <div className="filters">
-        <Choice
-          label="Direction"
-          value={filterIn(text, 'direction')}
-          options={[
+        <Choice label="Direction" value={filterIn(text, 'direction')} onChange={(value) => choose('direction', value)}>
+          {[
             ['out', 'Sent'],
             ['in', 'Received'],
           ]}
-          onChoose={(value) => choose('direction', value)}
-        />
-        <Choice
-          label="Status"
-          value={filterIn(text, 'status')}
-          options={STATUSES.map((status) => [status, STATUS_WORDS[status] ?? status] as const)}
-          onChoose={(value) => choose('status', value)}
-        />
+        </Choice>
+        <Choice label="Status" value={filterIn(text, 'status')} onChange={(value) => choose('status', value)}>
+          {STATUSES.map((status) => [status, STATUS_WORDS[status] ?? status])}
+        </Choice>
         {connections !== undefined && connections.length > 1 && (
-          <Choice
-            label="Number"
-            value={filterIn(text, 'connection')}
-            options={connections.map(
-              ({ id, phone_number, verified_name }) =>
-                [id, `${verified_name ?? ''} +${phone_number.replace('+', '')}`] as const,
-            )}
-            onChoose={(value) => choose('connection', value)}
-          />
+          <Choice label="Number" value={filterIn(text, 'connection')} onChange={(value) => choose('connection', value)}>
+            {connections.map(({ id, phone_number, verified_name }) => [
+              id,
+              `${verified_name ?? ''} +${phone_number.replace('+', '')}`,
+            ])}
+          </Choice>
         )}
         <span className="grow" />
         <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/messages?${query}`)} />

@@ -127,7 +127,7 @@ function NumberDetail({ connection, isAlone }: { connection: Connection; isAlone
           of={[
             ['Quality', <Quality key="quality" rating={connection.quality_rating} />],
             ['Limit', limitWords(connection.messaging_limit)],
-            ['Throughput', `${connection.throughput_per_second} messages a second`],
+            ['Throughput', throughputWords(connection.throughput_per_second)],
             ['Marketing', marketingWords(connection)],
             [
               'Charged',
@@ -174,6 +174,12 @@ function limitWords(limit: string | null): string {
   const people = Number(size[1]) * (size[2] === 'K' ? 1_000 : 1);
   return `${people.toLocaleString('en')} people in 24 hours, where the business writes first`;
 }
+
+/** WhatsApp gives so few only to a number that is in its app too. */
+const IN_THE_APP_TOO = 20;
+
+const throughputWords = (perSecond: number): string =>
+  `${perSecond} messages a second${perSecond === IN_THE_APP_TOO ? ': the number is in the WhatsApp Business app too' : ''}`;
 
 function marketingWords({ marketing_route: route, marketing_status: status }: Connection): string {
   if (route === 'messages') return 'by the endpoint of all messages';

@@ -56,6 +56,10 @@ export const PAGES: readonly PageEntry[] = [
     async () => (await import('./templates.tsx')).TemplatesPage,
   ),
   page(
+    { path: '/media', label: 'Files', icon: 'file', scopes: ['media:read'] },
+    async () => (await import('./files.tsx')).FilesPage,
+  ),
+  page(
     { path: '/codes', label: 'Codes', icon: 'code', scopes: ['otp:read', 'otp:send', 'otp:verify'] },
     async () => (await import('./codes.tsx')).CodesPage,
   ),

@@ -51,33 +51,6 @@ export function peerOf(row: MessageRow): string {
 
 export const plusNumber = (digits: string): string => `+${digits.replace('+', '')}`;
 
-interface ChoiceProps {
-  label: string;
-  value: string;
-  /** What the address has, and what is shown. */
-  options: readonly (readonly [value: string, text: string])[];
-  onChoose: (value: string) => void;
-}
-
-/** A filter: one of a few values, or none. */
-export function Choice({ label, value, options, onChoose }: ChoiceProps) {
-  return (
-    <select
-      className={value === '' ? 'chip' : 'chip chosen'}
-      aria-label={label}
-      value={value}
-      onChange={(event) => onChoose(event.target.value)}
-    >
-      <option value="">{label}</option>
-      {options.map(([option, text]) => (
-        <option key={option} value={option}>
-          {text}
-        </option>
-      ))}
-    </select>
-  );
-}
-
 /** The address's filters, and one that is changed in it; '' takes it away. */
 export function withParameter(search: string, name: string, value: string): string {
   const parameters = new URLSearchParams(search);

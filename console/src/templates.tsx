@@ -5,11 +5,11 @@ import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Confirm } from './confirm.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { useConnections } from './messages.tsx';
-import { Choice, Facts, plusNumber, Quality, State, Time, type Tone, withParameter } from './parts.tsx';
+import { Facts, plusNumber, Quality, State, Time, type Tone, withParameter } from './parts.tsx';
 import { useCan } from './session.ts';
 import { TemplateForm } from './template-form.tsx';
 import { TemplateView } from './template-view.tsx';
-import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
+import { Choice, CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
 
 type Template = Schemas['TemplateResponse'];
 
@@ -43,9 +43,25 @@ export function TemplatesPage({ selected }: { selected: string | null }) {
       </Empty>
     );
   }
-  if (connections.isPending) return <Skeleton lines={8} />;
-  if (connections.error !== null)
-    return <Problem error={connections.error} onRetry={() => void connections.refetch()} />;
+  if (connections.data === undefined) {
+    return (
+      <div className="panes">
+        <section className="pane-list">
+          <header className="panel-bar">
+            <h1>Templates</h1>
+          </header>
+          <div className="pane-rows">
+            {connections.error === null ? (
+              <Skeleton lines={10} />
+            ) : (
+              <Problem error={connections.error} onRetry={() => void connections.refetch()} />
+            )}
+          </div>
+        </section>
+        <section className="pane-detail pane-place" />
+      </div>
+    );
+  }
   const wanted = new URLSearchParams(search).get('connection');
   const connection = connections.data.find(({ id }) => id === wanted) ?? connections.data[0];
   if (connection === undefined) {
@@ -131,18 +147,12 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
         </header>
         <div className="filters pane-filters">
           <NameSearch key={connection} value={name} onName={choose('name')} />
-          <Choice
-            label="Any state"
-            value={status ?? ''}
-            options={STATUSES.map((one) => [one, wordsOf(one)])}
-            onChoose={choose('status')}
-          />
-          <Choice
-            label="Any category"
-            value={category ?? ''}
-            options={CATEGORIES.map((one) => [one, one.toLowerCase()])}
-            onChoose={choose('category')}
-          />
+          <Choice label="Any state" value={status ?? ''} onChange={choose('status')}>
+            {STATUSES.map((one) => [one, wordsOf(one)])}
+          </Choice>
+          <Choice label="Any category" value={category ?? ''} onChange={choose('category')}>
+            {CATEGORIES.map((one) => [one, one.toLowerCase()])}
+          </Choice>
           {connections.length > 1 && (
             <select
               className="chip"

@@ -160,6 +160,31 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
+interface ChoiceProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  children: readonly (readonly string[])[];
+}
+
+export function Choice({ label, value, onChange, children }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      className={value === '' ? 'chip' : 'chip chosen'}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">{label}</option>
+      {children.map(([id, name]) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">

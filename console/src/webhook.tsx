@@ -6,8 +6,8 @@ import { DeliveryPanel, Outcome } from './delivery.tsx';
 import { useWebhook } from './webhook-state.ts';
 import { type Cursor, nextCursor } from './search.ts';
 import { useCan } from './session.ts';
-import { Choice, State } from './parts.tsx';
-import { ago, CopyButton, duration, Empty, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
+import { State } from './parts.tsx';
+import { ago, Choice, CopyButton, duration, Empty, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
 import {
   ChangeDialog,
   EVENT_KINDS,
@@ -247,21 +247,15 @@ function Deliveries({ query, onQuery, selected, suffix }: DeliveriesProps) {
     <>
       <div className="search-bar">
         <div className="filters few">
-          <Choice
-            label="Outcome"
-            value={status}
-            options={[
+          <Choice label="Outcome" value={status} onChange={(next) => onQuery({ status: next })}>
+            {[
               ['succeeded', 'Succeeded'],
               ['failed', 'Failed'],
             ]}
-            onChoose={(next) => onQuery({ status: next })}
-          />
-          <Choice
-            label="Kind of event"
-            value={type}
-            options={[...EVENT_KINDS, 'webhook.test'].map((kind) => [kind, kind] as const)}
-            onChoose={(next) => onQuery({ event_type: next })}
-          />
+          </Choice>
+          <Choice label="Kind of event" value={type} onChange={(next) => onQuery({ event_type: next })}>
+            {[...EVENT_KINDS, 'webhook.test'].map((kind) => [kind, kind])}
+          </Choice>
           {event !== '' && (
             <button type="button" className="chip chosen" onClick={() => onQuery({ event_id: '' })}>
               one event ×

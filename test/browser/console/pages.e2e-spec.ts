@@ -1,12 +1,21 @@
 import type { Page } from 'playwright-core';
 import { runHerald } from '../../support/herald-process.js';
-import { ATTACK, describeConsole, PATIENCE_MS } from './rig.js';
+import { ATTACK, CUSTOMER, describeConsole, PATIENCE_MS } from './rig.js';
 
 interface Listed {
   data: { id: string; language: string; phone_number_id: string; waba_id: string }[];
 }
 
-describeConsole('numbers, templates and codes in the console', (rig) => {
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const PDF = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj trailer<</Root 1 0 R>>\n%%EOF');
+
+const choose = (page: Page, name: string, mimeType: string, buffer: Buffer): Promise<void> =>
+  page.locator('.upload input').setInputFiles({ name, mimeType, buffer });
+
+describeConsole('numbers, templates, files and codes in the console', (rig) => {
   const open = async (page: Page, path: string, waitFor: string): Promise<void> => {
     await page.goto(`${rig.demo.base_url}/console${path}`);
     await page.locator(waitFor).first().waitFor();
@@ -148,6 +157,58 @@ describeConsole('numbers, templates and codes in the console', (rig) => {
   );
 
   it(
+    'uploads a file, shows it, says which messages use it, and deletes it',
+    () =>
+      rig.visit({}, async (page) => {
+        await open(page, '/media', '.upload');
+        await page.locator('.connection.is-live').waitFor();
+        await choose(page, '<img src=x onerror=alert(1)>.png', 'image/png', PICTURE);
+        await page.waitForURL('**/media/*');
+        const picture = page.locator('.media-box img');
+        await picture.waitFor();
+        await page.waitForFunction('document.querySelector(".media-box img")?.naturalWidth === 1');
+        expect(await page.locator('.detail-name').textContent()).toBe('<img src=x onerror=alert(1)>.png');
+        expect(await page.locator('img[src="x"]').count()).toBe(0);
+        await page.getByText('No message uses it.').waitFor();
+        const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+        const { connection_id } = rig.demo;
+        await rig.call('POST', '/messages', { connection_id, to: CUSTOMER, type: 'image', media: { id } });
+        await page.locator('.use-row', { hasText: CUSTOMER }).click();
+        await page.locator('.panel .bubble').waitFor();
+        await page.goBack();
+        await page.getByRole('button', { name: 'Delete' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+        await page.waitForURL('**/console/media');
+        await page.locator('.pane-row', { hasText: 'onerror' }).waitFor({ state: 'detached' });
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'finds files by type, and opens a PDF on a tab of its own; a file that is refused says why',
+    () =>
+      rig.visit({ quiet: true }, async (page) => {
+        await open(page, '/media', '.upload');
+        await choose(page, 'invoice.pdf', 'application/pdf', PDF);
+        const pdf = page.getByRole('link', { name: 'Open the PDF' });
+        await pdf.waitFor();
+        const address = new URL((await pdf.getAttribute('href')) ?? '', page.url());
+        expect(address.origin).toBe(rig.demo.base_url);
+        const answer = await fetch(address);
+        expect(answer.headers.get('content-disposition')).toContain('inline');
+        await open(page, '/media?type=document', '.pane-row');
+        await page.locator('.pane-row', { hasText: 'invoice.pdf' }).waitFor();
+        await page.getByLabel('Any type').selectOption('sticker');
+        await page.waitForURL('**type=sticker');
+        await page.getByText('No file matches').waitFor();
+        await choose(page, 'program.bin', 'application/octet-stream', Buffer.from([0, 1, 2, 3]));
+        await page.locator('.pane-form .problem, .pane-list .problem').first().waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
     'sends a code, checks it, and counts it; the other pages are not for this key',
     () =>
       rig.visit({ demoKey: false }, async (page) => {
@@ -226,6 +287,15 @@ describeConsole('numbers, templates and codes in the console', (rig) => {
         for (const name of ['Change', 'Delete']) expect(await page.getByRole('button', { name }).count()).toBe(0);
         expect(await page.getByRole('link', { name: 'New' }).count()).toBe(0);
       });
+      const { key: looker } = await rig.newKey('media:read');
+      await rig.visit({ demoKey: false }, async (page) => {
+        await open(page, `/media#key=${looker}`, '.pane-row');
+        expect(await page.locator('.upload').count()).toBe(0);
+        await page.locator('.pane-row').first().click();
+        await page.getByText('SHA-256').waitFor();
+        expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+        expect(await page.getByText('Used by').count()).toBe(0);
+      });
     },
     2 * PATIENCE_MS,
   );
@@ -241,6 +311,11 @@ describeConsole('numbers, templates and codes in the console', (rig) => {
         await open(page, '/templates', '.pane-row');
         await rig.expectAccessible(page);
         await open(page, '/templates/order_update', '.template-view');
+        await rig.expectAccessible(page);
+        await open(page, '/media', '.pane-row');
+        await rig.expectAccessible(page);
+        await page.locator('.pane-row').first().click();
+        await page.getByText('SHA-256').waitFor();
         await rig.expectAccessible(page);
         await open(page, '/templates?new=1', '.template-form');
         await page.getByRole('button', { name: 'Add a button' }).click();

@@ -1,0 +1,305 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { api, curlOf, dataOf, type Schemas } from './api.ts';
+import { Confirm } from './confirm.tsx';
+import { type HeraldEvent, useEvents } from './live.ts';
+import { type MediaFile, MediaPreview, MediaThumb, sizeText, Upload, useMediaLink } from './media-file.tsx';
+import { useConnections } from './messages.tsx';
+import { Facts, peerOf, plusNumber, State, Time, withParameter } from './parts.tsx';
+import type { Cursor } from './search.ts';
+import { useCan } from './session.ts';
+import { ago, Choice, CopyButton, Empty, Icon, Problem, Skeleton, Status, useNow } from './ui.tsx';
+
+const PAGE = 50;
+const CLOCK_MS = 30_000;
+const LOOK_MS = 2_000;
+const USES_SHOWN = 5;
+const TYPES = ['image', 'video', 'audio', 'document', 'sticker'] as const;
+const DIRECTIONS = [
+  ['outbound', 'uploaded'],
+  ['inbound', 'received'],
+] as const;
+
+const nameOf = ({ filename, type, voice }: MediaFile): string => filename ?? (voice ? 'voice message' : type);
+
+export function FilesPage({ selected }: { selected: string | null }) {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const can = useCan();
+  const connections = useConnections();
+  const given = new URLSearchParams(search);
+  const filters = {
+    ...pick(given, 'type', TYPES),
+    ...pick(given, 'direction', ['outbound', 'inbound'] as const),
+    ...(given.get('connection') !== null && { connection_id: given.get('connection') ?? '' }),
+  };
+  const files = useInfiniteQuery({
+    queryKey: ['media', filters],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(api.GET('/api/v1/media', { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal })),
+    initialPageParam: null as Cursor | null,
+    getNextPageParam: ({ pagination: { next_before: before, next_before_id: id } }) =>
+      before === null || id === null ? null : { before, before_id: id },
+  });
+  const { refetch } = files;
+  useEvents(
+    useCallback(
+      (events: readonly HeraldEvent[] | null) => {
+        if (events === null || events.some(({ type }) => type.startsWith('media.') || type === 'message.received')) {
+          void refetch();
+        }
+      },
+      [refetch],
+    ),
+  );
+  const now = useNow(CLOCK_MS);
+  const rows = files.data?.pages.flatMap(({ data }) => data) ?? [];
+  const suffix = search === '' ? '' : `?${search}`;
+  const path = selected === null ? '/media' : `/media/${selected}`;
+  const choose = (name: string) => (value: string) => navigate(path + withParameter(search, name, value));
+  const query = new URLSearchParams({ ...filters, limit: String(PAGE) }).toString();
+  return (
+    <div className={selected === null ? 'panes' : 'panes has-detail'}>
+      <section className="pane-list" aria-label="Files">
+        <header className="panel-bar">
+          <h1>Files</h1>
+          <span className="grow" />
+          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/media?${query}`)} />
+        </header>
+        <div className="filters pane-filters">
+          <Choice label="Any type" value={filters.type ?? ''} onChange={choose('type')}>
+            {TYPES.map((type) => [type, type])}
+          </Choice>
+          <Choice label="Both ways" value={filters.direction ?? ''} onChange={choose('direction')}>
+            {DIRECTIONS}
+          </Choice>
+          {(connections.data?.length ?? 0) > 1 && (
+            <Choice label="Any number" value={filters.connection_id ?? ''} onChange={choose('connection')}>
+              {(connections.data ?? []).map(({ id, phone_number }) => [id, plusNumber(phone_number)])}
+            </Choice>
+          )}
+        </div>
+        {can('media:write') && (connections.data?.length ?? 0) > 0 && (
+          <UploadFor connections={connections.data ?? []} onUploaded={(id) => navigate(`/media/${id}${suffix}`)} />
+        )}
+        <div className="pane-rows" tabIndex={-1}>
+          {files.isPending && <Skeleton lines={10} />}
+          {files.error !== null && <Problem error={files.error} onRetry={() => void refetch()} />}
+          {files.isSuccess && rows.length === 0 && (
+            <Empty title={search === '' ? 'No files yet' : 'No file matches'}>
+              <p>What you upload and what customers send appears here.</p>
+            </Empty>
+          )}
+          {rows.map((row) => (
+            <Link
+              key={row.id}
+              href={`/media/${row.id}${suffix}`}
+              className="pane-row has-thumb"
+              aria-current={row.id === selected ? 'true' : undefined}
+            >
+              <MediaThumb file={row} />
+              <bdi className="name">{nameOf(row)}</bdi>
+              <time dateTime={row.created_at}>{ago(row.created_at, now)}</time>
+              <span className="last">
+                <Icon name={row.direction === 'outbound' ? 'out' : 'in'} />
+                {row.direction === 'outbound' ? 'uploaded' : 'received'}
+                {row.size_bytes !== null && ` · ${sizeText(row.size_bytes)}`}
+              </span>
+              <small>{row.status === 'stored' ? row.type : row.status}</small>
+            </Link>
+          ))}
+          {files.hasNextPage && (
+            <button type="button" className="button more" onClick={() => void files.fetchNextPage()}>
+              Show earlier ones
+            </button>
+          )}
+        </div>
+      </section>
+      {selected === null ? (
+        <section className="pane-detail pane-place">
+          {rows.length > 0 && (
+            <Empty title="Choose a file">
+              <p>The file, and the messages that use it, appear here.</p>
+            </Empty>
+          )}
+        </section>
+      ) : (
+        <FileDetail key={selected} id={selected} suffix={suffix} onDeleted={() => navigate(`/media${suffix}`)} />
+      )}
+    </div>
+  );
+}
+
+/** A parameter of the address, where it is one of the values that the API takes. */
+function pick<N extends string, V extends string>(
+  given: URLSearchParams,
+  name: N,
+  values: readonly V[],
+): { [K in N]?: V } {
+  const value = values.find((one) => one === given.get(name));
+  return (value === undefined ? {} : { [name]: value }) as { [K in N]?: V };
+}
+
+interface UploadProps {
+  connections: readonly Schemas['ConnectionResponse'][];
+  onUploaded: (id: string) => void;
+}
+
+/** A file is uploaded for one number, which sends it. */
+function UploadFor({ connections, onUploaded }: UploadProps) {
+  const queries = useQueryClient();
+  const [connection, setConnection] = useState(connections[0]?.id ?? '');
+  return (
+    <div className="pane-form form">
+      {connections.length > 1 && (
+        <label className="field">
+          <span>Upload for the number</span>
+          <select value={connection} onChange={(event) => setConnection(event.target.value)}>
+            {connections.map(({ id, phone_number, verified_name }) => (
+              <option key={id} value={id}>
+                {plusNumber(phone_number)} {verified_name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Upload
+        connectionId={connection}
+        onDone={({ id }) => {
+          void queries.invalidateQueries({ queryKey: ['media'] });
+          onUploaded(id);
+        }}
+      />
+    </div>
+  );
+}
+
+function FileDetail({ id, suffix, onDeleted }: { id: string; suffix: string; onDeleted: () => void }) {
+  const can = useCan();
+  const queries = useQueryClient();
+  const [asked, setAsked] = useState(false);
+  const params = { path: { id } };
+  const file = useQuery({
+    queryKey: ['media-one', id],
+    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/media/{id}', { params, signal }))).data,
+    // Herald is fetching it; a key may not read the event that says that it came.
+    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? LOOK_MS : false),
+  });
+  const isStored = file.data?.status === 'stored';
+  const save = useMediaLink(id, 'attachment', isStored);
+  const path = `/api/v1/media/${id}`;
+  return (
+    <section className="pane-detail" aria-label="File">
+      <header className="panel-bar">
+        <Link href={`/media${suffix}`} className="button quiet back" aria-label="Back to the list">
+          <Icon name="close" />
+        </Link>
+        <span className="detail-name">
+          <bdi>{file.data === undefined ? 'File' : nameOf(file.data)}</bdi>
+        </span>
+        <span className="grow" />
+        <CopyButton quiet text={id} label="id" />
+        <CopyButton quiet text={curlOf('GET', path)} label="curl" />
+      </header>
+      <div className="panel-body">
+        {file.isPending && <Skeleton lines={8} />}
+        {file.error !== null && <Problem error={file.error} onRetry={() => void file.refetch()} />}
+        {file.data !== undefined && (
+          <>
+            <div className="media-box">
+              {isStored && <MediaPreview file={file.data} />}
+              {file.data.status === 'pending' && <p className="hint">Herald is fetching it from WhatsApp …</p>}
+              {file.data.status === 'failed' && <p className="hint">Herald could not fetch it from WhatsApp.</p>}
+            </div>
+            <div className="row">
+              {save.data !== undefined && (
+                <a className="button" href={save.data} download>
+                  <Icon name="down" />
+                  Save
+                </a>
+              )}
+              {can('media:write') && (
+                <button type="button" className="button" onClick={() => setAsked(true)}>
+                  Delete
+                </button>
+              )}
+            </div>
+            <FileFacts file={file.data} />
+            {can('messages:read') && <Uses id={id} />}
+          </>
+        )}
+      </div>
+      {asked && (
+        <Confirm
+          title="Delete this file?"
+          says="Its bytes are deleted here and at WhatsApp, and links to it end. A queued message that needs it fails. This cannot be undone."
+          label="Delete"
+          curl={curlOf('DELETE', path)}
+          run={() => api.DELETE('/api/v1/media/{id}', { params })}
+          onClose={(done) => {
+            setAsked(false);
+            if (!done) return;
+            void queries.invalidateQueries({ queryKey: ['media'] });
+            onDeleted();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function FileFacts({ file }: { file: MediaFile }) {
+  return (
+    <Facts
+      of={[
+        [
+          'State',
+          <State key="state" tone={file.status === 'failed' ? 'bad' : file.status === 'stored' ? 'good' : 'none'}>
+            {file.status}
+          </State>,
+        ],
+        ['Way', file.direction === 'outbound' ? 'uploaded here' : 'sent by a customer'],
+        ['Type', `${file.voice ? 'voice message' : file.type} (${file.mime_type})`],
+        ['Size', file.size_bytes === null ? null : sizeText(file.size_bytes)],
+        ['Since', <Time key="since" at={file.created_at} />],
+        ['Kept until', file.expires_at === null ? 'you delete it' : <Time key="until" at={file.expires_at} />],
+        ['SHA-256', file.sha256 === null ? null : <code key="hash">{file.sha256}</code>],
+      ]}
+    />
+  );
+}
+
+/** The latest messages that send it, or that brought it. */
+function Uses({ id }: { id: string }) {
+  const now = useNow(CLOCK_MS);
+  const query = { media_object_id: id, limit: USES_SHOWN + 1 };
+  const uses = useQuery({
+    queryKey: ['media-uses', id],
+    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/v1/messages', { params: { query }, signal }))).data,
+  });
+  const { refetch } = uses;
+  useEvents(useCallback(() => void refetch(), [refetch]));
+  return (
+    <section aria-label="Used by">
+      <h2>Used by</h2>
+      {uses.isPending && <Skeleton lines={2} />}
+      {uses.error !== null && <Problem error={uses.error} onRetry={() => void refetch()} />}
+      {uses.data?.length === 0 && <p className="hint">No message uses it.</p>}
+      {uses.data?.slice(0, USES_SHOWN).map((message) => (
+        <Link key={message.id} href={`/messages/${message.id}`} className="use-row">
+          <span>
+            {message.direction === 'outbound' ? 'to' : 'from'} <bdi>{peerOf(message)}</bdi>
+          </span>
+          <Status status={message.status} />
+          <time dateTime={message.created_at}>{ago(message.created_at, now)}</time>
+        </Link>
+      ))}
+      {(uses.data?.length ?? 0) > USES_SHOWN && (
+        <Link className="button quiet" href={`/messages?q=${encodeURIComponent(`file:${id}`)}`}>
+          All of them
+        </Link>
+      )}
+    </section>
+  );
+}
