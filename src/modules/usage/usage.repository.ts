@@ -66,7 +66,7 @@ export class UsageRepository {
       failure_category: 'u.failure_category',
     };
     const figures = FIGURES.map((column) => `sum(p.sign * u.${column}) as ${column}`).join(', ');
-    const { sql, values, groups } = grouped(asked, kind, figures, 'u.submitted + u.received');
+    const { sql, values, groups } = grouped(asked, kind, figures, COUNTED);
     const sums = MEASURES.map((measure) => `sum(${measure})::float8 as ${measure}`).join(', ');
     return this.database.query<SummedRow>(
       `select bucket, ${groups} ${sums}, json_build_array(${DELIVERY_COLUMNS.map((column) => `sum(${column})`).join(', ')}) as delivery,
@@ -209,6 +209,9 @@ function filterSql(filter: Partial<Record<Group, string>>, next: number): { sql:
   );
   return { sql: conditions.join(''), values: given.map(({ value }) => value) };
 }
+
+// What was sent in the app was never submitted.
+const COUNTED = 'u.submitted + u.accepted + u.failed + u.received';
 
 const IN_PIECE = 'u.start >= p.since and u.start < p.until';
 
