@@ -56,10 +56,16 @@ function withFiles(holder: Body): Body {
   };
 }
 
+type Properties = Record<string, { const?: string; oneOf?: unknown } | undefined>;
+
+/** Beside those that every message has. */
+function ownProperties({ allOf }: Schema): Properties | undefined {
+  const [, own] = (allOf ?? []) as { properties?: Properties }[];
+  return own?.properties;
+}
+
 const KINDS = Object.keys(schemas).filter((name) => {
-  const { properties } = schemas[name] as {
-    properties?: Record<string, { const?: string; oneOf?: unknown } | undefined>;
-  };
+  const properties = ownProperties(schemaOf(name));
   const type = properties?.type?.const;
   if (!name.startsWith('Send') || type === undefined) return false;
   // Buttons and lists: any `action` is passed on.
