@@ -1802,7 +1802,7 @@ export interface components {
                     verified_name?: string | null;
                 };
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -1860,7 +1860,7 @@ export interface components {
                  */
                 source: "own" | "platform";
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -1979,7 +1979,7 @@ export interface components {
                 previous_owner: "you" | "other" | "unknown";
                 previous_owner_role: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2629,7 +2629,7 @@ export interface components {
                 /** @description Why it will not come, in words. */
                 reason: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -2711,7 +2711,7 @@ export interface components {
                     voice: boolean;
                 };
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3084,7 +3084,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3378,7 +3378,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3485,7 +3485,7 @@ export interface components {
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -3558,7 +3558,7 @@ export interface components {
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
                 tag: string | null;
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -5295,7 +5295,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -5460,7 +5460,7 @@ export interface components {
                 /** Format: uuid */
                 template_id: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;
@@ -6079,7 +6079,7 @@ export interface components {
                  */
                 renews_at: string;
                 /**
-                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @description Only where POST /webhook/test made it: an example.
                  * @constant
                  */
                 test?: true;

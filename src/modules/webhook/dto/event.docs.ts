@@ -184,7 +184,7 @@ const VERIFY =
 
 const TEST_MARK = {
   const: true,
-  description: 'Only where POST /webhook/test made it: an example, about nothing that exists.',
+  description: 'Only where POST /webhook/test made it: an example.',
 };
 
 function envelopeOf(type: EventType) {
