@@ -65,6 +65,18 @@ async function shootWebhook(page, { base_url: url, api_key: key, connection_id: 
   receiver.closeAllConnections();
 }
 
+async function shootCodes(browser, { base_url: url, otp_sandbox_key: key }) {
+  const page = await browser.newPage({ viewport: { width: 1_400, height: 820 } });
+  page.setDefaultTimeout(PATIENCE_MS);
+  await page.route('**/console/demo.json', (route) => route.fulfill({ status: 204 }));
+  await page.goto(`${url}/console/codes#key=${key}`);
+  await page.getByLabel('To').fill('+15550001234');
+  await page.getByRole('button', { name: 'Send a code' }).click();
+  await page.locator('.test-code code').waitFor();
+  await page.screenshot({ path: join(OUT, 'console-codes.png') });
+  await page.close();
+}
+
 async function shootConsole(browser, demo, dataDir) {
   const { base_url: url } = demo;
   const open = async (width, colorScheme, path, waitFor) => {
@@ -89,7 +101,19 @@ async function shootConsole(browser, demo, dataDir) {
   await send.locator('.causes a').first().waitFor();
   await send.screenshot({ path: join(OUT, 'console-overview.png') });
   await shootWebhook(send, demo, dataDir);
+  const selected = async (path, row, waitFor) => {
+    await send.goto(`${url}/console/${path}`);
+    await row(send);
+    await send.locator(waitFor).first().waitFor();
+    await send.screenshot({ path: join(OUT, `console-${path}.png`) });
+  };
+  const first = (page) => page.locator('.pane-row').first().click();
+  await selected('numbers', first, '.profile-card');
+  await selected('templates', first, '.template-view');
+  const upload = (page) => page.locator('.upload input').setInputFiles(join(OUT, 'console.png'));
+  await selected('media', upload, '.media-box img');
   await send.close();
+  await shootCodes(browser, demo);
   for (const [width, scheme, name] of [
     [1_400, 'dark', 'console-dark'],
     [400, 'light', 'console-400'],

@@ -13,7 +13,8 @@ export interface Slot {
   values: readonly number[];
 }
 
-const NICE = [1, 2, 2.5, 5, 10];
+/** The half of each is whole as well: it is on the axis. */
+const NICE = [1, 2, 4, 6, 8, 10];
 
 /** A round number that is not below `most`. */
 export function scaleOf(most: number): number {
