@@ -173,7 +173,7 @@ module.exports = {
       {
         path: 'node_modules/',
         pathNot:
-          'node_modules/(react|react-dom|@types/react(-dom)?|@tanstack/react-(query|virtual)|openapi-fetch|wouter|uplot)/',
+          'node_modules/(react|react-dom|@types/react(-dom)?|@tanstack/react-(query|virtual)|openapi-fetch|wouter)/',
       },
     ),
     error(
