@@ -17,7 +17,7 @@ import { isDiskFull } from '../infrastructure/database/database-faults.js';
 import { sessionLink, setSession, startClient } from '../infrastructure/database/pooler.js';
 import { compareSchema } from '../infrastructure/database/data-source.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/operations/metrics/vacuum-horizon.js';
-import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from '../infrastructure/queue/restoration.js';
+import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from '../infrastructure/queue/claims-blocked.js';
 import { QueueConnection } from '../infrastructure/queue/queue-connection.js';
 import {
   checkGraphVersion,

@@ -6,7 +6,7 @@ import { rowsWith } from '../isolation/traces.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
+import { eventsOf, followedWorkspace, sendingWorkspace, type SendingWorkspace } from './fixture.js';
 
 let test: TestApp;
 let workspace: SendingWorkspace;
@@ -18,26 +18,10 @@ beforeAll(async () => {
 afterAll(() => test?.stop());
 
 beforeEach(async () => {
-  workspace = await sendingWorkspace(test);
-  // Events are recorded from the first look on.
-  expect((await workspace.api.get('/events?after=now')).status).toBe(200);
+  workspace = await followedWorkspace(test);
 });
 
-interface Event {
-  type: string;
-  data: Record<string, unknown> & { message?: Record<string, unknown> };
-}
-
-/** All events, once there are so many. */
-function events(count: number): Promise<Event[]> {
-  return waitFor(
-    async () => {
-      const { data } = (await workspace.api.get('/events?limit=250')).body as { data: Event[] };
-      return data.length >= count ? data : null;
-    },
-    { what: `${count} events` },
-  );
-}
+const events = (count: number, type?: string) => eventsOf(workspace, count, type);
 
 let made = 0;
 const newWamid = () => `wamid.App${++made}`;

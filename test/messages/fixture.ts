@@ -103,3 +103,27 @@ export async function sendingWorkspace(test: TestApp): Promise<SendingWorkspace>
   };
   return workspace;
 }
+
+export interface FollowedEvent {
+  type: string;
+  data: Record<string, unknown> & { message?: Record<string, unknown> };
+}
+
+/** A workspace whose events are recorded: they are from the first look on. */
+export async function followedWorkspace(test: TestApp): Promise<SendingWorkspace> {
+  const workspace = await sendingWorkspace(test);
+  expect((await workspace.api.get('/events?after=now')).status).toBe(200);
+  return workspace;
+}
+
+/** The events of a kind, or all, once there are so many: they show once no earlier transaction is open. */
+export function eventsOf({ api }: SendingWorkspace, count: number, type?: string): Promise<FollowedEvent[]> {
+  return waitFor(
+    async () => {
+      const { data } = (await api.get('/events?limit=250')).body as { data: FollowedEvent[] };
+      const found = data.filter((event) => type === undefined || event.type === type);
+      return found.length >= count ? found : null;
+    },
+    { what: `${count} events ${type ?? 'of any kind'}` },
+  );
+}

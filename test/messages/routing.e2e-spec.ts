@@ -3,7 +3,7 @@ import { testPhone } from '../support/factories.js';
 import { bytesOf, entries, notify, post, secondsNow } from '../inbound/fixture.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
+import { eventsOf, followedWorkspace, sendingWorkspace, type SendingWorkspace } from './fixture.js';
 
 let test: TestApp;
 let workspace: SendingWorkspace;
@@ -15,27 +15,10 @@ beforeAll(async () => {
 afterAll(() => test?.stop());
 
 beforeEach(async () => {
-  workspace = await sendingWorkspace(test);
-  // Events are recorded from the first look on.
-  expect((await workspace.api.get('/events?after=now')).status).toBe(200);
+  workspace = await followedWorkspace(test);
 });
 
-interface Event {
-  type: string;
-  data: Record<string, unknown> & { message?: object };
-}
-
-/** The events of a kind, or all: they show once no earlier transaction is open. */
-function events(count: number, type?: string): Promise<Event[]> {
-  return waitFor(
-    async () => {
-      const { data } = (await workspace.api.get('/events?limit=250')).body as { data: Event[] };
-      const found = data.filter((event) => type === undefined || event.type === type);
-      return found.length >= count ? found : null;
-    },
-    { what: `${count} events ${type}` },
-  );
-}
+const events = (count: number, type?: string) => eventsOf(workspace, count, type);
 
 const controlEvents = async (count: number) =>
   (await events(count, 'conversation.control.updated')).map(({ data }) => [

@@ -218,7 +218,7 @@ describe('herald', () => {
     const findings = await json<{ check: string; status: string }[]>('doctor');
     expect(findings.filter((finding) => finding.status === 'fail')).toEqual([]);
     expect(findings.map((finding) => finding.check).join()).toBe(
-      'settings,data folder,disk,encryption keys,billing,address,Graph version,database,migrations,connections,durability,clock,transactions,stored tokens,numbers,payment,marketing,notifications,workers,lanes,queue,WhatsApp',
+      'settings,data folder,disk,encryption keys,billing,address,Graph version,database,migrations,connections,durability,clock,transactions,stored tokens,numbers,payment,contact book,marketing,notifications,workers,lanes,queue,WhatsApp',
     );
     const broken = {
       ...env,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { Prepared } from '../database/prepared.js';
-import { CLAIMS_BLOCKED } from './restoration.js';
+import { CLAIMS_BLOCKED } from './claims-blocked.js';
 
 // The table `lane`: which process holds a lane, its pace and its pauses. A claim takes or renews the hold in its own statement
 // (`laneHold`); `LaneRepository` releases it with what is unused of the pace, and pauses lanes.

@@ -4,17 +4,7 @@ import { Database } from '../database/database.js';
 import { isOfOlderSchema } from '../database/database-faults.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
-
-/**
- * SQL condition: this is not the database that was confirmed last, so nothing may be claimed that leads to a message.
- * Asked within the claim's own statement: the connection may lead to another server than a moment ago. About 5 µs.
- */
-export const CLAIMS_BLOCKED = 'not exists (select from database_identity where identity = identity_of_database())';
-
-/** What an operator does about it; in logs, readiness, `herald doctor` and `herald queue status`. */
-export const BLOCKED_ADVICE =
-  'run `herald restore` (what may have been sent becomes outcome_unknown), or `herald restore --nothing-lost` after a ' +
-  'planned move or the promotion of a synchronous standby';
+import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from './claims-blocked.js';
 
 /** Work that may have been done on another server or history of the database. */
 export interface Doubtful {

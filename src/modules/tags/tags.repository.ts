@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { CLAIMS_BLOCKED } from '../../infrastructure/queue/restoration.js';
+import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
 import { recipientKey } from '../conversations/conversations.repository.js';
 import { failUnsent } from '../messages/message/message-event-sql.js';
 import { queueTakes, scheduleTakes } from '../messages/message/message-state.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { runHerald } from '../../support/herald-process.js';
 import { ROOT } from '../../support/project-files.js';
-import { ATTACK, CUSTOMER, describeConsole, PATIENCE_MS } from './rig.js';
+import { describeConsole, PATIENCE_MS } from './rig.js';
 
 const MAX_SCRIPT_BYTES = 150 * 1024;
 const MAX_ALL_SCRIPT_BYTES = 220 * 1024;
@@ -95,12 +95,7 @@ describeConsole('the console in Chromium', (rig) => {
     'shows what others wrote as text',
     () =>
       rig.visit({}, async (page) => {
-        await rig.simulate('inbound', {
-          phone_number_id: rig.demo.phone_number_id,
-          from: CUSTOMER,
-          profile_name: ATTACK,
-          message: { type: 'text', text: { body: ATTACK } },
-        });
+        await rig.writeAttack();
         await page.goto(`${rig.demo.base_url}/console/messages?q=direction:in`);
         await page.locator('.message-row', { hasText: '<b>bold</b>' }).first().click();
         await page.locator('.panel .bubble', { hasText: '<img src=x' }).waitFor();

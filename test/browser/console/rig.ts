@@ -155,6 +155,16 @@ export class ConsoleRig {
     });
   }
 
+  /** The customer writes what would run in a careless page, under a name that would as well. */
+  async writeAttack(): Promise<void> {
+    await this.simulate('inbound', {
+      phone_number_id: this.demo.phone_number_id,
+      from: CUSTOMER,
+      profile_name: ATTACK,
+      message: { type: 'text', text: { body: ATTACK } },
+    });
+  }
+
   /** A control call of the simulator. */
   async simulate(path: string, body: object): Promise<void> {
     const answer = await fetch(`${this.demo.simulator_url}/_simulator/${path}`, {

@@ -77,12 +77,7 @@ describeConsole(
       'shows what customers wrote as text',
       () =>
         rig.visit({}, async (page) => {
-          await rig.simulate('inbound', {
-            phone_number_id: rig.demo.phone_number_id,
-            from: CUSTOMER,
-            profile_name: ATTACK,
-            message: { type: 'text', text: { body: ATTACK } },
-          });
+          await rig.writeAttack();
           await open(page, '?event_type=message.received');
           await page.locator('.delivery-row').first().click();
           await page.locator('.panel pre', { hasText: '<img src=x' }).waitFor();
@@ -136,7 +131,7 @@ describeConsole(
         rig.visit({}, async (page) => {
           status = 410;
           const before = receiver.received.length;
-          await rig.send(CUSTOMER, 'Nobody is there.');
+          await rig.send(CUSTOMER, 'The receiver is away.');
           await waitFor(() => receiver.received.length > before, { what: 'a delivery' });
           await open(page);
           await page.locator('.state', { hasText: 'disabled' }).waitFor();

@@ -92,7 +92,7 @@ function isId(name: string, schema: Schema): boolean {
 
 /** Dotted paths of the properties that hold ids, in all variants of a body. */
 function idFields(schema: Schema, description: Description, depth = 0): string[] {
-  if (depth > 6) return [];
+  if (depth > 8) return [];
   if (typeof schema.$ref === 'string') return idFields(description.resolve(schema.$ref), description, depth + 1);
   const variants = ['oneOf', 'anyOf', 'allOf'].flatMap((key) => (schema[key] ?? []) as Schema[]);
   const { messages, ...others } = (schema.properties ?? {}) as Record<string, Schema>;

@@ -8,7 +8,7 @@ import {
   laneHold,
   type HoldRequest,
 } from '../../../infrastructure/queue/lane.repository.js';
-import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/restoration.js';
+import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
 import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { isHeld } from '../../../infrastructure/queue/lane.repository.js';
-import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/restoration.js';
+import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { queueTakes } from '../../messages/message/message-state.js';
 import type { ClaimedMessage } from '../claim/claim.repository.js';

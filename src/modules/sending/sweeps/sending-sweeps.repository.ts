@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../../common/ids.js';
 import { Database, hasRow } from '../../../infrastructure/database/database.js';
-import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/restoration.js';
+import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { SweepCursor } from '../../../infrastructure/queue/sweeps.js';
 import { failUnsent, insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
 import { queueTakes } from '../../messages/message/message-state.js';
