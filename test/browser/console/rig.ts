@@ -88,7 +88,7 @@ export class ConsoleRig {
     const complaints: string[] = [];
     page.on('console', (message) => {
       if (message.type() === 'error' && !(quiet && message.text().startsWith('Failed to load'))) {
-        complaints.push(message.text());
+        complaints.push(`${message.text()} ${message.location().url}`.trim());
       }
     });
     page.on('pageerror', (error) => complaints.push(error.message));
