@@ -13,17 +13,8 @@ export class Usage1771300000000 implements MigrationInterface {
   }
 }
 
-const UP = `
--- Messages by the time of their submission. span: "slot" is a quarter of an hour, which every time zone is made of; "day"
--- is a UTC day, the sum of its slots. Rows of an hour are replaced together: see usage_hour.
--- billable, pricing_type, failure_category: as of the messages; what an answer shows of them is summed up from them.
--- d0 to d15: delivered messages by the time from accepted to delivered; the bounds are in usage.types.ts.
-create table usage_count (
-  organization_id uuid not null references organization (id),
-  span text not null check (span in ('slot', 'day')),
-  start timestamptz not null,
-  connection_id uuid not null,
-  submitted integer not null,
+// What both tables count.
+const FIGURES = `  submitted integer not null,
   accepted integer not null,
   sent integer not null,
   delivered integer not null,
@@ -35,7 +26,19 @@ create table usage_count (
   d4 integer not null, d5 integer not null, d6 integer not null, d7 integer not null,
   d8 integer not null, d9 integer not null, d10 integer not null, d11 integer not null,
   d12 integer not null, d13 integer not null, d14 integer not null, d15 integer not null,
-  billable boolean,
+`;
+
+const UP = `
+-- Messages by the time of their submission. span: "slot" is a quarter of an hour, which every time zone is made of; "day"
+-- is a UTC day, the sum of its slots. Rows of an hour are replaced together: see usage_hour.
+-- billable, pricing_type, failure_category: as of the messages; what an answer shows of them is summed up from them.
+-- d0 to d15: delivered messages by the time from accepted to delivered; the bounds are in usage.types.ts.
+create table usage_count (
+  organization_id uuid not null references organization (id),
+  span text not null check (span in ('slot', 'day')),
+  start timestamptz not null,
+  connection_id uuid not null,
+${FIGURES}  billable boolean,
   type text not null,
   source text not null,
   country text,
@@ -56,19 +59,7 @@ create table usage_total (
   start timestamptz not null,
   account text,
   connection_id uuid,
-  submitted integer not null,
-  accepted integer not null,
-  sent integer not null,
-  delivered integer not null,
-  read integer not null,
-  failed integer not null,
-  outcome_unknown integer not null,
-  received integer not null,
-  d0 integer not null, d1 integer not null, d2 integer not null, d3 integer not null,
-  d4 integer not null, d5 integer not null, d6 integer not null, d7 integer not null,
-  d8 integer not null, d9 integer not null, d10 integer not null, d11 integer not null,
-  d12 integer not null, d13 integer not null, d14 integer not null, d15 integer not null,
-  billable boolean,
+${FIGURES}  billable boolean,
   country text,
   category text,
   pricing_type text,

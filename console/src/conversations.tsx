@@ -6,6 +6,7 @@ import { Bubble, bubbleOf } from './bubble.tsx';
 import { useEvents } from './live.ts';
 import { withReactions } from './reactions.ts';
 import { type Cursor, journalPage, nextCursor } from './search.ts';
+import { plusNumber } from './parts.tsx';
 import { useCan } from './session.ts';
 import { ago, clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, Ticks, useNow } from './ui.tsx';
 
@@ -67,7 +68,7 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
 
 const nameOf = ({ contact }: Conversation): string => contact.name ?? numberOf(contact);
 const numberOf = ({ phone, user_id: id }: Conversation['contact']): string =>
-  phone === null ? (id ?? 'unknown') : `+${phone.replace('+', '')}`;
+  phone === null ? (id ?? 'unknown') : plusNumber(phone);
 
 /** Milliseconds until only templates may be sent; 0 where that is so already. */
 function windowLeft({ service_window_closes_at: at }: Conversation, now: number): number {

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Confirm } from './confirm.tsx';
+import { Confirm } from './dialog.tsx';
 import { useCan } from './session.ts';
 import { CopyButton, duration, fullTime, Icon, Problem, Skeleton } from './ui.tsx';
 

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Confirm } from './confirm.tsx';
+import { Confirm } from './dialog.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { type MediaFile, MediaPreview, MediaThumb, sizeText, Upload, useMediaLink } from './media-file.tsx';
 import { useConnections } from './messages.tsx';

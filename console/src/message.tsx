@@ -3,7 +3,7 @@ import { useCallback, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
 import { Bubble, bubbleOf } from './bubble.tsx';
-import { Confirm } from './confirm.tsx';
+import { Confirm } from './dialog.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { peerOf } from './parts.tsx';
 import { useCan } from './session.ts';

@@ -6,7 +6,7 @@ import { api, curlOf, dataOf, type MessageRow } from './api.ts';
 import { type Journal, useJournal } from './journal.ts';
 import { useLiveState } from './live.ts';
 import { MessagePanel } from './message.tsx';
-import { peerOf } from './parts.tsx';
+import { peerOf, plusNumber } from './parts.tsx';
 import { type Cursor, csvOf, filterIn, journalPage, readSearch, SEARCH_WORDS, STATUSES, withFilter } from './search.ts';
 import { useCan } from './session.ts';
 import {
@@ -171,7 +171,7 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
           <Choice label="Number" value={filterIn(text, 'connection')} onChange={(value) => choose('connection', value)}>
             {connections.map(({ id, phone_number, verified_name }) => [
               id,
-              `${verified_name ?? ''} +${phone_number.replace('+', '')}`,
+              `${verified_name ?? ''} ${plusNumber(phone_number)}`,
             ])}
           </Choice>
         )}

@@ -4,7 +4,8 @@ import { Link } from 'wouter';
 import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { useConnections } from './messages.tsx';
-import { Facts, plusNumber, Quality, State, Time, type Tone } from './parts.tsx';
+import { useRun } from './dialog.tsx';
+import { Facts, NoNumber, plusNumber, Quality, State, Time, type Tone } from './parts.tsx';
 import { useCan } from './session.ts';
 import { CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
 
@@ -57,13 +58,7 @@ export function NumbersPage({ selected }: { selected: string | null }) {
         <div className="pane-rows">
           {connections.isPending && <Skeleton lines={4} />}
           {connections.error !== null && <Problem error={connections.error} onRetry={() => void refetch()} />}
-          {connections.isSuccess && rows.length === 0 && (
-            <Empty title="This workspace has no number yet">
-              <p>
-                The operator adds one with <code>herald connection add</code>.
-              </p>
-            </Empty>
-          )}
+          {connections.isSuccess && rows.length === 0 && <NoNumber />}
           {rows.map((row) => (
             <Link
               key={row.id}
@@ -152,7 +147,10 @@ function NumberDetail({ connection, isAlone }: { connection: Connection; isAlone
             </Link>
           </div>
         )}
-        {can('profile:read') && <ProfileSection id={id} name={name ?? plusNumber(number)} />}
+        {/* WhatsApp tells nothing of a disconnected number. */}
+        {can('profile:read') && status !== 'disconnected' && (
+          <ProfileSection id={id} name={name ?? plusNumber(number)} />
+        )}
       </div>
     </section>
   );
@@ -325,25 +323,19 @@ interface ProfileFormProps {
 function ProfileForm({ id, path, profile, onDone }: ProfileFormProps) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState(() => draftOf(profile));
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, run } = useRun();
   const change = changeOf(profile, draft);
   const isSame = Object.keys(change).length === 0;
   const emptied = change.about?.trim() === '';
-  const save = async (event: FormEvent): Promise<void> => {
+  const save = (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    setBusy(true);
-    setError(null);
-    try {
+    return run(async () => {
       const answer = await dataOf(
         api.PUT('/api/v1/connections/{id}/profile', { params: { path: { id } }, body: change }),
       );
       queries.setQueryData(['profile', id], answer.data);
       onDone();
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
+    });
   };
   return (
     <form className="form" onSubmit={(event) => void save(event)}>

@@ -4,7 +4,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Lines, type Part, type Slot, StackedBars } from './charts.tsx';
 import { useConnections } from './messages.tsx';
-import { State } from './parts.tsx';
+import { plusNumber, State } from './parts.tsx';
 import { useCan } from './session.ts';
 import { useWebhook } from './webhook-state.ts';
 import { ago, CopyButton, duration, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
@@ -316,7 +316,7 @@ function NumberLine({ connection }: { connection: Connection }) {
   const name = (
     <span className="peer">
       <bdi>{connection.verified_name ?? 'Without a name'}</bdi>
-      <small>+{connection.phone_number.replace('+', '')}</small>
+      <small>{plusNumber(connection.phone_number)}</small>
     </span>
   );
   return (

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { MessageRow } from './api.ts';
-import { fullTime } from './ui.tsx';
+import { Empty, fullTime } from './ui.tsx';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'none';
 
@@ -40,6 +40,16 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: Rea
 
 export function Time({ at }: { at: string }) {
   return <time dateTime={at}>{fullTime(at)}</time>;
+}
+
+export function NoNumber() {
+  return (
+    <Empty title="This workspace has no number yet">
+      <p>
+        The operator adds one with <code>herald connection add</code>.
+      </p>
+    </Empty>
+  );
 }
 
 /** Who wrote, or was written to. */

@@ -165,7 +165,10 @@ function useChat(connectionId: string | null, customer: string): readonly Messag
     enabled: connectionId !== null,
     placeholderData: (before) => before,
   });
-  const onEvents = useCallback(() => void refetch(), [refetch]);
+  // `refetch` asks even where the query is not enabled.
+  const onEvents = useCallback(() => {
+    if (connectionId !== null) void refetch();
+  }, [connectionId, refetch]);
   useEvents(onEvents);
   return data ?? [];
 }

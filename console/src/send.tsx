@@ -18,6 +18,7 @@ import {
   type Note,
   otherNotes,
 } from './send-content.tsx';
+import { NoNumber, plusNumber } from './parts.tsx';
 import { useCan } from './session.ts';
 import { CopyButton, Empty, fullTime, Problem, Skeleton } from './ui.tsx';
 
@@ -42,13 +43,7 @@ export function SendPage() {
     );
   }
   if (connections.data.length === 0) {
-    return (
-      <Empty title="This workspace has no number yet">
-        <p>
-          The operator adds one with <code>herald connection add</code>.
-        </p>
-      </Empty>
-    );
+    return <NoNumber />;
   }
   return <SendForm connections={connections.data} />;
 }
@@ -129,7 +124,7 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
             >
               {connections.map(({ id, phone_number, verified_name }) => (
                 <option key={id} value={id}>
-                  {verified_name ?? ''} +{phone_number.replace('+', '')}
+                  {verified_name ?? ''} {plusNumber(phone_number)}
                 </option>
               ))}
             </select>

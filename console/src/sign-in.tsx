@@ -1,14 +1,11 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { ApiError, factsOf } from './api.ts';
+import { Dialog } from './dialog.tsx';
 import { session, useSession } from './session.ts';
 import { Problem } from './ui.tsx';
 
 /** The page without a key; with `onDone`, a dialog that adds another one. */
 export function SignIn({ demoKey, onDone }: { demoKey: string | null; onDone?: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  }, []);
   if (onDone === undefined) {
     return (
       <main className="sign-in">
@@ -18,10 +15,9 @@ export function SignIn({ demoKey, onDone }: { demoKey: string | null; onDone?: (
     );
   }
   return (
-    <dialog ref={dialog} className="sign-in" onClose={onDone} aria-label="Add a key">
-      <h2>Add a key</h2>
+    <Dialog title="Add a key" className="sign-in" onClose={onDone}>
       <SignInForm demoKey={null} onDone={onDone} />
-    </dialog>
+    </Dialog>
   );
 }
 

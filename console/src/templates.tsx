@@ -2,10 +2,10 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useEffect, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Confirm } from './confirm.tsx';
+import { Confirm } from './dialog.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { useConnections } from './messages.tsx';
-import { Facts, plusNumber, Quality, State, Time, type Tone, withParameter } from './parts.tsx';
+import { Facts, NoNumber, plusNumber, Quality, State, Time, type Tone, withParameter } from './parts.tsx';
 import { useCan } from './session.ts';
 import { TemplateForm } from './template-form.tsx';
 import { TemplateView } from './template-view.tsx';
@@ -65,13 +65,7 @@ export function TemplatesPage({ selected }: { selected: string | null }) {
   const wanted = new URLSearchParams(search).get('connection');
   const connection = connections.data.find(({ id }) => id === wanted) ?? connections.data[0];
   if (connection === undefined) {
-    return (
-      <Empty title="This workspace has no number yet">
-        <p>
-          The operator adds one with <code>herald connection add</code>.
-        </p>
-      </Empty>
-    );
+    return <NoNumber />;
   }
   return <Templates connection={connection.id} connections={connections.data} selected={selected} search={search} />;
 }

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
-import { Confirm } from './confirm.tsx';
+import { Confirm, Dialog, useRun } from './dialog.tsx';
 import { useConnections } from './messages.tsx';
+import { plusNumber } from './parts.tsx';
 import { CopyButton, Icon, Problem } from './ui.tsx';
 
 type Webhook = Schemas['WebhookSettings'];
@@ -10,58 +11,25 @@ type Changed = Schemas['WebhookSettingsWithSecret'];
 type Settings = Schemas['ConfigureWebhookRequest'];
 type WebhookEvent = NonNullable<Settings['events']>[number];
 
-export const EVENT_KINDS = [
-  'message.received',
-  'message.status.updated',
-  'message.standby.received',
-  'conversation.control.updated',
-  'template.status.updated',
-  'template.category.updated',
-  'media.ready',
-  'media.failed',
-  'connection.updated',
-  'contact.opt_out.updated',
-  'workspace.limit.reached',
-] as const satisfies WebhookEvent[];
+/** All of them, as the type of the description demands. */
+const EVENTS: Readonly<Record<WebhookEvent, true>> = {
+  'message.received': true,
+  'message.status.updated': true,
+  'message.standby.received': true,
+  'message.sent_elsewhere': true,
+  'conversation.control.updated': true,
+  'template.status.updated': true,
+  'template.category.updated': true,
+  'media.ready': true,
+  'media.failed': true,
+  'connection.updated': true,
+  'contact.opt_out.updated': true,
+  'workspace.limit.reached': true,
+};
+export const EVENT_KINDS = Object.keys(EVENTS) as WebhookEvent[];
 
 /** Those of the specification: always chosen from here. */
 const BOTH: readonly WebhookEvent[] = ['message.received', 'message.status.updated'];
-
-interface DialogProps {
-  title: string;
-  onClose: () => void;
-  children: ReactNode;
-}
-
-function Dialog({ title, onClose, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  }, []);
-  return (
-    <dialog ref={dialog} className="form-dialog" onClose={onClose} aria-label={title}>
-      <h2>{title}</h2>
-      {children}
-    </dialog>
-  );
-}
-
-/** Runs a call of a dialog once at a time, and keeps why it was refused. */
-function useRun(): { busy: boolean; error: unknown; run: (work: () => Promise<void>) => Promise<void> } {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const run = async (work: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      await work();
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
-  };
-  return { busy, error, run };
-}
 
 interface FormProps {
   label: string;
@@ -133,7 +101,7 @@ export function SettingsDialog({ webhook, onClose }: SettingsDialogProps) {
     headers === null ? body : { ...body, headers: Object.fromEntries(headers.map(({ name }) => [name, '…'])) };
   const title = webhook === null ? 'Set the webhook' : 'Settings of the webhook';
   return (
-    <Dialog title={title} onClose={() => onClose(null)}>
+    <Dialog title={title} className="form-dialog" onClose={() => onClose(null)}>
       <DialogForm
         label="Save"
         busy={busy || url.trim() === ''}
@@ -209,7 +177,7 @@ function NumberChoice({ chosen, onChange }: { chosen: readonly string[]; onChang
         <label key={id} className="check">
           <input type="checkbox" checked={chosen.includes(id)} onChange={() => onChange(toggled(chosen, id))} />
           <span>
-            <bdi>{verified_name ?? ''}</bdi> +{phone_number.replace('+', '')}
+            <bdi>{verified_name ?? ''}</bdi> {plusNumber(phone_number)}
           </span>
         </label>
       ))}
@@ -304,7 +272,7 @@ err = webhook.Verify(body, request.Header)`,
 export function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void }) {
   const [language, setLanguage] = useState('Node.js');
   return (
-    <Dialog title="The signing secret" onClose={onClose}>
+    <Dialog title="The signing secret" className="form-dialog" onClose={onClose}>
       <p>It is shown only once. Give it to your receiver, which verifies with it that a call is from Herald.</p>
       <pre className="secret">{secret}</pre>
       <CopyButton label="Copy the secret" text={secret} />
@@ -356,7 +324,7 @@ export function TestDialog({ isHeld, onClose }: TestDialogProps) {
     if (delivery !== undefined) onClose(delivery);
   }, [delivery, onClose]);
   return (
-    <Dialog title="Send a test event" onClose={() => onClose(null)}>
+    <Dialog title="Send a test event" className="form-dialog" onClose={() => onClose(null)}>
       <DialogForm
         label="Send"
         busy={busy}
@@ -412,7 +380,7 @@ export function ReplayDialog({ onClose }: { onClose: (id: string | null) => void
   const start = (): Promise<void> =>
     run(async () => onClose((await dataOf(api.POST('/api/v1/webhook/replay', { body }))).data.id));
   return (
-    <Dialog title="Deliver events again" onClose={() => onClose(null)}>
+    <Dialog title="Deliver events again" className="form-dialog" onClose={() => onClose(null)}>
       <DialogForm
         label="Replay"
         busy={busy || !isValid}

@@ -45,7 +45,7 @@ export function addSimulateCommands(program: Command): void {
     const { type } = data.message;
     return {
       data,
-      text: facts({ From: `+${from.replace('+', '')}`, To: phoneNumberId, Type: type, 'Platform id': data.id }),
+      text: facts({ From: plusNumber(from), To: phoneNumberId, Type: type, 'Platform id': data.id }),
     };
   });
 
@@ -65,7 +65,7 @@ export function addSimulateCommands(program: Command): void {
     const value = options.resume === undefined ? 'stop' : 'resume';
     const refusal = options.late === undefined ? 'answer' : 'status';
     const data = await control.preference(phoneNumberId, from, { value, refusal });
-    return { data, text: facts({ From: `+${from.replace('+', '')}`, To: phoneNumberId, Chose: value }) };
+    return { data, text: facts({ From: plusNumber(from), To: phoneNumberId, Chose: value }) };
   });
 
   const report = simulate
@@ -126,7 +126,7 @@ function addAppCommands(simulate: Command): void {
     const { control, phoneNumberId } = simulatorOf(target, options);
     const shown = image === undefined ? { text } : await pictureOf(image, text);
     const data = await control.inApp(phoneNumberId, { action: 'send', to: party, statuses: status, ...shown });
-    return { data, text: facts({ To: `+${party.replace('+', '')}`, 'Platform id': String(data.id) }) };
+    return { data, text: facts({ To: plusNumber(party), 'Platform id': String(data.id) }) };
   });
 
   const contact = simulate
@@ -142,7 +142,7 @@ function addAppCommands(simulate: Command): void {
     const { control, phoneNumberId } = simulatorOf(target, options);
     const change = options.remove === undefined ? 'add' : 'remove';
     const data = await control.inApp(phoneNumberId, { action: 'contact', to, name: options.name, change });
-    return { data, text: facts({ Contact: `+${to.replace('+', '')}`, Change: change }) };
+    return { data, text: facts({ Contact: plusNumber(to), Change: change }) };
   });
 
   const history = simulate
@@ -188,6 +188,8 @@ function statusList(text: string): string[] {
     throw new UsageError(`--status takes ${STATUSES.join(', ')}`);
   return statuses;
 }
+
+const plusNumber = (digits: string): string => `+${digits.replace('+', '')}`;
 
 function senderOf({ demo }: Target, { from, newNumber }: InboundOptions): string {
   if (newNumber !== undefined && from !== undefined) throw new UsageError('--from and --new-number: give one');

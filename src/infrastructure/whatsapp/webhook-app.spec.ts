@@ -21,8 +21,8 @@ describe('a message of the app', () => {
 
   it.each([
     [{ to: '34600', ...text }, 'a message without an id'],
-    [{ id: 'wamid.A', ...text }, 'a message to nobody'],
-    [{ id: 'wamid.A', to: 'Y2FwaV9ncm91cDox', ...text }, 'a message to nobody'],
+    [{ id: 'wamid.A', ...text }, 'a message without a recipient'],
+    [{ id: 'wamid.A', to: 'Y2FwaV9ncm91cDox', ...text }, 'a message without a recipient'],
   ])('is refused in words where it is incomplete: %j', (raw, words) => {
     expect(readEcho(raw, '2')).toBe(words);
   });

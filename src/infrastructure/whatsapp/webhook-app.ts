@@ -46,7 +46,7 @@ function readAppMessage(
 ): AppMessage | string {
   const metaMessageId = ownId(raw, 'id');
   if (metaMessageId === null) return 'a message without an id';
-  if (who.contact === null && who.userId === null) return 'a message to nobody';
+  if (who.contact === null && who.userId === null) return 'a message without a recipient';
   const said = Object.fromEntries(Object.entries(raw).filter(([key]) => !ECHO_ENVELOPE.has(key)));
   return { ...who, metaMessageId, occurredAt: ownTime(raw, 'timestamp'), ...readSaid(said) };
 }

@@ -45,7 +45,7 @@ interface Account extends LimitState {
   reached: number;
 }
 
-/** Shares of a limit that are announced, in per cent. */
+/** The share of a limit that is announced before all of it is used, in per cent. */
 const WARNED_AT = 80;
 /** Marked reservations that one transaction settles; the others are subtracted as they stand. */
 export const SETTLED_AT_ONCE = 2_000;

@@ -93,19 +93,11 @@ export class UsageRepository {
     const sums = CODE_MEASURES.map((measure) => `sum(p.sign * u.${measure})::float8 as ${measure}`).join(', ');
     return this.database.query<CodeFigures & CodeKey>(
       `select p.bucket, u.country, ${sums}
-       from unnest($3::integer[], $4::timestamptz[], $5::timestamptz[], $6::integer[]) as p (bucket, since, until, sign)
-       join usage_codes u on u.start >= p.since and u.start < p.until
-       where u.organization_id = $1 and u.project_id = $2
+       from ${PIECES} join usage_codes u on ${IN_PIECE}
+       where u.organization_id = $1 and u.project_id = $7
        group by p.bucket, u.country having sum(p.sign * u.requested) > 0
        order by p.bucket, u.country limit ${MAX_ROWS + 1}`,
-      [
-        organizationId,
-        projectId,
-        pieces.map(({ bucket }) => bucket),
-        pieces.map(({ from }) => from),
-        pieces.map(({ to }) => to),
-        pieces.map(({ sign }) => sign),
-      ],
+      [organizationId, ...valuesOf(pieces), projectId],
     );
   }
 
@@ -181,21 +173,12 @@ function grouped(
   const columns = Object.entries(expressions).map(([name, expression]) => `${expression} as ${name}`);
   const sql = `
     select p.bucket, ${columns.join(', ')}, ${sums}
-    from unnest($2::integer[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::integer[])
-      as p (bucket, span, since, until, sign)
+    from ${PIECES}
     cross join lateral (${source} offset 0) u
     where true${filters.sql}
     group by ${['p.bucket', ...Object.values(expressions)].join(', ')}
     having sum(p.sign * (${weight})) > 0`;
-  const values = [
-    organizationId,
-    pieces.map(({ bucket }) => bucket),
-    pieces.map(({ span }) => span),
-    pieces.map(({ from }) => from),
-    pieces.map(({ to }) => to),
-    pieces.map(({ sign }) => sign),
-    ...filters.values,
-  ];
+  const values = [organizationId, ...valuesOf(pieces), ...filters.values];
   return { sql, values, groups: groupBy.map((group) => `"${group}",`).join(' ') };
 }
 
@@ -208,6 +191,15 @@ function filterSql(filter: Partial<Record<Group, string>>, next: number): { sql:
     ({ group }, index) => ` and u.${COLUMNS[group]} = $${next + index}${group === 'connection' ? '::uuid' : ''}`,
   );
   return { sql: conditions.join(''), values: given.map(({ value }) => value) };
+}
+
+/** SQL: `valuesOf` as a relation. */
+const PIECES = `unnest($2::integer[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::integer[])
+  as p (bucket, span, since, until, sign)`;
+
+/** The values of $2 to $6, which belong to `PIECES`. */
+function valuesOf(pieces: readonly Piece[]): unknown[] {
+  return (['bucket', 'span', 'from', 'to', 'sign'] as const).map((name) => pieces.map((piece) => piece[name]));
 }
 
 // What was sent in the app was never submitted.

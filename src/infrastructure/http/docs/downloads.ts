@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Express } from 'express';
 import { heraldVersion } from '../../../common/version.js';
+import { noneMatchNames } from '../if-none-match.js';
 
 /** What `npm run build` packed, beside the compiled program; not there where the sources run. */
 const CLIENT = new URL('../../../../downloads/client.tgz', import.meta.url);
@@ -25,8 +26,7 @@ export function serveDownload(express: Express, path: string, download: () => Do
     }
     const { content, type, filename, etag } = served;
     res.set({ ETag: etag, 'Cache-Control': 'public, no-cache' });
-    const known = (req.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-    if (known.includes(etag) || known.includes('*')) {
+    if (noneMatchNames(req.headers['if-none-match'], etag)) {
       res.status(304).end();
       return;
     }

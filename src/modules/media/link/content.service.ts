@@ -8,6 +8,7 @@ import { isUuid } from '../../../common/ids.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { sealingVersion } from '../../../infrastructure/config/encryption-keys.js';
 import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
+import { noneMatchNames } from '../../../infrastructure/http/if-none-match.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import {
   type ByteRange,
@@ -133,7 +134,7 @@ export class ContentService {
     if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND({});
     const sizeBytes = media.sizeBytes ?? 0;
     const etag = `"${media.sha256}"`;
-    if (names(req.headers['if-none-match'], etag)) {
+    if (noneMatchNames(req.headers['if-none-match'], etag)) {
       setHeaders(res, media, target.disposition);
       res.setHeader('ETag', etag);
       res.status(304).end();
@@ -196,11 +197,6 @@ function setHeaders(res: Response, media: MediaObjectEntity, wanted: LinkDisposi
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   res.setHeader('Cache-Control', 'private, no-store');
   res.setHeader('Accept-Ranges', 'bytes');
-}
-
-/** Whether an `If-None-Match` names the file (RFC 9110, 13.1.2). */
-function names(header: string | undefined, etag: string): boolean {
-  return header?.split(',').some((item) => ['*', etag, `W/${etag}`].includes(item.trim())) ?? false;
 }
 
 function searchOf(url: string): string {

@@ -1,0 +1,82 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { CopyButton, Problem } from './ui.tsx';
+
+interface DialogProps {
+  title: string;
+  className?: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+export function Dialog({ title, className, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (dialog.current?.open === false) dialog.current.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} className={className} onClose={onClose} aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface Run {
+  busy: boolean;
+  error: unknown;
+  run: (work: () => Promise<void>) => Promise<void>;
+}
+
+/** Runs a call once at a time, and keeps why it was refused. It stays busy after success: what it is for is closed then. */
+export function useRun(): Run {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const run = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      await work();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return { busy, error, run };
+}
+
+interface ConfirmProps {
+  title: string;
+  /** What happens, before it does. */
+  says: ReactNode;
+  /** On the button that does it. */
+  label: string;
+  curl: string;
+  run: () => Promise<unknown>;
+  /** Called when the dialog is closed; `done` where `run` succeeded. */
+  onClose: (done: boolean) => void;
+}
+
+/** Asks before something is done, and says why it failed. */
+export function Confirm({ title, says, label, curl, run: work, onClose }: ConfirmProps) {
+  const { busy, error, run } = useRun();
+  const start = (): Promise<void> =>
+    run(async () => {
+      await work();
+      onClose(true);
+    });
+  return (
+    <Dialog title={title} onClose={() => onClose(false)}>
+      <p>{says}</p>
+      {error !== null && <Problem error={error} />}
+      <div className="row">
+        <button type="button" className="button primary" disabled={busy} onClick={() => void start()}>
+          {label}
+        </button>
+        <button type="button" className="button" onClick={() => onClose(false)}>
+          Back
+        </button>
+        <CopyButton quiet label="curl" text={curl} />
+      </div>
+    </Dialog>
+  );
+}
