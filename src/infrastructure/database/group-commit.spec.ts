@@ -187,6 +187,23 @@ describe('GroupCommit', () => {
       expect(began).toHaveLength(4);
     });
 
+    it('keeps batches apart only after a large one', async () => {
+      const apartMs = 200;
+      const sizes: number[] = [];
+      const runner = gathering(sizes, { quietMs: 0, atMostMs: HOUR, apartMs, apartAfter: 2 });
+      const submit = async (items: number, waitMs: number): Promise<number[]> => {
+        for (let n = 0; n < items; n++) void runner.submit(n, true);
+        await advance(waitMs);
+        return sizes;
+      };
+      expect(await submit(1, 2)).toEqual([1]);
+      expect(await submit(1, 2)).toEqual([1, 1]);
+      expect(await submit(2, 2)).toEqual([1, 1, 2]);
+      expect(await submit(1, apartMs - 10)).toEqual([1, 1, 2]);
+      await advance(20);
+      expect(sizes).toEqual([1, 1, 2, 1]);
+    });
+
     it('begins at once with a full batch, or with an item that may not wait', async () => {
       const sizes: number[] = [];
       const runner = gathering(sizes, { quietMs: HOUR, atMostMs: HOUR }, 3);

@@ -48,8 +48,10 @@ export interface GatherTimes {
   quietMs: number;
   /** It begins so long after its first item at the latest. */
   atMostMs: number;
-  /** While items keep coming, it begins no sooner than so long after the last one began. */
+  /** While items keep coming, it begins no sooner than so long after a large batch began. */
   apartMs?: number;
+  /** A batch of at least so much (`sizeOf`) is large. Default 0: each one. */
+  apartAfter?: number;
   /** It begins as soon as so many wait. Default: as many as a batch takes. */
   enough?: number;
 }
@@ -91,8 +93,9 @@ export class GroupCommit<I, O> {
   private gatherUntil = 0;
   private gatherAtMost = 0;
   private gathering: NodeJS.Timeout | null = null;
-  /** Monotonic milliseconds: when the last batch began. */
+  /** Monotonic milliseconds: when the last batch began, and the last large one (`apartAfter`). */
   private begunAt = -Infinity;
+  private largeBegunAt = -Infinity;
   private idleWaiters: (() => void)[] = [];
   /** Batches set aside for a lock whose turn has come. */
   private readonly aside: Waiting<I, O>[][] = [];
@@ -148,7 +151,7 @@ export class GroupCommit<I, O> {
     }
     if (this.depth === 0) this.gatherAtMost = now + gather.atMostMs;
     else if (this.gatherUntil === 0) return;
-    const earliest = Math.max(now + gather.quietMs, this.begunAt + (gather.apartMs ?? 0));
+    const earliest = Math.max(now + gather.quietMs, this.largeBegunAt + (gather.apartMs ?? 0));
     this.gatherUntil = Math.min(earliest, this.gatherAtMost);
   }
 
@@ -194,6 +197,7 @@ export class GroupCommit<I, O> {
     if (batch.length === 0) return;
     this.inFlight++;
     this.begunAt = performance.now();
+    if (this.sizeOf(batch) >= (this.settings.gather?.apartAfter ?? 0)) this.largeBegunAt = this.begunAt;
     // While something is locked a further batch might meet it, too.
     void this.settle(batch, 1, this.asideCount > 0).finally(() => {
       this.inFlight--;
@@ -208,10 +212,14 @@ export class GroupCommit<I, O> {
     if (settings.maxSize === undefined) return most;
     let count = 0;
     for (let size = 0; count < most; count++) {
-      size += settings.sizeOf?.((this.waiting[this.head + count] as Waiting<I, O>).item) ?? 1;
+      size += this.sizeOf([this.waiting[this.head + count] as Waiting<I, O>]);
       if (size > settings.maxSize && count > 0) break;
     }
     return count;
+  }
+
+  private sizeOf(batch: readonly Waiting<I, O>[]): number {
+    return batch.reduce((size, { item }) => size + (this.settings.sizeOf?.(item) ?? 1), 0);
   }
 
   private take(): Waiting<I, O>[] {
