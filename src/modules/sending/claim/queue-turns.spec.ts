@@ -170,7 +170,7 @@ describe('a new message', () => {
     const second = await acceptIn(other);
     const { later } = await blocked(outcomes.record(accepted(claimed)));
     await other.query('commit');
-    expect(await later).toBe(true);
+    expect(await later).toBe('recorded');
     expect(await rowsOf()).toEqual([isDue(second)]);
   });
 
@@ -181,7 +181,7 @@ describe('a new message', () => {
     await acceptIn(other);
     const { later } = await blocked(outcomes.record(accepted(claimed)));
     await other.query('rollback');
-    expect(await later).toBe(true);
+    expect(await later).toBe('recorded');
     expect(await rowsOf()).toEqual([]);
   });
 
@@ -250,7 +250,7 @@ describe('a removal', () => {
     await cancelIn(other, second);
     const { later } = await blocked(outcomes.record(accepted(claimed)));
     await other.query('commit');
-    expect(await later).toBe(true);
+    expect(await later).toBe('recorded');
     expect(await rowsOf()).toEqual([isDue(third)]);
   });
 
