@@ -85,6 +85,7 @@ function Shell({ signedIn }: { signedIn: SignedIn }) {
   const hasPhone = hasSimulator && can('messages:read') && can('connections:read');
   useLiveConnection(signedIn.key, can('webhooks:read'));
   const queries = useQueryClient();
+  const [location] = useLocation();
   // What another key has read is not shown.
   useEffect(() => () => queries.clear(), [queries]);
   useSearchKey(can('messages:read'));
@@ -130,7 +131,7 @@ function Shell({ signedIn }: { signedIn: SignedIn }) {
       </header>
       <Navigation pages={allowed} />
       <main id="page" tabIndex={-1}>
-        <Boundary>
+        <Boundary key={allowed.find(({ path }) => isAt(path, location))?.path}>
           <Suspense fallback={<Skeleton lines={8} />}>
             <Switch>
               {PAGES.map((entry) => (

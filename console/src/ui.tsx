@@ -155,8 +155,13 @@ export function CopyButton({ text, label, quiet = false }: { text: string; label
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const known = error instanceof ApiError ? error : null;
   const message = error instanceof Error ? error.message : String(error);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // A long form hides what stands at its end; a page is not moved.
+    if (box.current?.closest('dialog') !== null) box.current?.scrollIntoView({ block: 'nearest' });
+  }, [error]);
   return (
-    <div className="problem" role="alert">
+    <div className="problem" role="alert" ref={box}>
       <strong>{known?.code ?? 'Something went wrong'}</strong>
       <p>{message}</p>
       <div className="row">

@@ -1,11 +1,12 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useContext, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { DeliveryPanel, Outcome } from './delivery.tsx';
 import { useWebhook } from './webhook-state.ts';
 import { type Cursor, nextCursor } from './search.ts';
 import { useCan } from './session.ts';
+import { HasSimulator } from './simulated.ts';
 import { State } from './parts.tsx';
 import { ago, Choice, CopyButton, duration, Empty, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
 import {
@@ -42,6 +43,7 @@ type Dialog = 'settings' | 'test' | 'replay' | 'rotate' | 'pause' | 'resume' | '
 
 function NoWebhook() {
   const can = useCan();
+  const isDemo = useContext(HasSimulator);
   const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
@@ -52,6 +54,11 @@ function NoWebhook() {
   return (
     <Empty title="This workspace has no webhook yet">
       <p>Herald posts each message that comes in, and each change of a sent one, to one address of yours.</p>
+      {isDemo && (
+        <p>
+          A receiver on this machine is set with <code>npx herald webhook set http://127.0.0.1:4000/</code>
+        </p>
+      )}
       {can('webhooks:write') ? (
         <button type="button" className="button primary" onClick={() => setOpen(true)}>
           Set the webhook

@@ -234,6 +234,11 @@ describeConsole('the console in Chromium', (rig) => {
         await page.locator('.connection.is-live').waitFor();
         const startAgain = await rig.kill();
         await page.getByText('reconnecting').waitFor();
+        // A page whose file was never loaded cannot be shown; the others can.
+        await page.getByRole('link', { name: 'Templates' }).click();
+        await page.getByText('This page could not be shown').waitFor();
+        await page.getByRole('link', { name: 'Messages' }).click();
+        await page.getByLabel('Search messages').waitFor();
         await startAgain();
         await page.locator('.connection.is-live').waitFor();
       }),

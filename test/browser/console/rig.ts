@@ -29,7 +29,7 @@ interface VisitOptions {
   width?: number;
   scheme?: 'light' | 'dark';
   demoKey?: boolean;
-  /** Refusals of the API are expected. */
+  /** Refusals of the API are expected, or that it is away. */
   quiet?: boolean;
 }
 
@@ -87,7 +87,7 @@ export class ConsoleRig {
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
-      if (message.type() === 'error' && !(quiet && message.text().startsWith('Failed to load'))) {
+      if (message.type() === 'error' && !(quiet && /^(TypeError: )?Failed to (load|fetch)/.test(message.text()))) {
         complaints.push(`${message.text()} ${message.location().url}`.trim());
       }
     });
