@@ -55,7 +55,8 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   contact_book_failed: "Failed removals of erased people from WhatsApp's contact book; the log says why.",
   contact_book_removed: "Erased people who were removed from WhatsApp's contact book.",
   keys_refused: 'Requests refused for their API key, by the code of the answer.',
-  lane_drain_failed: 'Drains of a lane that failed or hung.',
+  lane_drain_failed:
+    'Failures of queues: of claims, each for all its lanes, of looks for work, and of rows outside their own handling.',
   lane_wakes: 'Hints for lanes with due rows that the queue accepted.',
   lane_wakes_dropped: 'Hints dropped because too many were waiting; the sweep finds their rows.',
   lane_wakes_failed: 'Hints that the queue did not accept within a second; the sweep finds their rows.',

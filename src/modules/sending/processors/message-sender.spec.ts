@@ -9,6 +9,7 @@ import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import type { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
+import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import type { ConnectionsService } from '../../connections/connections.service.js';
 import type { SendingConnection } from '../../connections/connections.types.js';
 import type { TemplatesService } from '../../templates/templates.service.js';
@@ -41,8 +42,12 @@ beforeAll(async () => {
 beforeEach(() => (outcomes = new OutcomeRepository(opened.database, LIMITED)));
 afterAll(() => opened.close());
 
-/** A sender of marketing templates; the platform refuses each for its endpoint, and `onRequest` runs before it answers. */
-function senderFor(connection: object, onRequest: (sender: MessageSender) => void = () => undefined): MessageSender {
+/** A sender of marketing templates; the platform refuses each, by default for its endpoint, and `onRequest` runs before it answers. */
+function senderFor(
+  connection: object,
+  onRequest: (sender: MessageSender) => void = () => undefined,
+  answer: NotAcceptedOutcome = REFUSED,
+): MessageSender {
   const done = () => Promise.resolve();
   const sending = { ...connection, status: 'connected', marketingStatus: null, marketingRoute: 'auto' };
   const connections = { peekSending: () => sending as SendingConnection, askSoon: done };
@@ -50,7 +55,7 @@ function senderFor(connection: object, onRequest: (sender: MessageSender) => voi
   const client = {
     sendMessage: () => {
       onRequest(sender);
-      return Promise.resolve(REFUSED);
+      return Promise.resolve(answer);
     },
   };
   const unused = {} as never;
@@ -124,4 +129,24 @@ describe('a template that is refused for its endpoint, and cannot go by the othe
       { number: 2, status: 'deferred', platform_code: null },
     ]);
   });
+});
+
+it('a refusal pauses the lane once, also where its outcome is stored after the pause', async () => {
+  const { connection, message } = await claimedTemplate();
+  const throttled = { ...REFUSED, kind: 'lane_paused', category: 'rate_limited', retryAfterMs: 30_000 } as const;
+  const record = outcomes.record.bind(outcomes);
+  outcomes.record = async (outcome) => {
+    outcomes.record = record;
+    await opened.database.execute('update lane set paused_until = clock_timestamp() where key = $1', [connection.id]);
+    await record(outcome);
+    throw new Error('the connection broke');
+  };
+  await senderFor(connection, undefined, throttled).work(task(message));
+  expect(await statusOf(message.id)).toBe('queued');
+  expect(
+    await opened.database.row(
+      'select pause_count as count, paused_until > clock_timestamp() as paused from lane where key = $1',
+      [connection.id],
+    ),
+  ).toEqual({ count: 1, paused: false });
 });
