@@ -45,17 +45,17 @@ afterAll(() => opened.close());
 /** A sender of marketing templates; the platform refuses each, by default for its endpoint, and `onRequest` runs before it answers. */
 function senderFor(
   connection: object,
-  onRequest: (sender: MessageSender) => void = () => undefined,
-  answer: NotAcceptedOutcome = REFUSED,
+  onRequest: (sender: MessageSender) => unknown = () => undefined,
+  { counters = new Counters(), answer = REFUSED }: { counters?: Counters; answer?: NotAcceptedOutcome } = {},
 ): MessageSender {
   const done = () => Promise.resolve();
   const sending = { ...connection, status: 'connected', marketingStatus: null, marketingRoute: 'auto' };
   const connections = { peekSending: () => sending as SendingConnection, askSoon: done };
   const templates = { categoryOf: () => Promise.resolve('MARKETING'), suspect: done };
   const client = {
-    sendMessage: () => {
-      onRequest(sender);
-      return Promise.resolve(answer);
+    sendMessage: async () => {
+      await onRequest(sender);
+      return answer;
     },
   };
   const unused = {} as never;
@@ -71,7 +71,7 @@ function senderFor(
     unused,
     client as unknown as CloudApiClient,
     LIMITED,
-    new Counters(),
+    counters,
     Tracing.OFF,
   );
   return sender;
@@ -110,19 +110,23 @@ describe('a template that is refused for its endpoint, and cannot go by the othe
   it('waits again with the refusal where its next attempt was not stored', async () => {
     const { connection, message } = await claimedTemplate();
     outcomes.openNext = () => Promise.reject(new Error('the database is away'));
-    await senderFor(connection).work(task(message));
+    const counters = new Counters();
+    await senderFor(connection, undefined, { counters }).work(task(message));
+    expect(counters.snapshot()).not.toHaveProperty('outcome_not_found');
     expect(await statusOf(message.id)).toBe('queued');
     expect(await attemptRows(opened.database, message.id)).toMatchObject([refused]);
   });
 
   it('waits again where its next attempt was stored and the answer to that was lost', async () => {
     const { connection, message } = await claimedTemplate();
+    const counters = new Counters();
     const openNext = outcomes.openNext.bind(outcomes);
     outcomes.openNext = async (...given) => {
       await openNext(...given);
       throw new Error('the connection broke');
     };
-    await senderFor(connection).work(task(message));
+    await senderFor(connection, undefined, { counters }).work(task(message));
+    expect(counters.snapshot()).not.toHaveProperty('outcome_not_found');
     expect(await statusOf(message.id)).toBe('queued');
     expect(await attemptRows(opened.database, message.id)).toMatchObject([
       refused,
@@ -141,7 +145,7 @@ it('a refusal pauses the lane once, also where its outcome is stored after the p
     await record(outcome);
     throw new Error('the connection broke');
   };
-  await senderFor(connection, undefined, throttled).work(task(message));
+  await senderFor(connection, undefined, { answer: throttled }).work(task(message));
   expect(await statusOf(message.id)).toBe('queued');
   expect(
     await opened.database.row(
@@ -149,4 +153,15 @@ it('a refusal pauses the lane once, also where its outcome is stored after the p
       [connection.id],
     ),
   ).toEqual({ count: 1, paused: false });
+});
+
+it('an outcome whose attempt is not found is counted', async () => {
+  const { connection, message } = await claimedTemplate();
+  const counters = new Counters();
+  const erase = (sender: MessageSender) => {
+    sender.stop();
+    return opened.database.execute('delete from message_queue where message_id = $1', [message.id]);
+  };
+  await senderFor(connection, erase, { counters }).work(task(message));
+  expect(counters.snapshot()).toMatchObject({ outcome_not_found: 1 });
 });
