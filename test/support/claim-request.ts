@@ -3,7 +3,7 @@ import type { ClaimedMessage, ClaimLimits, ClaimRepository } from '../../src/mod
 
 /** A claim of a process that has all the pace which it may have in hand. The lane's row must exist. */
 export function claimRequest(laneKey: string, owner: string, limit: number): HoldRequest {
-  return { laneKey, owner, limit, pace: { ratePerSecond: 100_000, burstSeconds: 1 }, unusedSeconds: 1 };
+  return { laneKey, owner, limit, pace: { ratePerSecond: 100_000, burstSeconds: 1 }, unusedRows: 100_000 };
 }
 
 /** The claim of one lane alone. */

@@ -94,7 +94,7 @@ describe('the check of marks', () => {
   it('keeps no claim from its lane while it looks', async () => {
     let slots: number | undefined;
     const { moved, low } = await whileLooking(async (key) => {
-      slots = (await holdLane(opened.database, { ...claimRequest(key, newId(), 4), unusedSeconds: null }))?.slots;
+      slots = (await holdLane(opened.database, { ...claimRequest(key, newId(), 4), unusedRows: null }))?.slots;
     });
     expect({ slots, moved, low }).toEqual({ slots: 4, moved: 1, low: 'back' });
   });

@@ -10,19 +10,21 @@ export interface LanePace {
   burstSeconds: number;
 }
 
+/** How many rows may be caught up at once. At least one: a product of rounded numbers may be less. */
+export function burstRows({ ratePerSecond, burstSeconds }: LanePace): number {
+  return Math.max(1, ratePerSecond * burstSeconds);
+}
+
 /** What a claim says of its lane, as the first parameters of the statement: see `holdParams`. */
 export interface HoldRequest {
   laneKey: string;
-  /** The process that drains. */
+  /** The process that claims. */
   owner: string;
-  /**
-   * Slots wanted now. Where `unusedSeconds` is known, no more than it allows, which the loop sees to: the statement does not
-   * check this limit again then (`lane_kept`, `pace_known`).
-   */
+  /** Rows to claim. Where `unusedRows` is known, no more than that, which the loop sees to. */
   limit: number;
   pace: LanePace;
-  /** Unused pace that this process has in memory, in seconds; null where it does not hold the lane as far as it knows. */
-  unusedSeconds: number | null;
+  /** Unused pace that this process has in memory, in rows; null where it does not hold the lane as far as it knows. */
+  unusedRows: number | null;
 }
 
 /** The answer of a statement with `laneHold`. */
@@ -60,8 +62,8 @@ export function isHeld(lane: string): string {
 }
 
 /** The values of $1 to $6, which belong to `laneHold`. */
-export function holdParams({ laneKey, owner, limit, unusedSeconds, pace }: HoldRequest): unknown[] {
-  return [laneKey, owner, limit, unusedSeconds, pace.burstSeconds, pace.ratePerSecond];
+export function holdParams({ laneKey, owner, limit, unusedRows, pace }: HoldRequest): unknown[] {
+  return [laneKey, owner, limit, unusedRows, burstRows(pace), pace.ratePerSecond];
 }
 
 /** The same for a claim on many lanes. */
@@ -71,14 +73,14 @@ export function holdParamsOfMany(requests: readonly HoldRequest[]): unknown[][] 
 }
 
 /** SQL: `holdParams` as a relation. */
-const ONE_LANE = `select $1::text as key, $2::uuid as owner, $3::integer as wanted, $4::float8 as unused_seconds,
-    $5::float8 as burst, $6::float8 as rate`;
+const ONE_LANE = `select $1::text as key, $2::uuid as owner, $3::integer as row_limit, $4::float8 as unused_rows,
+    $5::float8 as burst_rows, $6::float8 as rate`;
 /**
  * SQL: `holdParamsOfMany` as a relation. By a subquery, for where the planner sees how many lanes there are it makes a new
  * plan for each claim, which takes longer than to run it.
  */
 const MANY_LANES = `select * from unnest((select $1::text[]), $2::uuid[], $3::integer[], $4::float8[],
-    $5::float8[], $6::float8[]) as asked (key, owner, wanted, unused_seconds, burst, rate)`;
+    $5::float8[], $6::float8[]) as asked (key, owner, row_limit, unused_rows, burst_rows, rate)`;
 
 interface LaneHoldOptions {
   /** The claim is on many lanes, by `holdParamsOfMany`; no lane may be asked for twice. Default: on one, by `holdParams`. */
@@ -93,13 +95,19 @@ interface LaneHoldOptions {
  * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
  * own attempt and lease. Two holders at once would be too fast, not wrong. $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
- * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane that this process holds, now
- * or already, or whose lane is paused; and none where another process holds it or its row has gone. A claim takes at most
- * `slots` rows of a lane. It returns a row for each hold, even without a claimed row: one lane by `from hold left join
- * ...`, many lanes by `from hold full join ... on false`, which returns the rows of both one after the other.
+ * | State of the lane                                                    | Relation         | Written | Slots come from    |
+ * | -------------------------------------------------------------------- | ---------------- | ------- | ------------------ |
+ * | held by this process, which knows its unused pace, for a while yet   | `held_unchanged` | no      | the request's limit |
+ * | the same, but the hold ends soon                                     | `written`        | renewed | its unused pace    |
+ * | free, its owner died, or held by this process with unknown pace      | `written`        | taken   | `next_slot_at`     |
+ * | held by another process, or its row locked by another transaction    | none             | no      |                    |
  *
- * Nothing is written as long as the hold lasts for a while and the process knows its unused pace. A process that takes
- * over from one that did not let go counts its pace as used up to the end of the hold.
+ * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of the first three.
+ * Where the lane is paused, `slots` is 0 and nothing is written. A claim takes at most `slots` rows of a lane. It
+ * returns a row for each hold, even without a claimed row: one lane by `from hold left join ...`, many lanes by `from hold
+ * full join ... on false`, which returns the rows of both one after the other.
+ *
+ * A process that takes over from one that did not release the lane counts its pace as used up to the end of that hold.
  *
  * On another database than the one that was confirmed every lane counts as paused: see `Restoration`.
  */
@@ -108,51 +116,48 @@ export function laneHold({ many = false, returning = '', runsWhileBlocked = fals
   const pausedMs = `case when l.paused_until > clock_timestamp()
     then (extract(epoch from l.paused_until - clock_timestamp()) * 1000)::float8 end as paused_ms`;
   // This process owns the lane and has counted its pace in memory. False, not null, where no process owns it.
-  const paceKnown = 'l.owner is not distinct from a.owner and a.unused_seconds is not null';
+  const paceKnown = 'l.owner is not distinct from a.owner and a.unused_rows is not null';
+  const endsLate = `l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds'`;
   return `
 blocked as materialized (
   select ${runsWhileBlocked ? 'false' : CLAIMS_BLOCKED} as is_blocked
 ), lane_asked as materialized (
   ${many ? MANY_LANES : ONE_LANE}
-), lane_takeable as materialized (
-  -- The lane is free, or its owner died; or this process holds it, but not for long, or without knowing the unused pace.
+), may_take as materialized (
+  -- The lanes to take or to renew. One row that another transaction keeps locked must not stop the claim of the others.
   select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${paceKnown} as pace_known,
     l.next_slot_at, l.owner_until
   from lane_asked a join lane l on l.key = a.key
-  where (l.owner = a.owner or l.owner is null or not ${isHeld('l')}) and not (${paceKnown} and ${isHeld('l')}
-    and l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds')
-  -- One row that another transaction keeps locked must not stop the claim of all lanes.
+  where (l.owner = a.owner or l.owner is null or not ${isHeld('l')}) and not (${paceKnown} and ${isHeld('l')} and ${endsLate})
   order by l.key for update of l skip locked
-), lane_kept as materialized (
-  -- This process holds the lane and knows its unused pace. Nothing is written: the hold lasts for another ${RENEW_BELOW_MS} ms at
-  -- least, or the row is locked at this moment, and a later claim renews it.
-  select l.key, case when ${paused} then 0 else a.wanted end as slots, ${paused} as paused,
+), held_unchanged as materialized (
+  -- Also where the hold ends soon and the row is locked at this moment: a later claim renews it.
+  select l.key, case when ${paused} then 0 else a.row_limit end as slots, ${paused} as paused,
     null::float8 as unused_rows, ${pausedMs}${returning}
   from lane_asked a join lane l on l.key = a.key
-  where ${paceKnown} and ${isHeld('l')} and a.key not in (select key from lane_takeable)
-), lane_granted as (
-  -- What the pace allows: what is unused of it since pace_used_until. At 10 rows a second with a burst of 0.5 s, where the
-  -- next slot was at 12:00:00.0 and it is 12:00:02.0, pace_used_until is 12:00:01.5 and 5 rows are unused.
-  select *, case when pace_known then wanted else greatest(0, least(wanted, floor(unused_rows)::integer)) end as slots
+  where ${paceKnown} and ${isHeld('l')} and a.key not in (select key from may_take)
+), slots_by_pace as (
+  -- At 10 rows a second with a burst of 5 rows, where the next slot was at 12:00:00.0 and it is 12:00:02.0, 20 rows are unused,
+  -- and 5 may be caught up.
+  select key, owner, now, paused, paused_ms, pace_known, rate, unused_rows,
+    greatest(0, least(row_limit, floor(unused_rows)::integer)) as slots
   from (
-    select *, extract(epoch from now - pace_used_until)::float8 * rate as unused_rows
-    from (
-      select *, case when pace_known then now - make_interval(secs => least(unused_seconds, burst))
-        -- At most now. Where a hold has not ended, owner_until lies ahead, so the pace is used until now and no row is left: this
-        -- process holds the lane but does not know its pace (a claim failed). A next_slot_at ahead of now can only come from a
-        -- clock that was set back.
-        else least(now, greatest(next_slot_at, owner_until, now - make_interval(secs => burst))) end as pace_used_until
-      from lane_takeable) as since) as measured
-), lane_taken as (
-  -- The write: takes or renews the hold, and moves the next slot by those that were granted.
+    select key, owner, row_limit, rate, now, paused, paused_ms, pace_known,
+      -- A hold that has not ended belongs to this process, which lost count of its pace as a claim failed: all of it counts as
+      -- used, as owner_until is ahead of now. A next_slot_at ahead of now can only come from a clock that was set back.
+      case when pace_known then least(unused_rows, burst_rows) else greatest(0, rate * extract(epoch from now - greatest(
+        next_slot_at, owner_until, now - make_interval(secs => burst_rows / rate)))::float8) end as unused_rows
+    from may_take) as by_rows
+), written as (
+  -- Takes or renews the hold. next_slot_at is when the rows that stay unused became so.
   update lane l set owner = g.owner, owner_until = g.now + interval '${OWNER_MS} milliseconds',
-    next_slot_at = g.pace_used_until + make_interval(secs => g.slots / g.rate)
-  from lane_granted g where l.key = g.key and not g.paused
+    next_slot_at = g.now - make_interval(secs => (g.unused_rows - g.slots) / g.rate)
+  from slots_by_pace g where l.key = g.key and not g.paused
   returning l.key, g.slots, false as paused, case when not g.pace_known then g.unused_rows end as unused_rows,
     null::float8 as paused_ms${returning}
 ), hold as materialized (
-  select * from lane_kept union all select * from lane_taken union all
-  select l.key, 0, true, null::float8, g.paused_ms${returning} from lane_granted g join lane l on l.key = g.key where g.paused
+  select * from held_unchanged union all select * from written union all
+  select l.key, 0, true, null::float8, g.paused_ms${returning} from slots_by_pace g join lane l on l.key = g.key where g.paused
 )`;
 }
 

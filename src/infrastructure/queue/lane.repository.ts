@@ -1,9 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { Prepared } from '../database/prepared.js';
+import type { HoldRequest } from './lane-hold.js';
 
 const MAX_KEYS = 100_000;
 const MAX_PAUSE_SECONDS = 60;
+
+export interface ReleasedLane extends Pick<HoldRequest, 'laneKey' | 'pace'> {
+  unusedRows: number;
+}
 
 export interface PauseOptions {
   /** What the platform itself asked for. Default: 0. */
@@ -38,12 +43,15 @@ export class LaneRepository {
   }
 
   /**
-   * Lets go of lanes, giving unused pace back; nothing happens to one that another process holds by now.
-   *
-   * @param unusedSeconds each lane with its unused pace.
+   * Releases lanes with their unused pace; nothing happens to one that another process holds by now.
    */
-  async release(owner: string, unusedSeconds: ReadonlyMap<string, number>): Promise<void> {
-    await this.database.execute(RELEASE, [[...unusedSeconds.keys()], [...unusedSeconds.values()], owner]);
+  async release(owner: string, lanes: readonly ReleasedLane[]): Promise<void> {
+    const columns = [
+      lanes.map(({ laneKey }) => laneKey),
+      lanes.map(({ unusedRows }) => unusedRows),
+      lanes.map(({ pace }) => pace.ratePerSecond),
+    ];
+    await this.database.execute(RELEASE, [...columns, owner]);
   }
 
   /**
@@ -115,9 +123,11 @@ const RELEASE: Prepared = {
   // Locked in the order in which claims lock them.
   text: `
 with held as materialized (
-  select l.key, h.unused_seconds from unnest($1::text[], $2::float8[]) as h (key, unused_seconds) join lane l on l.key = h.key
-  where l.owner = $3 order by l.key for update of l
+  select l.key, h.unused_rows, h.rate from unnest($1::text[], $2::float8[], $3::float8[]) as h (key, unused_rows, rate)
+  join lane l on l.key = h.key
+  where l.owner = $4 order by l.key for update of l
 )
-update lane l set owner = null, owner_until = null, next_slot_at = clock_timestamp() - make_interval(secs => held.unused_seconds)
-from held where l.key = held.key and l.owner = $3`,
+update lane l set owner = null, owner_until = null,
+  next_slot_at = clock_timestamp() - make_interval(secs => held.unused_rows / held.rate)
+from held where l.key = held.key and l.owner = $4`,
 };

@@ -248,7 +248,7 @@ describe('a lane that was woken', () => {
       const kind = new ListKind();
       const lane = newId();
       await holdLane(opened.database, claimRequest(lane, newId(), 1));
-      await lanes.release(newId(), new Map([[lane, 0]]));
+      await lanes.release(newId(), [{ laneKey: lane, pace: { ratePerSecond: 1, burstSeconds: 1 }, unusedRows: 0 }]);
       await opened.database.execute(
         `update lane set ${column} = clock_timestamp() + interval '1 hour',
            owner = case when $2 = 'owner_until' then owner end
@@ -286,7 +286,7 @@ describe('what is due later', () => {
       lanes: {
         ensure: () => Promise.resolve(),
         missed: () => undefined,
-        release: (_owner, holds) => Promise.resolve(void released.push(...holds.keys())),
+        release: (_owner, holds) => Promise.resolve(void released.push(...holds.map(({ laneKey }) => laneKey))),
       },
       owner: newId(),
       maxInFlight: 10,

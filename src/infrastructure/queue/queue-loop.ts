@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
 import { HandOver } from './hand-over.js';
-import type { Claim, Hold, HoldRequest, LanePace } from './lane-hold.js';
-import type { LaneRepository } from './lane.repository.js';
+import { burstRows, type Claim, type Hold, type HoldRequest, type LanePace } from './lane-hold.js';
+import type { LaneRepository, ReleasedLane } from './lane.repository.js';
 
 /** One kind of work: what its lanes are, how its rows are claimed, and what is done with one. */
 export interface QueueKind<T> {
@@ -310,8 +310,7 @@ export class QueueLoop<T> {
           const unusedRows = lane.bucket?.level(now) ?? null;
           const capacity = Math.max(0, Math.min(part, this.capacityOf(laneKey, lane), MAX_ROWS_PER_LANE));
           const limit = Math.min(capacity, Math.floor(unusedRows ?? capacity));
-          const unusedSeconds = unusedRows === null ? null : unusedRows / pace.ratePerSecond;
-          return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, unusedSeconds } };
+          return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, unusedRows } };
         } catch (error) {
           failures.push({ laneKey, lane, error });
           return null;
@@ -451,18 +450,17 @@ export class QueueLoop<T> {
   /** Releases those that this process holds, and forgets all of them. Where the release fails, the holds end by themselves. */
   private async release(laneKeys: readonly string[]): Promise<void> {
     const now = this.clock.monotonic();
-    const unusedSeconds = new Map<string, number>();
+    const held: ReleasedLane[] = [];
     for (const laneKey of laneKeys) {
       const lane = this.lanes.get(laneKey);
       if (lane === undefined) continue;
       if (isHeldHere(lane) && lane.pace !== null) {
-        unusedSeconds.set(laneKey, lane.bucket.level(now) / lane.pace.ratePerSecond);
+        held.push({ laneKey, pace: lane.pace, unusedRows: lane.bucket.level(now) });
       }
       lane.bucket = null;
       this.forget(laneKey, lane, now);
     }
-    if (unusedSeconds.size > 0)
-      await this.options.lanes.release(this.options.owner, unusedSeconds).catch(() => undefined);
+    if (held.length > 0) await this.options.lanes.release(this.options.owner, held).catch(() => undefined);
   }
 
   /** A lane with rows under way is kept, as the end of each wakes it; so is one that no wake may claim yet. */
@@ -488,7 +486,6 @@ function newLane(now: number): Lane {
   };
 }
 
-function limitsOf({ ratePerSecond, burstSeconds }: LanePace) {
-  // A product of rounded numbers: at least one row must go at a time.
-  return { ratePerSecond, burst: Math.max(1, ratePerSecond * burstSeconds) };
+function limitsOf(pace: LanePace) {
+  return { ratePerSecond: pace.ratePerSecond, burst: burstRows(pace) };
 }

@@ -43,7 +43,7 @@ describe('Restoration', () => {
 
   async function slots(): Promise<number | undefined> {
     const pace = { ratePerSecond: 100, burstSeconds: 1 };
-    const request = { laneKey: newId(), owner: newId(), limit: 5, pace, unusedSeconds: null };
+    const request = { laneKey: newId(), owner: newId(), limit: 5, pace, unusedRows: null };
     return (await holdLane(test.database, request))?.slots;
   }
 
