@@ -20,7 +20,7 @@ export interface PauseOptions {
 /** SET list: the lane has no low-water mark, and all of it is looked at. */
 export const NO_MARK = `low_at = '-infinity'`;
 
-/** The table `lane`: who drains, its pace and its pauses, all by the database's clock. */
+/** The table `lane`: rows are made, holds released, lanes paused. All times are the database's. `laneHold` takes the holds. */
 @Injectable()
 export class LaneRepository {
   private readonly known = new Set<string>();
@@ -37,14 +37,12 @@ export class LaneRepository {
     this.known.add(key);
   }
 
-  /** No row of the lane was free: the next `ensure` looks whether there is one at all, as after a restore. */
+  /** The lane could not be taken: the next `ensure` checks whether it has a row at all, as after a restore. */
   missed(key: string): void {
     this.known.delete(key);
   }
 
-  /**
-   * Releases lanes with their unused pace; nothing happens to one that another process holds by now.
-   */
+  /** Releases lanes with their unused pace; nothing happens to one that another process holds by now. */
   async release(owner: string, lanes: readonly ReleasedLane[]): Promise<void> {
     const columns = [
       lanes.map(({ laneKey }) => laneKey),
@@ -72,7 +70,7 @@ export class LaneRepository {
 
   /**
    * Forgets the pauses that this process made once work succeeds that was claimed after them, and after those of other
-   * processes. Work that was claimed before says nothing: it passed by what the pause is for.
+   * processes. The success of work that was claimed before does not show that the pause's cause is gone.
    *
    * @param claimedAt a moment before the claim, in monotonic milliseconds.
    * @returns null where there is nothing to forget.
@@ -93,7 +91,7 @@ export class LaneRepository {
     );
   }
 
-  /** Ends a pause and forgets earlier ones: what they were for was repaired. */
+  /** Ends a pause and forgets earlier ones: their cause was repaired. */
   async resume(key: string): Promise<void> {
     await this.database.execute(
       `update lane set pause_count = 0, pause_reason = null, paused_until = null where key = $1 and pause_count > 0`,

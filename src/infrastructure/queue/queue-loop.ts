@@ -276,7 +276,7 @@ export class QueueLoop<T> {
     return Math.min(kind.maxPerLane, kind.window?.(laneKey) ?? Infinity) - lane.inFlight;
   }
 
-  /** Those with nothing under way first, so that no quiet lane waits for busy ones; else in turn. */
+  /** Lanes without rows in flight first, so that none of them waits for busy ones; else in turn. */
   private dueLanes(now: number): [string, Lane][] {
     if (this.isFull) return [];
     const due = [...this.lanes].filter(([key, lane]) => lane.lookAt <= now && this.capacityOf(key, lane) > 0);
@@ -365,7 +365,7 @@ export class QueueLoop<T> {
   private paused({ laneKey, lane }: Asked, { pausedMs }: Hold): void {
     const now = this.clock.monotonic();
     lane.ignoreWakesUntil = now + MAX_EMPTY_DELAY_MS;
-    // Held, it would keep every other process away when it may run again.
+    // A hold would keep the other processes from it when the pause is over.
     this.releaseWhenIdle(lane, now);
     if (pausedMs !== null) this.wakeIn(laneKey, pausedMs);
   }

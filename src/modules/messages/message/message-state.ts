@@ -151,12 +151,12 @@ export function stateTakes(event: StateEvent, alias = 's'): string {
 }
 
 /** SQL: tags of which nothing is sent now. */
-export const HELD_TAGS =
+export const PAUSED_TAGS =
   'select t.organization_id, t.tag from message_tag t where t.paused or t.cancel_before is not null';
 
 /**
- * SQL: a row of `message_queue` or `message_schedule` is not held by its tag. The tags are read once a statement, and only
- * where it meets a row with a tag.
+ * SQL: the tag of a row of `message_queue` or `message_schedule`, if it has one, is neither paused nor being canceled. The tags
+ * are read once a statement, and only where it meets a row with a tag.
  */
-export const isNotHeld = (alias: string): string =>
-  `(${alias}.tag is null or (${alias}.organization_id, ${alias}.tag) not in (${HELD_TAGS}))`;
+export const tagIsNotPaused = (alias: string): string =>
+  `(${alias}.tag is null or (${alias}.organization_id, ${alias}.tag) not in (${PAUSED_TAGS}))`;

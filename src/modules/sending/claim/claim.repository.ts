@@ -14,7 +14,7 @@ import {
   type Claim,
 } from '../../../infrastructure/queue/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
-import { isNotHeld, queueTakes } from '../../messages/message/message-state.js';
+import { tagIsNotPaused, queueTakes } from '../../messages/message/message-state.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
 export interface ClaimedMessage {
@@ -150,7 +150,7 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, asked as materialized
     select q.ctid as row_ctid, q.seq from message_queue q
     where q.connection_id = asked.connection_id and ${queueTakes('claimed')}
       and q.due_at >= asked.low_at and q.due_at <= statement_timestamp() and q.expires_at > clock_timestamp()
-      and ${isNotHeld('q')} and q.message_id = (${FIRST_OF_RECIPIENT})
+      and ${tagIsNotPaused('q')} and q.message_id = (${FIRST_OF_RECIPIENT})
     order by q.connection_id, q.due_at limit asked.slots for no key update of q skip locked) as due
 ), claimed as (
   -- picked has locked these rows. A row that changed between the statement's snapshot and its lock has a ctid that the
