@@ -18,7 +18,8 @@ const BY_INDEX = `set enable_seqscan = off set enable_bitmapscan = off set enabl
   set enable_mergejoin = off set jit = off`;
 
 const UP = `
--- The journal's row, which never changes. An outbound message also has a row in exactly one of message_schedule,
+-- The journal's row. It changes seldom: retried by a retry, recipient where two lanes of one contact are joined, names by
+-- an erasure, and what the app has changed of its own messages. An outbound message also has a row in exactly one of message_schedule,
 -- message_queue (it waits, or is on the wire) and message_state (from its outcome on).
 -- No foreign keys on the tables of messages: a batch of a hundred rows would run a hundred look-ups a key and lock its
 -- connection's row each time. Connections and conversations are never deleted.
@@ -306,7 +307,7 @@ create table message_retry (
   primary key (organization_id, idempotency_key)
 );
 
--- Received messages that were marked as read. Not a column of message, whose rows are written once.
+-- Received messages that were marked as read. Not a column of message, whose rows seldom change.
 create table message_read (
   message_id uuid primary key,
   organization_id uuid not null,
