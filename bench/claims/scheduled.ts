@@ -7,7 +7,7 @@ import {
   DUE as DUE_SCHEDULED,
   scheduleLaneOf,
 } from '../../src/modules/messages/schedule/schedule.repository.js';
-import { holdParams } from '../../src/infrastructure/queue/lane.repository.js';
+import { holdParams } from '../../src/infrastructure/queue/lane-hold.js';
 import { inTurn, type Claim } from '../bench-context.js';
 import { atMostTimes, type Finding } from '../finding.js';
 import { createDatabase, type BenchDatabase } from '../../test/support/rig/database.js';

@@ -1,5 +1,4 @@
-import type { HoldRequest } from '../../src/infrastructure/queue/lane.repository.js';
-import type { Claim } from '../../src/infrastructure/queue/queue-loop.js';
+import type { HoldRequest, Claim } from '../../src/infrastructure/queue/lane-hold.js';
 import type { ClaimedMessage, ClaimLimits, ClaimRepository } from '../../src/modules/sending/claim/claim.repository.js';
 
 /** A claim of a process that has all the pace which it may have in hand. The lane's row must exist. */

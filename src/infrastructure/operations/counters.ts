@@ -56,7 +56,8 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   contact_book_failed: "Failed removals of erased people from WhatsApp's contact book; the log says why.",
   contact_book_removed: "Erased people who were removed from WhatsApp's contact book.",
   keys_refused: 'Requests refused for their API key, by the code of the answer.',
-  lane_drain_failed: 'Drains of a lane that failed or hung.',
+  lane_drain_failed:
+    'Failures of queues: of claims, each for all its lanes, of looks for work, and of rows outside their own handling.',
   lane_wakes: 'Jobs for lanes with due rows that the job queue accepted.',
   lane_wakes_dropped: 'Jobs dropped because too many were waiting; the sweep finds their rows.',
   lane_wakes_failed: 'Jobs that the job queue did not accept within a second; the sweep finds their rows.',

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
@@ -6,11 +7,12 @@ import {
   HOLD_COLUMNS,
   holdOf,
   holdParams,
+  holdParamsOfMany,
   laneHold,
   type HoldRow,
   type HoldRequest,
-  LaneRepository,
-} from './lane.repository.js';
+} from './lane-hold.js';
+import { LaneRepository } from './lane.repository.js';
 
 let opened: OpenTestDatabase;
 let lanes: LaneRepository;
@@ -106,14 +108,14 @@ it('what is let go with its unused pace gives that to the next', async () => {
 
 it('a lane that rests is not taken, and one that is held gives nothing', async () => {
   const [key, owner] = [newId(), newId()];
-  await lanes.pause(key, 'rate_limited', 60_000);
+  await lanes.pause(key, 'rate_limited', { leastMs: 60_000 });
   const rests = { slots: 0, paused: true, unusedRows: null, pausedMs: expect.closeTo(60_000, -4) as number };
   expect(await hold(request(key, owner))).toEqual(rests);
   const [row] = await opened.database.query<{ owner: unknown }>('select owner from lane where key = $1', [key]);
   expect(row?.owner).toBeNull();
   const held = newId();
   await hold(request(held, owner));
-  await lanes.pause(held, 'rate_limited', 60_000);
+  await lanes.pause(held, 'rate_limited', { leastMs: 60_000 });
   expect(await hold(request(held, owner, { unusedSeconds: 1 }))).toEqual(rests);
 });
 
@@ -139,4 +141,48 @@ it('a claim may read columns of its own with it', async () => {
     reasons.push(rows[0]?.reason ?? null);
   }
   expect(reasons).toEqual(['seen', 'seen']);
+});
+
+describe('a lane whose row another transaction has locked', () => {
+  let other: pg.Client;
+  beforeAll(async () => {
+    other = new pg.Client({ connectionString: opened.url });
+    await other.connect();
+  });
+  afterAll(() => other?.end());
+  afterEach(() => other.query('rollback'));
+
+  const lock = async (key: string) => {
+    await lanes.ensure(key);
+    await other.query('begin');
+    await other.query('select from lane where key = $1 for update', [key]);
+  };
+
+  it('counts as held by another process, and keeps no other lane of the statement', async () => {
+    const [locked, free, owner] = [newId(), newId(), newId()];
+    await lock(locked);
+    await lanes.ensure(free);
+    const found = await opened.database.query<HoldRow & { key: string }>(
+      `with ${laneHold({ many: true })} select ${HOLD_COLUMNS}, hold.key from hold`,
+      holdParamsOfMany([request(locked, owner), request(free, owner)]),
+    );
+    expect(found.map(({ key, hold_slots: slots }) => ({ key, slots }))).toEqual([{ key: free, slots: 4 }]);
+  });
+
+  it('goes on where this process holds it, and is written by a later claim', async () => {
+    const [key, owner] = [newId(), newId()];
+    await hold(request(key, owner));
+    const ends = `owner_until = clock_timestamp() + interval '2 seconds'`;
+    await set(key, ends);
+    await lock(key);
+    const goingOn = request(key, owner, { unusedSeconds: 0.1, limit: 1 });
+    expect(await hold(goingOn)).toEqual({ slots: 1, paused: false, unusedRows: null, pausedMs: null });
+    await other.query('rollback');
+    await hold(goingOn);
+    const { renewed } = await opened.database.row<{ renewed: boolean }>(
+      `select owner_until > clock_timestamp() + interval '2 seconds' as renewed from lane where key = $1`,
+      [key],
+    );
+    expect(renewed).toBe(true);
+  });
 });

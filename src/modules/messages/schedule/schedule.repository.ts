@@ -7,10 +7,12 @@ import {
   holdParams,
   laneHold,
   type HoldRequest,
-} from '../../../infrastructure/queue/lane.repository.js';
+  claimOf,
+  type Claim,
+  type ClaimRow,
+} from '../../../infrastructure/queue/lane-hold.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
-import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { isNotHeld, queueTakes, scheduleTakes } from '../message/message-state.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';

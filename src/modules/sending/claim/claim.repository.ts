@@ -11,9 +11,9 @@ import {
   laneHold,
   type HoldRequest,
   type HoldRow,
-} from '../../../infrastructure/queue/lane.repository.js';
+  type Claim,
+} from '../../../infrastructure/queue/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
-import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import { isNotHeld, queueTakes } from '../../messages/message/message-state.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
