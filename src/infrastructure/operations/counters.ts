@@ -58,9 +58,9 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   keys_refused: 'Requests refused for their API key, by the code of the answer.',
   lane_drain_failed:
     'Failures of queues: of claims, each for all its lanes, of looks for work, and of rows outside their own handling.',
-  lane_wakes: 'Hints for lanes with due rows that the queue accepted.',
-  lane_wakes_dropped: 'Hints dropped because too many were waiting; the sweep finds their rows.',
-  lane_wakes_failed: 'Hints that the queue did not accept within a second; the sweep finds their rows.',
+  lane_wakes: 'Jobs for lanes with due rows that the job queue accepted.',
+  lane_wakes_dropped: 'Jobs dropped because too many were waiting; the sweep finds their rows.',
+  lane_wakes_failed: 'Jobs that the job queue did not accept within a second; the sweep finds their rows.',
   media_copies_left: 'Copies at the platform that could not be removed; the platform removes them after 30 days.',
   media_copies_removed: 'Copies at the platform that were removed with their file.',
   media_fetch_account: "Fetches of customers' files put off because of the number or the account.",

@@ -134,14 +134,17 @@ export function scheduleTakes(event: StateEvent): string {
 }
 
 /**
- * Condition on rows of `message_queue`, which has no status: those that `event` moves. No index has it: one that has
- * `attempt_id is null` behind other columns is not read as a whole by this condition alone.
+ * Condition on rows of `message_queue`: they wait. Not `attempt_id is null`, which is a column of the index
+ * `message_queue_lane`: the planner might read all of that index for it.
  */
+const waits = (alias: string): string => `num_nulls(${alias}.attempt_id) = 1`;
+
+/** Condition on rows of `message_queue`, which has no status: those that `event` moves. */
 export function queueTakes(event: StateEvent, alias = 'q'): string {
   const [waiting, sending] = [nextStatus('queued', event) !== null, nextStatus('processing', event) !== null];
   if (waiting && sending) return 'true';
   if (!waiting && !sending) return 'false';
-  return waiting ? `num_nulls(${alias}.attempt_id) = 1` : `${alias}.attempt_id is not null`;
+  return waiting ? waits(alias) : `${alias}.attempt_id is not null`;
 }
 
 /** Condition on rows of `message_state`: those that `event` moves. */

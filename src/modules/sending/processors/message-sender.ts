@@ -205,7 +205,8 @@ export class MessageSender implements QueueKind<SendTask> {
 
   /**
    * The platform forgets files after a while: a message that it refuses for its file was definitely not sent, and is
-   * sent once more, with the file uploaded again. Once only.
+   * sent once more in the same attempt, with the file uploaded again. If that upload takes long, the message goes back to
+   * the queue and its next attempt begins anew; a file that is refused again and again is bounded by MediaTransferService.
    */
   private async sendWithFiles(
     task: SendTask,

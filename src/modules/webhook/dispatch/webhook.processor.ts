@@ -322,7 +322,7 @@ export function retryDelayMs(tries: number, random: number, retryAfterMs: number
  *    disabled endpoint three days at the most.
  *
  * If the process dies in 2 to 4, the lease runs out and the event is due again, under the same id: receivers may see it
- * twice, never not at all.
+ * twice, never not at all. If the answer to a claim is lost, its events are put back at once: nothing of it was delivered.
  */
 @Processor(WEBHOOK_QUEUE, QUEUE_WORKER_OPTIONS)
 export class WebhookProcessor extends QueueProcessor<ClaimedEvent> {
