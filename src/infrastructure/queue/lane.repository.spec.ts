@@ -63,7 +63,7 @@ describe('pauses', () => {
       );
     const end = () =>
       opened.database.execute(`update lane set paused_until = clock_timestamp() where key = $1`, [lane]);
-    const claimedAt = performance.now();
+    const claimedAt = performance.now() - 60_000;
     for (let answers = 0; answers < 3; answers++) {
       await lanes.pause(lane, 'rate_limited', { claimedAt });
       await end();
