@@ -112,6 +112,16 @@ class Flow {
   }
 }
 
+/** A message whose second attempt has an unknown outcome. */
+async function doubtful(): Promise<Flow> {
+  const flow = await take();
+  await flow.report('failed');
+  await flow.retry();
+  await flow.claim();
+  await flow.answer('unknown');
+  return flow;
+}
+
 describe('a retry after a reported failure', () => {
   it('is not withdrawn by a "sent" of the failed attempt, late or repeated', async () => {
     const flow = await take();
@@ -214,11 +224,7 @@ describe('a retry after a reported failure', () => {
 
 describe('a retry after an unknown outcome', () => {
   it('is withdrawn by a "sent" of any attempt with an unknown outcome, whose later reports then count', async () => {
-    const flow = await take();
-    await flow.report('failed');
-    await flow.retry();
-    await flow.claim();
-    await flow.answer('unknown');
+    const flow = await doubtful();
     await flow.retry();
     await flow.claim();
     await flow.answer('deferred');
@@ -229,11 +235,7 @@ describe('a retry after an unknown outcome', () => {
   });
 
   it('is withdrawn by the late answer that the platform took the earlier attempt, while it waits', async () => {
-    const flow = await take();
-    await flow.report('failed');
-    await flow.retry();
-    await flow.claim();
-    await flow.answer('unknown');
+    const flow = await doubtful();
     await flow.retry();
     expect(await flow.answer('accepted', 1)).toBe(true);
     const { metaMessageId } = flow.attempts[1] ?? {};
@@ -251,11 +253,7 @@ describe('a retry after an unknown outcome', () => {
   });
 
   it('is not made again by its own "not now" where it was under way when that answer came', async () => {
-    const flow = await take();
-    await flow.report('failed');
-    await flow.retry();
-    await flow.claim();
-    await flow.answer('unknown');
+    const flow = await doubtful();
     await flow.retry();
     await flow.claim();
     expect(await flow.answer('accepted', 1)).toBe(true);
@@ -271,11 +269,7 @@ describe('a retry after an unknown outcome', () => {
   });
 
   it('is not withdrawn by the late answer of an attempt that failed by a report', async () => {
-    const flow = await take();
-    await flow.report('failed');
-    await flow.retry();
-    await flow.claim();
-    await flow.answer('unknown');
+    const flow = await doubtful();
     await flow.report('failed', 1);
     await flow.retry();
     expect(await flow.answer('accepted', 1)).toBe(false);
@@ -284,11 +278,7 @@ describe('a retry after an unknown outcome', () => {
 
   it('whose attempt turns out to be taken leaves no failure on that attempt', async () => {
     for (const settles of ['sent', 'delivered', 'read'] as const) {
-      const flow = await take();
-      await flow.report('failed');
-      await flow.retry();
-      await flow.claim();
-      await flow.answer('unknown');
+      const flow = await doubtful();
       expect(await flow.attempt(1)).toMatchObject({ status: 'unknown', failure_category: 'platform_unavailable' });
       await flow.report(settles, 1);
       expect(await flow.attempt(1)).toMatchObject({ status: 'accepted', failure_category: null });
