@@ -84,21 +84,23 @@ const MAX_WAKE_IN_MS = 24 * 3_600_000;
 const NOT_BEFORE_A_WAKE = Infinity;
 
 /**
- * What a process knows of a lane. It releases the lane's row in the database, forgets a lane in memory, and hands one over to
- * another process.
+ * What a process knows of a lane. A lane is *released*: its row in the database has no owner; *forgotten*: it is not in memory
+ * any more; *handed over*: released for another process, which is told of it. It is warm until `warmUntil`.
  *
- * | State                    | `bucket` | `lookAt`                              | `ignoreWakesUntil` | `releaseWhenIdle`      |
- * | ------------------------ | -------- | ------------------------------------- | ------------------ | ---------------------- |
- * | woken                    | null     | now                                   | over               | false                  |
- * | a claim is under way     | as before | `NOT_BEFORE_A_WAKE`; a wake sets it  | over               | false                  |
- * | held, rows come          | set      | now                                   | over               | false                  |
- * | held, no rows come       | set      | after `emptyDelayMs`                  | over               | false                  |
- * | held, its pace used up   | set      | when the pace gives a row             | over               | false                  |
- * | held, idle               | set      | now; while rows are in flight `NOT_BEFORE_A_WAKE` | over   | true                   |
- * | paused                   | as before | as idle                              | in 250 ms          | true                   |
- * | held by another process  | null     | in 250 ms                             | as `lookAt`        | true when it is cold   |
- * | its claim failed         | null     | in 1 s                                | as `lookAt`        | true when it is cold   |
- * | handed over              | null     | in 100 ms; while rows are in flight `NOT_BEFORE_A_WAKE` | in 100 ms | false         |
+ * | State                      | `bucket`  | `lookAt`                | `ignoreWakesUntil` | `releaseWhenIdle`      |
+ * | -------------------------- | --------- | ----------------------- | ------------------ | ---------------------- |
+ * | woken                      | null      | now                     | past               | false                  |
+ * | a claim is under way       | as before | next wake               | past               | false                  |
+ * | held, rows come            | set       | now                     | past               | false                  |
+ * | held, no rows come         | set       | in `emptyDelayMs`       | past               | false                  |
+ * | held, its pace is used up  | set       | when it gives a row     | past               | false                  |
+ * | held, not warm any more    | set       | now *                   | past               | true                   |
+ * | paused                     | as before | now *                   | in 250 ms          | true                   |
+ * | held by another process    | null      | in 250 ms               | in 250 ms          | true if not warm       |
+ * | its claim failed           | null      | in 1 s                  | in 1 s             | true if not warm       |
+ * | released, not forgotten    | null      | `ignoreWakesUntil` *    | in 100 or 250 ms   | true; handed over: false |
+ *
+ * `*`: the next wake, while rows are in flight; the end of each is a wake. "Next wake" is `NOT_BEFORE_A_WAKE`.
  */
 interface Lane {
   /** Monotonic ms: a look that finds nothing after this is the last one. */
@@ -116,7 +118,7 @@ interface Lane {
   /** Unused pace, in rows; null where this process does not hold the lane, as far as it knows. */
   bucket: TokenBucket | null;
   pace: LanePace | null;
-  /** When it may be handed over, where this process holds it. */
+  /** Monotonic ms from which it may be handed over, where this process holds it: see `HandOver`. */
   handOverAt: number;
   /** Monotonic ms before which no wake makes it look: another process holds it or shall take it, it is paused, or its claim failed. */
   ignoreWakesUntil: number;
