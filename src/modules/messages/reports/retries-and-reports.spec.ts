@@ -268,6 +268,25 @@ describe('a retry after an unknown outcome', () => {
     ]);
   });
 
+  it('is withdrawn once where the late answer, a report of the attempt and the claim of the retry come together', async () => {
+    const flows: Flow[] = [];
+    // One after the other: a claim takes all that waits.
+    for (let n = 0; n < 10; n++) flows.push(await doubtful());
+    for (const flow of flows) await flow.retry();
+    await Promise.all([
+      ...flows.flatMap((flow) => [flow.answer('accepted', 1), flow.report('sent', 1)]),
+      flows[0]?.claim(),
+    ]);
+    for (const flow of flows) {
+      expect(['accepted', 'sent']).toContain((await flow.row()).status);
+      const attempts = await attemptRows(opened.database, flow.messageId);
+      expect(attempts.slice(0, 2).map(({ number, status }) => [number, status])).toEqual([
+        [1, 'accepted'],
+        [2, 'accepted'],
+      ]);
+    }
+  });
+
   it('is not withdrawn by the late answer of an attempt that failed by a report', async () => {
     const flow = await doubtful();
     await flow.report('failed', 1);
