@@ -187,9 +187,10 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
             ])}
           </Choice>
         )}
-        <span className="grow" />
-        <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/messages?${query}`)} />
-        <CsvButton filters={filters} />
+        <span className="list-actions">
+          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/messages?${query}`)} />
+          <CsvButton filters={filters} />
+        </span>
       </div>
     </div>
   );
