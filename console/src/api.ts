@@ -31,13 +31,17 @@ async function refusalOf(response: Response): Promise<ApiError> {
 }
 
 /** The answer that is a success; an ApiError for whatever is none. A key that is refused is signed out. */
-export async function answered(key: string, call: Promise<Response>, signal: AbortSignal): Promise<Response> {
+export async function answered(
+  key: string,
+  call: Promise<Response>,
+  { signal, method }: Pick<Request, 'signal' | 'method'>,
+): Promise<Response> {
   let response: Response;
   try {
     response = await call;
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new ApiError(0, 'NOT_REACHED', 'Herald does not answer. This page tries again by itself.', null, null);
+    throw notReached(method === 'GET' ? '. This page tries again by itself.' : '. Try again in a moment.');
   }
   if (response.ok) return response;
   const refusal = await refusalOf(response);
@@ -45,10 +49,19 @@ export async function answered(key: string, call: Promise<Response>, signal: Abo
   throw refusal;
 }
 
+const notReached = (rest: string): ApiError =>
+  new ApiError(0, 'NOT_REACHED', `Herald does not answer${rest}`, null, null);
+
+/** What a form says whose message is sent again with the same Idempotency-Key. */
+export function sendFailure(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.status !== 0) return error;
+  return notReached(', so it is not known whether it took the message. Send it again: it is not sent twice.');
+}
+
 /** Every call of the console, with `key`. */
 function fetchWith(key: string, request: Request): Promise<Response> {
   request.headers.set('Authorization', `Bearer ${key}`);
-  return answered(key, fetch(request), request.signal);
+  return answered(key, fetch(request), request);
 }
 
 export const api = createClient<paths>({
@@ -69,11 +82,19 @@ export async function factsOf(key: string): Promise<KeyFacts> {
   return ((await response.json()) as { data: KeyFacts }).data;
 }
 
+/** The variable with the key, by the names that the demo's file sets. Where it is empty, the shell says so and calls nothing. */
+function keyOfShell(): string {
+  const { keys, active } = session.get();
+  const [name, what] = keys[active]?.facts.otp_project ? ['HERALD_OTP_KEY', 'OTP key'] : ['HERALD_API_KEY', 'API key'];
+  const demo = ['localhost', '127.0.0.1'].includes(window.location.hostname) ? '; in the demo: . .data/demo.sh' : '';
+  return `\${${name}:?set it to your ${what}${demo}}`;
+}
+
 /** The call as a command that runs in a shell; the key comes from its environment. */
 export function curlOf(method: string, path: string, body?: unknown): string {
   const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} '${window.location.origin}${path}'`];
-  lines.push(`  -H "Authorization: Bearer $HERALD_API_KEY"`);
-  if (method === 'POST') lines.push(`  -H "Idempotency-Key: $(uuidgen)"`);
+  lines.push(`  -H "Authorization: Bearer ${keyOfShell()}"`);
+  if (method === 'POST') lines.push(`  -H 'Idempotency-Key: ${crypto.randomUUID()}'`);
   if (body === undefined) return lines.join(' \\\n');
   lines.push(`  -H 'Content-Type: application/json'`, `  --data-binary @- <<'JSON'`);
   return `${lines.join(' \\\n')}\n${JSON.stringify(body, null, 2)}\nJSON`;

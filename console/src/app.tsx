@@ -1,12 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Component, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Component, lazy, type ReactNode, Suspense, useContext, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { factsOf } from './api.ts';
 import { useLiveConnection, useLiveState } from './live.ts';
 import { type PageEntry, PAGES } from './pages.tsx';
 import { session, type SignedIn, useCan, useSession } from './session.ts';
+import { HasSimulator } from './simulated.ts';
 import { SignIn } from './sign-in.tsx';
-import { Empty, Icon, Skeleton } from './ui.tsx';
+import { Empty, Icon, isForPage, SEARCHING, Skeleton } from './ui.tsx';
 
 const PhoneDock = lazy(async () => ({ default: (await import('./phone.tsx')).PhoneDock }));
 
@@ -68,26 +69,40 @@ export function App() {
   if (signedIn === undefined) return <SignIn demoKey={started.demo?.api_key ?? null} />;
   return (
     <Router base="/console">
-      <Shell key={signedIn.key} signedIn={signedIn} hasSimulator={started.demo?.simulator === true} />
+      <HasSimulator value={started.demo?.simulator === true}>
+        <Shell key={signedIn.key} signedIn={signedIn} />
+      </HasSimulator>
     </Router>
   );
 }
 
 const PHONE_FROM_PX = 1_180;
 
-function Shell({ signedIn, hasSimulator }: { signedIn: SignedIn; hasSimulator: boolean }) {
+function Shell({ signedIn }: { signedIn: SignedIn }) {
   const can = useCan();
+  const hasSimulator = useContext(HasSimulator);
   // It shows what the API says of the customer's messages.
   const hasPhone = hasSimulator && can('messages:read') && can('connections:read');
   useLiveConnection(signedIn.key, can('webhooks:read'));
   const queries = useQueryClient();
   // What another key has read is not shown.
   useEffect(() => () => queries.clear(), [queries]);
+  useSearchKey(can('messages:read'));
   const [phone, setPhone] = useState(() => hasPhone && window.innerWidth >= PHONE_FROM_PX);
   const allowed = PAGES.filter(({ scopes }) => scopes.some(can));
   const home = allowed[0]?.path ?? '/';
   return (
     <div className={phone ? 'shell with-phone' : 'shell'}>
+      <a
+        className="button skip"
+        href="#page"
+        onClick={(event) => {
+          event.preventDefault();
+          document.querySelector<HTMLElement>('#page')?.focus();
+        }}
+      >
+        Skip to the page
+      </a>
       <header className="bar">
         <Link href={home} className="brand" aria-label="Herald">
           <img src={LOGO} alt="" width="24" height="24" />
@@ -114,7 +129,7 @@ function Shell({ signedIn, hasSimulator }: { signedIn: SignedIn; hasSimulator: b
         <KeySwitch />
       </header>
       <Navigation pages={allowed} />
-      <main>
+      <main id="page" tabIndex={-1}>
         <Boundary>
           <Suspense fallback={<Skeleton lines={8} />}>
             <Switch>
@@ -144,6 +159,22 @@ function Shell({ signedIn, hasSimulator }: { signedIn: SignedIn; hasSimulator: b
       )}
     </div>
   );
+}
+
+/** `/` leads from every page to the search among the messages; on their own page it is a key like others. */
+function useSearchKey(mayRead: boolean): void {
+  const [location, navigate] = useLocation();
+  const isElsewhere = mayRead && !isAt('/messages', location);
+  useEffect(() => {
+    if (!isElsewhere) return undefined;
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== '/' || !isForPage(event)) return;
+      event.preventDefault();
+      navigate('/messages', { state: SEARCHING });
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [isElsewhere, navigate]);
 }
 
 const LOGO = new URL('./icon.svg', import.meta.url).href;

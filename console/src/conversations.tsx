@@ -1,14 +1,27 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type FormEvent, Fragment, type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react';
-import { Link } from 'wouter';
-import { api, curlOf, dataOf, type MessageRow, type Schemas } from './api.ts';
+import { Link, useLocation, useSearch } from 'wouter';
+import { api, curlOf, dataOf, type MessageRow, type Schemas, sendFailure } from './api.ts';
 import { Bubble, bubbleOf } from './bubble.tsx';
 import { useEvents } from './live.ts';
 import { withReactions } from './reactions.ts';
 import { type Cursor, journalPage, nextCursor } from './search.ts';
-import { plusNumber } from './parts.tsx';
+import { plusNumber, wholeNumber, withParameter } from './parts.tsx';
 import { useCan } from './session.ts';
-import { ago, clockTime, CopyButton, duration, Empty, Icon, Problem, Skeleton, Ticks, useNow } from './ui.tsx';
+import {
+  ago,
+  Choice,
+  clockTime,
+  CopyButton,
+  duration,
+  Empty,
+  Icon,
+  ListSearch,
+  Problem,
+  Skeleton,
+  Ticks,
+  useNow,
+} from './ui.tsx';
 
 type Conversation = Schemas['ConversationResponse'];
 
@@ -16,10 +29,26 @@ const PAGE = 50;
 const CLOCK_MS = 15_000;
 
 export function ConversationsPage({ selected }: { selected: string | null }) {
+  const [, navigate] = useLocation();
+  const search = useSearch();
+  const given = new URLSearchParams(search);
+  const number = given.get('number') ?? '';
+  const to = wholeNumber(number);
+  const filters = { ...(to !== null && { to }), ...(given.has('unread') && { unread: 'true' as const }) };
+  const choose = (name: string) => (value: string) =>
+    navigate(
+      (selected === null ? '/conversations' : `/conversations/${selected}`) + withParameter(search, name, value),
+      {
+        replace: true,
+      },
+    );
+  const suffix = search === '' ? '' : `?${search}`;
   const list = useInfiniteQuery({
-    queryKey: ['conversations'],
+    queryKey: ['conversations', filters],
     queryFn: ({ pageParam, signal }) =>
-      dataOf(api.GET('/api/v1/conversations', { params: { query: { ...pageParam, limit: PAGE } }, signal })),
+      dataOf(
+        api.GET('/api/v1/conversations', { params: { query: { ...filters, ...pageParam, limit: PAGE } }, signal }),
+      ),
     initialPageParam: null as Cursor | null,
     getNextPageParam: ({ pagination }) => nextCursor(pagination),
   });
@@ -27,24 +56,34 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
   useEvents(useCallback(() => void refetch(), [refetch]));
   const now = useNow(CLOCK_MS);
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const query = Object.entries({ ...filters, limit: PAGE }).map(([name, value]) => [name, String(value)]);
   return (
     <div className={selected === null ? 'conversations' : 'conversations has-thread'}>
       <section className="conversation-list" aria-label="Conversations">
         <header className="panel-bar">
           <h1>Conversations</h1>
           <span className="grow" />
-          <CopyButton quiet label="curl" text={curlOf('GET', '/api/v1/conversations')} />
+          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/conversations?${new URLSearchParams(query)}`)} />
         </header>
+        <div className="filters pane-filters">
+          <ListSearch label="Number" value={number} onText={choose('number')} />
+          <Choice label="All" value={given.get('unread') ?? ''} onChange={choose('unread')}>
+            {[['1', 'Unread']]}
+          </Choice>
+        </div>
+        {number !== '' && to === null && (
+          <p className="hint warn">Write the whole number with its country code, such as +4915112345678</p>
+        )}
         <div className="conversation-rows" tabIndex={-1}>
           {list.isPending && <Skeleton lines={10} />}
           {list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}
           {list.isSuccess && rows.length === 0 && (
-            <Empty title="No conversations yet">
+            <Empty title={search === '' ? 'No conversations yet' : 'No conversation matches'}>
               <p>One begins when a customer writes, or when you send a message.</p>
             </Empty>
           )}
           {rows.map((row) => (
-            <ConversationRow key={row.id} row={row} isSelected={row.id === selected} now={now} />
+            <ConversationRow key={row.id} row={row} suffix={suffix} isSelected={row.id === selected} now={now} />
           ))}
           {list.hasNextPage && (
             <button type="button" className="button more" onClick={() => void list.fetchNextPage()}>
@@ -60,7 +99,7 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
           </Empty>
         </section>
       ) : (
-        <Thread key={selected} id={selected} />
+        <Thread key={selected} id={selected} suffix={suffix} />
       )}
     </div>
   );
@@ -75,12 +114,27 @@ function windowLeft({ service_window_closes_at: at }: Conversation, now: number)
   return at === null ? 0 : Math.max(Date.parse(at) - now, 0);
 }
 
-function ConversationRow({ row, isSelected, now }: { row: Conversation; isSelected: boolean; now: number }) {
+interface ConversationRowProps {
+  row: Conversation;
+  /** The filters of the list, for the address. */
+  suffix: string;
+  isSelected: boolean;
+  now: number;
+}
+
+function ConversationRow({ row, suffix, isSelected, now }: ConversationRowProps) {
   const left = windowLeft(row, now);
   const last = row.last_message;
   return (
-    <Link href={`/conversations/${row.id}`} className="conversation-row" aria-current={isSelected ? 'true' : undefined}>
-      <bdi className={row.unread_count > 0 ? 'name unread' : 'name'}>{nameOf(row)}</bdi>
+    <Link
+      href={`/conversations/${row.id}${suffix}`}
+      className="conversation-row"
+      aria-current={isSelected ? 'true' : undefined}
+    >
+      <span className={row.unread_count > 0 ? 'name unread' : 'name'}>
+        <bdi>{nameOf(row)}</bdi>
+        {row.contact.name !== null && <small>{numberOf(row.contact)}</small>}
+      </span>
       <time dateTime={row.updated_at}>{ago(last?.created_at ?? row.updated_at, now)}</time>
       <span className="last">
         {last?.direction === 'outbound' && <Ticks status={last.status} />}
@@ -99,7 +153,7 @@ function ConversationRow({ row, isSelected, now }: { row: Conversation; isSelect
   );
 }
 
-function Thread({ id }: { id: string }) {
+function Thread({ id, suffix }: { id: string; suffix: string }) {
   const conversation = useQuery({
     queryKey: ['conversation', id],
     queryFn: async ({ signal }) =>
@@ -128,7 +182,7 @@ function Thread({ id }: { id: string }) {
   return (
     <section className="thread" aria-label="Thread">
       <header className="panel-bar">
-        <Link href="/conversations" className="button quiet back" aria-label="Back to the list">
+        <Link href={`/conversations${suffix}`} className="button quiet back" aria-label="Back to the list">
           <Icon name="close" />
         </Link>
         {conversation.data !== undefined && (
@@ -233,7 +287,7 @@ function Answer({ conversation, onSent }: { conversation: Conversation; onSent: 
       key.current = crypto.randomUUID();
       onSent();
     } catch (failure) {
-      setError(failure);
+      setError(sendFailure(failure));
     }
     setBusy(false);
   };

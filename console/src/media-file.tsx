@@ -38,7 +38,7 @@ function uploadFile(
       request.setRequestHeader('Authorization', `Bearer ${key}`);
       request.send(form);
     }),
-    signal,
+    { signal, method: 'POST' },
   ).then(async (response) => ((await response.json()) as Schemas['SingleMediaResponse']).data);
 }
 

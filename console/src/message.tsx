@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, curlOf, dataOf, type Message, type Schemas } from './api.ts';
 import { Bubble, bubbleOf } from './bubble.tsx';
@@ -7,7 +7,19 @@ import { Confirm } from './dialog.tsx';
 import { type HeraldEvent, useEvents } from './live.ts';
 import { peerOf } from './parts.tsx';
 import { useCan } from './session.ts';
-import { clockTime, CopyButton, duration, fullTime, Icon, Problem, Skeleton, Status, Ticks, useNow } from './ui.tsx';
+import {
+  clockTime,
+  CopyButton,
+  duration,
+  fullTime,
+  Icon,
+  Problem,
+  Skeleton,
+  Status,
+  Ticks,
+  useNow,
+  withTimes,
+} from './ui.tsx';
 
 type Timeline = Schemas['TimelineResponse'];
 
@@ -55,8 +67,13 @@ export function MessagePanel({ id, onClose }: { id: string; onClose: () => void 
     [id, refresh],
   );
   useEvents(onEvents);
+  const panel = useRef<HTMLElement>(null);
+  // After sending, what had the focus is gone.
+  useEffect(() => {
+    if (document.activeElement === document.body) panel.current?.focus({ preventScroll: true });
+  }, []);
   return (
-    <aside className="panel" aria-label="Message">
+    <aside className="panel" aria-label="Message" ref={panel} tabIndex={-1}>
       <header className="panel-bar">
         <h1>Message</h1>
         <CopyButton quiet text={id} label="id" />
@@ -86,7 +103,7 @@ function Details({ message, timeline, onChanged }: { message: Message; timeline:
         <time dateTime={message.created_at}>{fullTime(message.created_at)}</time>
       </div>
       <section className={message.status === 'failed' ? 'explanation bad' : 'explanation'} aria-label="Explanation">
-        <p>{summary}</p>
+        <p>{withTimes(summary)}</p>
         {responsible !== null && <p>{RESPONSIBLE[responsible]}</p>}
         {message.status === 'failed' && (
           <p>{retry.advised ? 'A retry makes sense.' : 'The same message would fail again.'}</p>
@@ -145,11 +162,22 @@ function Actions({ message, timeline, onChanged }: { message: Message; timeline:
     ...(message.attempts ?? []).map(({ number, trace_id: trace }) => `attempt ${number} trace ${trace ?? '-'}`),
   ].join('\n');
   const mayRetry = can('messages:write') && (status === 'failed' || status === 'outcome_unknown');
+  const { responsible, retry } = timeline.explanation;
+  const wouldFailAgain = status === 'failed' && !retry.advised;
   const mayCancel = can('messages:write') && status === 'queued';
   return (
     <div className="row actions">
+      {mayRetry && wouldFailAgain && responsible === 'you' && (
+        <Link className="button primary" href={`/send?like=${id}`}>
+          Change and send
+        </Link>
+      )}
       {mayRetry && (
-        <button type="button" className="button primary" onClick={() => setAsked('retry')}>
+        <button
+          type="button"
+          className={wouldFailAgain ? 'button' : 'button primary'}
+          onClick={() => setAsked('retry')}
+        >
           {status === 'failed' ? 'Retry' : 'Confirm and retry'}
         </button>
       )}
@@ -222,7 +250,7 @@ function ConfirmChange({ what, message, onDone }: { what: 'retry' | 'cancel'; me
 
 const WORDS: Readonly<Record<string, string>> = {
   attempt_started: 'sending',
-  attempt_accepted: 'WhatsApp answers',
+  attempt_accepted: 'WhatsApp accepts',
   attempt_rejected: 'WhatsApp refuses',
   attempt_deferred: 'try again later',
   attempt_unknown: 'no clear answer',
@@ -267,7 +295,7 @@ function Waterfall({ timeline, isOpen }: { timeline: Timeline; isOpen: boolean }
                 {index === 0 ? clockTime(entry.at) : stepTime(entry, at - from)}
               </time>
               <small>
-                <bdi>{entry.summary}</bdi>
+                <bdi>{withTimes(entry.summary)}</bdi>
                 {entry.platform_code !== undefined && ` (${entry.platform_code})`}
               </small>
               {entry.delivery_ids !== undefined && entry.delivery_ids.length > 0 && (

@@ -16,7 +16,9 @@ import {
   Empty,
   fullTime,
   Icon,
+  isForPage,
   Problem,
+  SEARCHING,
   Skeleton,
   Status,
   STATUS_WORDS,
@@ -81,7 +83,14 @@ export function MessagesPage({ selected }: { selected: string | null }) {
             {journal.waiting} new
           </button>
         )}
-        <Rows journal={journal} selected={selected} suffix={suffix} scroller={scroller} isFiltered={text !== ''} />
+        <Rows
+          journal={journal}
+          selected={selected}
+          suffix={suffix}
+          scroller={scroller}
+          isFiltered={text !== ''}
+          filters={search.filters}
+        />
       </section>
       {selected !== null && <MessagePanel key={selected} id={selected} onClose={() => open(null)} />}
     </div>
@@ -92,9 +101,7 @@ export function MessagesPage({ selected }: { selected: string | null }) {
 function useKeys(rows: readonly MessageRow[], selected: string | null, open: (id: string | null) => void): void {
   useEffect(() => {
     const onKey = (event: globalThis.KeyboardEvent): void => {
-      const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-      if (document.querySelector('dialog[open]') !== null) return;
+      if (!isForPage(event)) return;
       if (event.key === '/') {
         event.preventDefault();
         document.querySelector<HTMLInputElement>('#search')?.focus();
@@ -128,6 +135,10 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
     const timer = setTimeout(() => onText(typed), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed, text, onText]);
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (window.history.state === SEARCHING) box.current?.focus();
+  }, []);
   const { data: connections } = useConnections();
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Enter') onText(typed);
@@ -141,6 +152,7 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
         <span className="hidden">Search messages</span>
         <input
           id="search"
+          ref={box}
           type="search"
           list="search-words"
           autoComplete="off"
@@ -275,12 +287,13 @@ interface RowsProps {
   suffix: string;
   scroller: React.RefObject<HTMLDivElement | null>;
   isFiltered: boolean;
+  filters: Record<string, string>;
 }
 
 const NEAR_END = 12;
 const MINUTE_MS = 15_000;
 
-function Rows({ journal, selected, suffix, scroller, isFiltered }: RowsProps) {
+function Rows({ journal, selected, suffix, scroller, isFiltered, filters }: RowsProps) {
   const { rows, hasMore, loading, loadMore, error, showWaiting } = journal;
   const now = useNow(MINUTE_MS);
   const narrow = useMatches(NARROW);
@@ -321,7 +334,7 @@ function Rows({ journal, selected, suffix, scroller, isFiltered }: RowsProps) {
         }}
       >
         {rows.length === 0 && loading && <Skeleton lines={12} />}
-        {rows.length === 0 && !loading && error === null && <NoMessages isFiltered={isFiltered} />}
+        {rows.length === 0 && !loading && error === null && <NoMessages isFiltered={isFiltered} filters={filters} />}
         <div role="list" className="rows-inner" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, key, start }) => {
             const row = rows[index];
@@ -337,8 +350,17 @@ function Rows({ journal, selected, suffix, scroller, isFiltered }: RowsProps) {
   );
 }
 
-function NoMessages({ isFiltered }: { isFiltered: boolean }) {
+function NoMessages({ isFiltered, filters }: Pick<RowsProps, 'isFiltered' | 'filters'>) {
   const can = useCan();
+  const { to, ...others } = filters;
+  if (to !== undefined && Object.keys(others).length === 0) {
+    return (
+      <Empty title={`No message to ${to}`}>
+        <p>Does the number begin with its country code?</p>
+        <Link href={`/messages?${new URLSearchParams({ q: `from:${to}` })}`}>Show what it wrote</Link>
+      </Empty>
+    );
+  }
   if (isFiltered) {
     return (
       <Empty title="No message matches">

@@ -4,7 +4,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Lines, type Part, type Slot, StackedBars } from './charts.tsx';
 import { useConnections } from './messages.tsx';
-import { plusNumber, State } from './parts.tsx';
+import { plusNumber, QUALITY_WORDS, State } from './parts.tsx';
 import { useCan } from './session.ts';
 import { useWebhook } from './webhook-state.ts';
 import { ago, CopyButton, duration, fullTime, Icon, Problem, Skeleton, useNow } from './ui.tsx';
@@ -132,19 +132,21 @@ function Counted({ usage, starts, range, since }: CountedProps) {
   const slotsOf = (values: (row: Figures | undefined) => number[]): Slot[] =>
     starts.map((start) => ({ ...namesOf(start, range), values: values(rows.get(start)) }));
   const cost = totals.cost;
+  const listOf = (filter: string): string => `/messages?${new URLSearchParams({ q: `${filter} since:${since}` })}`;
   return (
     <>
       <dl className="tiles">
-        <Tile name="Submitted" value={totals.submitted} hint="taken by Herald" />
+        <Tile name="Submitted" value={totals.submitted} hint="taken by Herald" href={listOf('direction:out')} />
         <Tile name="Delivered" value={share(totals.delivered, totals.submitted)} hint={counted(totals.delivered)} />
         <Tile name="Read" value={share(totals.read, totals.submitted)} hint={counted(totals.read)} />
         <Tile
           name="Failed"
           value={totals.failed}
           hint={share(totals.failed, totals.submitted)}
+          href={listOf('status:failed')}
           isBad={totals.failed > 0}
         />
-        <Tile name="Received" value={totals.received} hint="written by customers" />
+        <Tile name="Received" value={totals.received} hint="written by customers" href={listOf('direction:in')} />
         <Tile
           name="Cost, estimated"
           value={cost === null ? '–' : money(cost)}
@@ -210,22 +212,28 @@ const counted = (count: number): string => `${count.toLocaleString()} message${c
 const money = ({ amount, currency }: Schemas['CostResponse']): string =>
   new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(Number(amount));
 
-function Tile({
-  name,
-  value,
-  hint,
-  isBad = false,
-}: {
+interface TileProps {
   name: string;
   value: string | number;
   hint: string;
+  /** The messages that were counted. */
+  href?: string;
   isBad?: boolean;
-}) {
+}
+
+function Tile({ name, value, hint, href, isBad = false }: TileProps) {
+  const figure = <b>{typeof value === 'number' ? value.toLocaleString() : value}</b>;
   return (
     <div className={isBad ? 'tile is-bad' : 'tile'}>
       <dt>{name}</dt>
       <dd>
-        <b>{typeof value === 'number' ? value.toLocaleString() : value}</b>
+        {href === undefined ? (
+          figure
+        ) : (
+          <Link href={href} aria-label={`${name}: ${value}. Show them`}>
+            {figure}
+          </Link>
+        )}
         <small>{hint}</small>
       </dd>
     </div>
@@ -324,7 +332,7 @@ function NumberLine({ connection }: { connection: Connection }) {
       <Link href={`/numbers/${id}`}>{name}</Link>
       <State tone={TONES[status]}>{status}</State>
       <small>
-        {quality !== null && quality !== 'UNKNOWN' && `quality ${quality.toLowerCase()} · `}
+        {quality !== null && QUALITY_WORDS[quality] !== undefined && `${QUALITY_WORDS[quality]} quality · `}
         {limit !== null && `${limit.replace('TIER_', '').toLowerCase()} people in 24 h · `}
         {connection.throughput_per_second} messages a second
       </small>

@@ -14,12 +14,13 @@ export function State({ tone, children }: { tone: Tone; children: ReactNode }) {
   );
 }
 
+export const QUALITY_WORDS: Readonly<Record<string, string>> = { GREEN: 'high', YELLOW: 'medium', RED: 'low' };
+
 /** WhatsApp's rating of a number or a template. */
 export function Quality({ rating }: { rating: string | null }) {
   const tones: Readonly<Record<string, Tone>> = { GREEN: 'good', YELLOW: 'warn', RED: 'bad' };
-  const words: Readonly<Record<string, string>> = { GREEN: 'high', YELLOW: 'medium', RED: 'low' };
-  if (rating === null || words[rating] === undefined) return <State tone="none">not rated yet</State>;
-  return <State tone={tones[rating] ?? 'none'}>{words[rating]}</State>;
+  if (rating === null || QUALITY_WORDS[rating] === undefined) return <State tone="none">not rated yet</State>;
+  return <State tone={tones[rating] ?? 'none'}>{QUALITY_WORDS[rating]}</State>;
 }
 
 /** Names and values; those that are null are left out. */
@@ -60,6 +61,12 @@ export function peerOf(row: MessageRow): string {
 }
 
 export const plusNumber = (digits: string): string => `+${digits.replace('+', '')}`;
+
+/** A number as people write it, with +, with 00 or with neither; null where it is not whole. No country code begins with 0. */
+export function wholeNumber(text: string): string | null {
+  const digits = text.replaceAll(/\D/g, '').replace(/^00/, '');
+  return /^[+\d\s()./-]+$/.test(text.trim()) && /^[1-9]\d{7,15}$/.test(digits) ? `+${digits}` : null;
+}
 
 /** The address's filters, and one that is changed in it; '' takes it away. */
 export function withParameter(search: string, name: string, value: string): string {

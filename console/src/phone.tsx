@@ -7,21 +7,9 @@ import { useConnections } from './messages.tsx';
 import { withReactions } from './reactions.ts';
 import { Reviewer } from './reviewer.tsx';
 import { useCan } from './session.ts';
+import { chooseCustomer, CUSTOMERS, useCustomer } from './simulated.ts';
 import { clockTime, Icon, Problem, Ticks } from './ui.tsx';
 
-/** The simulated customers of the demo, by how a message to them ends. */
-const CUSTOMERS: readonly (readonly [string, string])[] = [
-  ['+15550001234', 'reads everything'],
-  ['+15550100012', 'answers at once'],
-  ['+15550100001', 'is offline'],
-  ['+15550100002', 'cannot be reached'],
-  ['+15550100003', 'is refused by WhatsApp'],
-  ['+15550100004', 'is over the limit twice'],
-  ['+15550100005', 'connection cut, outcome unknown'],
-  ['+15550100008', 'everything is reported twice'],
-  ['+15550100013', 'has opted out of marketing'],
-  ['+15550100014', 'your account cannot pay'],
-];
 const EMOJIS = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 
 const SHOWN = 40;
@@ -63,7 +51,7 @@ export function PhoneDock({ onClose }: { onClose: () => void }) {
     queryKey: ['simulator', 'numbers'],
     queryFn: async () => (await control<{ data: SimulatorNumber[] }>('numbers')).data,
   });
-  const [customer, setCustomer] = useState(CUSTOMERS[0]?.[0] ?? '');
+  const customer = useCustomer();
   const [chosen, setChosen] = useState<string | null>(null);
   const connection = connections?.find(({ id }) => id === chosen) ?? connections?.[0];
   const number = numbers.data?.find(
@@ -116,7 +104,7 @@ export function PhoneDock({ onClose }: { onClose: () => void }) {
         {!isReviewing && (
           <label>
             <span className="hidden">Customer</span>
-            <select value={customer} onChange={(event) => setCustomer(event.target.value)}>
+            <select value={customer} onChange={(event) => chooseCustomer(event.target.value)}>
               {CUSTOMERS.map(([phone, what]) => (
                 <option key={phone} value={phone}>
                   {phone}: {what}
@@ -151,7 +139,7 @@ export function PhoneDock({ onClose }: { onClose: () => void }) {
   );
 }
 
-function useChat(connectionId: string | null, customer: string): readonly MessageRow[] {
+function useChat(connectionId: string | null, customer: string): readonly MessageRow[] | null {
   const list = async (filter: { to: string } | { from: string }): Promise<MessageRow[]> => {
     const query = { ...filter, connection_id: connectionId ?? '', limit: SHOWN };
     return (await dataOf(api.GET('/api/v1/messages', { params: { query } }))).data;
@@ -170,11 +158,12 @@ function useChat(connectionId: string | null, customer: string): readonly Messag
     if (connectionId !== null) void refetch();
   }, [connectionId, refetch]);
   useEvents(onEvents);
-  return data ?? [];
+  return data ?? null;
 }
 
 interface ChatProps {
-  rows: readonly MessageRow[];
+  /** Null until they are read. */
+  rows: readonly MessageRow[] | null;
   connectionId: string | null;
   read: ReadonlySet<string>;
   isTyping: boolean;
@@ -232,7 +221,8 @@ function pressed({ type, content }: MessageRow, { id, title }: BubbleButton): ob
   return { type: 'interactive', interactive: { type: kind, [kind]: { id, title } } };
 }
 
-function Chat({ rows, connectionId, read, isTyping, write }: ChatProps) {
+function Chat({ rows: found, connectionId, read, isTyping, write }: ChatProps) {
+  const rows = found ?? [];
   const box = useRef<HTMLDivElement>(null);
   const [reactingTo, setReactingTo] = useState<string | null>(null);
   const templates = useTemplatesOf(rows, connectionId);
@@ -246,7 +236,7 @@ function Chat({ rows, connectionId, read, isTyping, write }: ChatProps) {
   };
   return (
     <div className="chat phone-chat" ref={box} tabIndex={0} role="log" aria-label="Chat">
-      {rows.length === 0 && <p className="hint">Nothing has arrived yet. Send a message, or write one here.</p>}
+      {found?.length === 0 && <p className="hint">Nothing has arrived yet. Send a message, or write one here.</p>}
       {withReactions(rows).map(({ row, reactions }) => {
         const isOwn = row.direction === 'inbound';
         return (

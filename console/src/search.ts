@@ -1,4 +1,5 @@
 import { api, dataOf, type MessageRow } from './api.ts';
+import { wholeNumber } from './parts.tsx';
 
 export const STATUSES = [
   'queued',
@@ -36,7 +37,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export const SEARCH_WORDS = Object.keys(WORDS);
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const NUMBER = /^\+?[\d ()-]{8,24}$/;
+const NUMBER = /^\+?[\d ()./-]{3,24}$/;
 
 export interface Search {
   filters: Record<string, string>;
@@ -49,7 +50,9 @@ export interface Search {
 export function readSearch(text: string): Search {
   const search: Search = { filters: {}, id: null, problem: null };
   if (NUMBER.test(text.trim())) {
-    search.filters.to = digitsOf(text);
+    const number = wholeNumber(text);
+    if (number === null) search.problem = 'Write the whole number with its country code, such as +4915112345678';
+    else search.filters.to = number;
     return search;
   }
   for (const word of text.split(/\s+/).filter(Boolean)) {
@@ -72,8 +75,8 @@ function readFilter(search: Search, name: string, parameter: string, value: stri
   } else if (name === 'status' && !STATUSES.some((status) => status === value)) {
     search.problem = `status: takes ${STATUSES.join(', ')}`;
   } else if (name === 'to' || name === 'from') {
-    const digits = digitsOf(value);
-    if (/^\+\d{8,16}$/.test(digits)) search.filters[name] = digits;
+    const number = wholeNumber(value);
+    if (number !== null) search.filters[name] = number;
     else search.problem = `${name}: takes a whole number such as +4915112345678`;
   } else if (parameter.endsWith('_id') && name !== 'client' && !UUID.test(value)) {
     search.problem = `${name}: takes a whole id`;
@@ -83,8 +86,6 @@ function readFilter(search: Search, name: string, parameter: string, value: stri
     else search.filters[name] = new Date(at).toISOString();
   } else search.filters[parameter] = value;
 }
-
-const digitsOf = (text: string): string => `+${text.replaceAll(/\D/g, '')}`;
 
 /** The text with one filter set, or without it where `value` is empty. */
 export function withFilter(text: string, name: string, value: string): string {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useContext, useEffect, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { api, ApiError, curlOf, dataOf, type Schemas } from './api.ts';
+import { api, ApiError, curlOf, dataOf, type Message as Sent, type Schemas, sendFailure } from './api.ts';
 import { Bubble, type BubbleContent, bubbleOf } from './bubble.tsx';
 import { type MediaFile, MediaThumb } from './media-file.tsx';
 import { useConnections } from './messages.tsx';
@@ -18,19 +18,27 @@ import {
   type Note,
   otherNotes,
 } from './send-content.tsx';
-import { NoNumber, plusNumber } from './parts.tsx';
+import { NoNumber, peerOf, plusNumber, wholeNumber } from './parts.tsx';
 import { useCan } from './session.ts';
+import { chooseCustomer, CUSTOMERS, HasSimulator, isCustomer, useCustomer } from './simulated.ts';
 import { CopyButton, Empty, fullTime, Problem, Skeleton } from './ui.tsx';
 
 const CHECK_MS = 350;
-/** The first customer of the demo; elsewhere the field is empty. */
-const DEMO_CUSTOMER = '+15550001234';
+const AWAY_MS = 3_000;
 
 type Check = Schemas['MessageCheck'];
 
 export function SendPage() {
   const connections = useConnections();
-  if (connections.isPending && connections.fetchStatus !== 'idle') return <Skeleton lines={8} />;
+  const like = new URLSearchParams(useSearch()).get('like') ?? '';
+  const sent = useQuery({
+    queryKey: ['send', 'like', like],
+    queryFn: async ({ signal }) =>
+      (await dataOf(api.GET('/api/v1/messages/{id}', { params: { path: { id: like } }, signal }))).data,
+    enabled: like !== '',
+  });
+  const isPending = [connections, sent].some((one) => one.isPending && one.fetchStatus !== 'idle');
+  if (isPending) return <Skeleton lines={8} />;
   if (connections.error !== null)
     return <Problem error={connections.error} onRetry={() => void connections.refetch()} />;
   if (connections.data === undefined) {
@@ -45,23 +53,17 @@ export function SendPage() {
   if (connections.data.length === 0) {
     return <NoNumber />;
   }
-  return <SendForm connections={connections.data} />;
+  return <SendForm connections={connections.data} sent={sent.data} />;
 }
 
 const isKind = (text: string | null): text is Kind => text !== null && Object.hasOwn(KINDS, text);
 
-/** What the address gives, such as the number that is answered. */
-function draftOf(given: URLSearchParams, connections: readonly Schemas['ConnectionResponse'][]): Draft {
-  const isDemo = ['localhost', '127.0.0.1'].includes(window.location.hostname);
-  const kind = given.get('kind');
-  return {
-    ...BLANK,
-    connection: given.get('connection') ?? connections[0]?.id ?? '',
-    to: given.get('to') ?? (isDemo ? DEMO_CUSTOMER : ''),
-    kind: isKind(kind) ? kind : 'text',
-    text: isDemo ? 'Your table for two is ready.' : '',
-    template: given.get('template') ?? '',
-  };
+/** A message that is changed and sent anew. Of other types than text the content is chosen again. */
+function draftLike(sent: Sent, blank: Draft): Draft {
+  const to = sent.contact.phone === null && sent.to === null ? '' : peerOf(sent);
+  const like = { ...blank, connection: sent.connection_id, to };
+  if (sent.type === 'text') return { ...like, text: sent.body ?? '' };
+  return { ...like, text: '', kind: sent.type === 'template' || sent.type === 'location' ? sent.type : 'text' };
 }
 
 function useTemplates({ connection, kind }: Draft) {
@@ -76,11 +78,48 @@ function useTemplates({ connection, kind }: Draft) {
   });
 }
 
-function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][] }) {
-  const [, navigate] = useLocation();
-  const given = useSearch();
-  const [draft, setDraft] = useState<Draft>(() => draftOf(new URLSearchParams(given), connections));
+interface SendFormProps {
+  connections: Schemas['ConnectionResponse'][];
+  sent: Sent | undefined;
+}
+
+/** Begins with what the address gives, such as the number that is answered. In the demo the phone shows who is written to. */
+function useDraft({ connections, sent }: SendFormProps): [Draft, (changes: Partial<Draft>) => void] {
+  const given = new URLSearchParams(useSearch());
+  const isDemo = useContext(HasSimulator);
+  const customer = useCustomer();
+  const [draft, setDraft] = useState<Draft>(() => {
+    const kind = given.get('kind');
+    const blank = {
+      ...BLANK,
+      connection: given.get('connection') ?? connections[0]?.id ?? '',
+      to: given.get('to') ?? (isDemo ? customer : ''),
+      kind: isKind(kind) ? kind : ('text' as const),
+      text: isDemo ? 'Your table for two is ready.' : '',
+      template: given.get('template') ?? '',
+    };
+    return sent === undefined ? blank : draftLike(sent, blank);
+  });
   const set = (changes: Partial<Draft>): void => setDraft((before) => ({ ...before, ...changes }));
+  const { to } = draft;
+  useEffect(() => chooseCustomer(wholeNumber(to) ?? ''), [to]);
+  const shown = useRef(customer);
+  useEffect(() => {
+    if (shown.current === customer) return;
+    shown.current = customer;
+    setDraft((before) => {
+      const number = wholeNumber(before.to) ?? '';
+      return number !== customer && isCustomer(number) ? { ...before, to: customer } : before;
+    });
+  }, [customer]);
+  return [draft, set];
+}
+
+function SendForm(props: SendFormProps) {
+  const { connections } = props;
+  const [, navigate] = useLocation();
+  const [draft, set] = useDraft(props);
+  const isDemo = useContext(HasSimulator);
   const can = useCan();
   const templates = useTemplates(draft);
   const template = templates.data?.find(({ id }) => id === draft.template) ?? null;
@@ -102,7 +141,7 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
       const { data } = await dataOf(api.POST('/api/v1/messages', { params: { header }, body }));
       navigate(`/messages/${data.id}`);
     } catch (failure) {
-      setError(failure);
+      setError(sendFailure(failure));
       setBusy(false);
     }
   };
@@ -139,6 +178,24 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
             onChange={(event) => set({ to: event.target.value })}
           />
         </Field>
+        {isDemo && (
+          <label className="field">
+            <span>In the demo, the number decides how it ends</span>
+            <select
+              value={isCustomer(wholeNumber(draft.to) ?? '') ? (wholeNumber(draft.to) ?? '') : ''}
+              onChange={(event) => set({ to: event.target.value })}
+            >
+              <option value="" disabled>
+                another number
+              </option>
+              {CUSTOMERS.map(([phone, what]) => (
+                <option key={phone} value={phone}>
+                  {what}: {phone}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <fieldset className="kinds">
           <legend className="hidden">Kind</legend>
           {Object.entries(KINDS).map(([kind, label]) => (
@@ -161,7 +218,14 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
         <ContentFields draft={draft} set={set} notes={notes} templates={templates.data} template={template} />
         {templates.error !== null && <Problem error={templates.error} />}
         {body !== null && (
-          <CheckResult check={check.data} error={check.error} notes={otherNotes(notes, draft)} kind={draft.kind} />
+          <CheckResult
+            check={check.data}
+            // What the sending says of it is enough.
+            error={error === null ? check.error : null}
+            notes={otherNotes(notes, draft)}
+            kind={draft.kind}
+            onTemplate={() => set({ kind: 'template' })}
+          />
         )}
         {error !== null && <Problem error={error} />}
         <div className="row">
@@ -197,13 +261,8 @@ function SendForm({ connections }: { connections: Schemas['ConnectionResponse'][
   );
 }
 
-const numberIn = (to: string): string | null => {
-  const number = to.replaceAll(/[^\d+]/g, '');
-  return /^\+?\d{8,16}$/.test(number) ? number : null;
-};
-
 function bodyOf({ connection, to }: Draft, content: Record<string, unknown> | null): Message | null {
-  const number = numberIn(to);
+  const number = wholeNumber(to);
   if (number === null || content === null) return null;
   return { connection_id: connection, to: number, ...content } as Message;
 }
@@ -217,7 +276,7 @@ const MISSING: Readonly<Record<Kind, string>> = {
   location: 'Give latitude and longitude first.',
 };
 const missingIn = ({ to, kind }: Draft): string =>
-  numberIn(to) === null ? 'Give the whole number, with its country code.' : MISSING[kind];
+  wholeNumber(to) === null ? 'Give the whole number, with its country code.' : MISSING[kind];
 
 function useCheck(body: Message | null) {
   const text = JSON.stringify(body);
@@ -233,6 +292,7 @@ function useCheck(body: Message | null) {
     enabled: settled !== 'null',
     placeholderData: (before) => before,
     retry: false,
+    refetchInterval: ({ state }) => (state.error instanceof ApiError && state.error.status === 0 ? AWAY_MS : false),
   });
 }
 
@@ -266,17 +326,23 @@ interface CheckResultProps {
   error: unknown;
   notes: readonly Note[];
   kind: Kind;
+  onTemplate: () => void;
 }
 
 /** What belongs to no field, and when the message would go. */
-function CheckResult({ check, error, notes, kind }: CheckResultProps) {
+function CheckResult({ check, error, notes, kind, onTemplate }: CheckResultProps) {
   // A refusal with details is shown at its fields.
   if (error !== null && !(error instanceof ApiError && error.details.length > 0)) return <Problem error={error} />;
   return (
-    <div className="check" aria-live="polite">
+    <div className="check-result" aria-live="polite">
       {notes.map(({ code, message, isBad, docUrl }) => (
         <p key={code + message} className={isBad ? 'check-line bad' : 'check-line warn'}>
           <code>{code}</code> {message} {docUrl !== null && <a href={docUrl}>What it means</a>}
+          {code === 'SERVICE_WINDOW_CLOSED' && kind !== 'template' && (
+            <button type="button" className="button" onClick={onTemplate}>
+              Choose a template
+            </button>
+          )}
         </p>
       ))}
       {check !== undefined && error === null && <CheckFacts check={check} kind={kind} />}
@@ -290,7 +356,9 @@ function CheckFacts({ check, kind }: { check: Check; kind: Kind }) {
   return (
     <p className="hint">
       {queue.ahead > 0 && `${queue.ahead} ahead of it in the queue. `}
-      {closesAt !== null && kind !== 'template' && `The customer-service window closes on ${fullTime(closesAt)}. `}
+      {closesAt !== null &&
+        kind !== 'template' &&
+        `You may write until ${fullTime(closesAt)}: 24 hours after the customer wrote. `}
       {limits.map(
         ({ kind: what, remaining, limit }) => `${remaining} of ${limit} left (${what.replaceAll('_', ' ')}). `,
       )}

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type Schemas } from './api.ts';
 import { Confirm } from './dialog.tsx';
@@ -9,12 +9,11 @@ import { Facts, NoNumber, plusNumber, Quality, State, Time, type Tone, withParam
 import { useCan } from './session.ts';
 import { TemplateForm } from './template-form.tsx';
 import { TemplateView } from './template-view.tsx';
-import { Choice, CopyButton, Empty, Icon, Problem, Skeleton } from './ui.tsx';
+import { Choice, CopyButton, Empty, Icon, ListSearch, Problem, Skeleton } from './ui.tsx';
 
 type Template = Schemas['TemplateResponse'];
 
 const PAGE = 100;
-const TYPED_MS = 300;
 const STATUSES = ['approved', 'pending', 'rejected', 'paused', 'disabled', 'in_appeal', 'pending_deletion'] as const;
 const CATEGORIES = ['UTILITY', 'MARKETING', 'AUTHENTICATION'] as const;
 
@@ -140,7 +139,13 @@ function Templates({ connection, connections, selected, search }: TemplatesProps
           )}
         </header>
         <div className="filters pane-filters">
-          <NameSearch key={connection} value={name} onName={choose('name')} />
+          <ListSearch
+            key={connection}
+            label="Name"
+            value={name}
+            clean={(typed) => typed.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_')}
+            onText={choose('name')}
+          />
           <Choice label="Any state" value={status ?? ''} onChange={choose('status')}>
             {STATUSES.map((one) => [one, wordsOf(one)])}
           </Choice>
@@ -240,30 +245,6 @@ function States({ versions }: { versions: readonly Template[] }) {
       {wordsOf(worst.status)}
       {same < versions.length && ` (${same} of ${versions.length})`}
     </State>
-  );
-}
-
-function NameSearch({ value, onName }: { value: string; onName: (name: string) => void }) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => {
-    if (typed === value) return undefined;
-    const timer = setTimeout(() => onName(typed), TYPED_MS);
-    return () => clearTimeout(timer);
-    // A change of the address alone starts no search.
-  }, [typed]);
-  return (
-    <label className="search name-search">
-      <Icon name="search" />
-      <span className="hidden">Search by name</span>
-      <input
-        type="search"
-        autoComplete="off"
-        spellCheck={false}
-        placeholder="Name"
-        value={typed}
-        onChange={(event) => setTyped(event.target.value.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_'))}
-      />
-    </label>
   );
 }
 

@@ -102,11 +102,25 @@ export const clockTime = (at: string): string => CLOCK.format(new Date(at));
 
 export const fullTime = (at: string): string => FULL.format(new Date(at));
 
+/** A sentence of the API, its times as this browser writes them. */
+export const withTimes = (sentence: string): string =>
+  sentence.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z/g, fullTime);
+
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
   return `${Math.round(ms / 3_600_000)} h`;
+}
+
+/** State of the address: the search box takes the focus. */
+export const SEARCHING = 'searching';
+
+/** A key that is no typing, no shortcut of the browser and not for a dialog. */
+export function isForPage(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (/^(INPUT|SELECT|TEXTAREA)$/.test((event.target as HTMLElement).tagName)) return false;
+  return document.querySelector('dialog[open]') === null;
 }
 
 export function useNow(everyMs: number): number {
@@ -182,6 +196,40 @@ export function Choice({ label, value, onChange, children }: ChoiceProps) {
         </option>
       ))}
     </select>
+  );
+}
+
+interface ListSearchProps {
+  label: string;
+  value: string;
+  clean?: (typed: string) => string;
+  onText: (text: string) => void;
+}
+
+const TYPED_MS = 300;
+
+/** Narrows a list down, once typing pauses. */
+export function ListSearch({ label, value, clean, onText }: ListSearchProps) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => {
+    if (typed === value) return undefined;
+    const timer = setTimeout(() => onText(typed), TYPED_MS);
+    return () => clearTimeout(timer);
+    // A change of the address alone starts no search.
+  }, [typed]);
+  return (
+    <label className="search list-search">
+      <Icon name="search" />
+      <span className="hidden">Search by {label.toLowerCase()}</span>
+      <input
+        type="search"
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={label}
+        value={typed}
+        onChange={(event) => setTyped(clean?.(event.target.value) ?? event.target.value)}
+      />
+    </label>
   );
 }
 

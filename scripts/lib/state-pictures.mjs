@@ -135,7 +135,12 @@ const PICTURES = {
 };
 
 /** What the picture of a message leaves out: what its notes say, and what an operator does to a restored backup. */
-const UNDRAWN = new Set(['outcome_unknown -> accepted', 'queued -> failed', 'queued -> outcome_unknown']);
+const UNDRAWN = new Set([
+  'outcome_unknown -> accepted',
+  'queued -> accepted',
+  'queued -> failed',
+  'queued -> outcome_unknown',
+]);
 
 /**
  * Each picture by its name.

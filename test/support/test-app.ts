@@ -129,8 +129,9 @@ function environment(
     OTP_SENDS_PER_SECOND: '100000',
     OTP_VERIFIES_PER_SECOND: '100000',
     AUTH_FAILURES_PER_MINUTE: '100000',
-    // Other tests hold up the loop too: that is no overload of this process.
+    // Other tests hold up the loop and the few connections too: that is no overload of this process.
     OVERLOAD_LOOP_DELAY_MS: '0',
+    DATABASE_CONNECT_TIMEOUT_MS: '60000',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'fatal',
     LOG_FORMAT: 'json',
     ...s3Settings(dataDir),

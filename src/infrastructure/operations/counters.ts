@@ -49,7 +49,8 @@ export function countersText(counts: Readonly<Record<string, number>>): string {
  */
 export const COUNTERS: Readonly<Record<string, string>> = {
   batch_messages: 'Messages of batches, by what became of them: accepted, replayed or refused.',
-  claims_taken_back: 'Messages and codes put back to the queue because the answer to their claim was lost.',
+  claims_taken_back:
+    'Messages, codes and webhook deliveries put back to the queue because the answer to their claim was lost.',
   connection_facts_failed: 'Failed reads of one of our numbers at the platform.',
   connections_refused: 'Connections closed because their address, or all callers together, had too many.',
   contact_book_failed: "Failed removals of erased people from WhatsApp's contact book; the log says why.",
@@ -100,6 +101,7 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   otp_unknown: 'One-time codes whose sending had no clear answer.',
   otp_verified: 'Verifications with the right code.',
   otp_wrong: 'Verifications with a wrong code.',
+  outcome_not_found: 'Outcomes of sends whose attempt was not found, as after an erasure; the log names the messages.',
   outcome_record_failed: 'Outcomes of sends that could not be stored at once.',
   rate_limit_alone: 'Times that rate limits were counted by this process alone, without the database.',
   send_accepted: 'Messages that the platform took.',

@@ -6,24 +6,24 @@ const LOOK_AGAIN_MS = 500;
 /** A claim with an unknown outcome: the connection was lost before its answer came. */
 export class LostClaimError extends Error {
   constructor(
-    /** Of the attempts that it made, if it made any. */
-    readonly attemptIds: readonly string[],
+    /** By which the attempts that it made, if it made any, are found. */
+    readonly ids: readonly string[],
     cause: unknown,
   ) {
     super('a claim was lost on its way', { cause });
   }
 
   /** For the `catch` of a claim that gives these ids to its attempts. */
-  static of(attemptIds: readonly string[]): (error: unknown) => never {
+  static of(ids: readonly string[]): (error: unknown) => never {
     return (error) => {
-      throw isUnreachable(error) ? new LostClaimError(attemptIds, error) : error;
+      throw isUnreachable(error) ? new LostClaimError(ids, error) : error;
     };
   }
 }
 
 interface TakingBack<A> {
   /** Those of the attempts that exist. */
-  find: (attemptIds: readonly string[]) => Promise<A[]>;
+  find: (ids: readonly string[]) => Promise<A[]>;
   putBack: (attempt: A) => Promise<unknown>;
   forMs: number;
 }
@@ -34,14 +34,11 @@ interface TakingBack<A> {
  *
  * @returns how many rows were put back.
  */
-export async function takeBack<A>(
-  { attemptIds }: LostClaimError,
-  { find, putBack, forMs }: TakingBack<A>,
-): Promise<number> {
+export async function takeBack<A>({ ids }: LostClaimError, { find, putBack, forMs }: TakingBack<A>): Promise<number> {
   const until = performance.now() + forMs;
   do {
     try {
-      const claimed = await find(attemptIds);
+      const claimed = await find(ids);
       // A claim is one statement: it took all of them or none.
       await Promise.all(claimed.map((attempt) => putBack(attempt)));
       if (claimed.length > 0) return claimed.length;

@@ -63,7 +63,12 @@ describeConsole('the console in Chromium', (rig) => {
     () =>
       rig.visit({}, async (page) => {
         await page.goto(`${rig.demo.base_url}/console/messages`);
-        await page.getByLabel('Search messages').fill('+1 555 010 0002');
+        const search = page.getByLabel('Search messages');
+        await search.fill('0171 1234567');
+        await page.getByText('Write the whole number with its country code').waitFor();
+        await search.fill('555 010 0002');
+        await page.getByText('No message to +5550100002').waitFor();
+        await search.fill('00 1 (555) 010-0002');
         await page.waitForURL('**/messages?q=*');
         await page.locator('.message-row', { hasText: 'failed' }).click();
         await page.getByText('The recipient can fix this.').waitFor();
@@ -87,6 +92,52 @@ describeConsole('the console in Chromium', (rig) => {
         await page.locator('.thread .bubble.is-mine', { hasText: 'See you tomorrow.' }).waitFor();
         await page.getByRole('button', { name: 'Mark as read' }).click();
         await page.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'finds the conversation of a number, however it is written',
+    () =>
+      rig.visit({}, async (page) => {
+        await page.goto(`${rig.demo.base_url}/console/conversations`);
+        await page.locator('.conversation-row', { hasText: '+15550100001' }).waitFor();
+        const search = page.getByLabel('Search by number');
+        await search.fill('555');
+        await page.getByText('Write the whole number with its country code').waitFor();
+        await search.fill('001 555 010 0003');
+        await page.locator('.conversation-row', { hasText: '+15550100001' }).waitFor({ state: 'detached' });
+        await page.locator('.conversation-row', { hasText: '+15550100003' }).click();
+        await page.locator('.thread-name', { hasText: '+15550100003' }).waitFor();
+        expect(page.url()).toContain('number=001');
+        expect(await page.locator('.conversation-row').count()).toBe(1);
+        await search.fill('+49 151 12345678');
+        await page.getByText('No conversation matches').waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'works by keyboard: from any page to the search, from the form to the message that was sent',
+    () =>
+      rig.visit({ quiet: true }, async (page) => {
+        const focused = (): Promise<string> =>
+          page.evaluate('document.activeElement.id || document.activeElement.ariaLabel');
+        await page.goto(`${rig.demo.base_url}/console/overview`);
+        await page.getByRole('heading', { name: 'Overview' }).waitFor();
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        expect(await focused()).toBe('page');
+        await page.keyboard.press('/');
+        await page.locator('#search:focus').waitFor();
+        await page.keyboard.type('+15550100002');
+        await page.waitForURL('**/messages?q=*');
+        await page.goto(`${rig.demo.base_url}/console/send`);
+        await page.locator('textarea').focus();
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await page.locator('.panel .status.is-read').waitFor();
+        expect(await focused()).toBe('Message');
       }),
     2 * PATIENCE_MS,
   );

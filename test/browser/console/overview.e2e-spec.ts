@@ -37,6 +37,10 @@ describeConsole('the overview in the console', (rig) => {
         await page.waitForURL('**/messages?q=*');
         await page.locator('.message-row', { hasText: 'This one fails.' }).first().waitFor();
         expect(await page.locator('.message-row', { hasText: 'received' }).count()).toBe(0);
+        await page.goBack();
+        await page.getByRole('link', { name: /^Failed: \d+/ }).click();
+        await page.waitForURL('**/messages?q=status*failed*since*');
+        await page.locator('.message-row', { hasText: 'This one fails.' }).first().waitFor();
       }),
     2 * PATIENCE_MS,
   );

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { ATTACK, describeConsole, PATIENCE_MS } from './rig.js';
+import { ATTACK, CUSTOMER, describeConsole, PATIENCE_MS } from './rig.js';
 
 const run = promisify(execFile);
 /** The smallest picture: one point. */
@@ -109,6 +109,66 @@ describeConsole('sending from the console', (rig) => {
   );
 
   it(
+    'sends to a customer who is chosen by how it ends, and changes and sends anew what WhatsApp refused',
+    () =>
+      rig.visit({}, async (page) => {
+        await openSend(page, 'text');
+        const to = page.getByLabel('To', { exact: true });
+        const ending = page.getByLabel('In the demo, the number decides how it ends');
+        await ending.selectOption({ label: 'refused by WhatsApp: +15550100003' });
+        expect(await to.inputValue()).toBe('+15550100003');
+        const customer = page.locator('.phone select').first();
+        expect(await customer.inputValue()).toBe('+15550100003');
+        await page.locator('textarea').fill('Something forbidden');
+        await page.getByRole('button', { name: 'Send', exact: true }).click();
+        await page.getByText('You can fix this.').waitFor();
+        await page.getByRole('link', { name: 'Change and send' }).click();
+        await page.getByRole('heading', { name: 'Send a message' }).waitFor();
+        expect(await to.inputValue()).toBe('+15550100003');
+        expect(await page.locator('textarea').inputValue()).toBe('Something forbidden');
+        await customer.selectOption(CUSTOMER);
+        expect(await to.inputValue()).toBe(CUSTOMER);
+        expect(await ending.inputValue()).toBe(CUSTOMER);
+        await page.locator('textarea').fill('Something kind');
+        await send(page);
+        await phone(page).getByText('Something kind').waitFor();
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'leads to the templates where the customer has not written for a day',
+    () =>
+      rig.visit({}, async (page) => {
+        await openSend(page, 'text');
+        await page.getByLabel('To', { exact: true }).fill('00 1 555 010-0014');
+        await page.getByRole('button', { name: 'Choose a template' }).click();
+        await page.getByRole('option', { name: /order_update/ }).waitFor({ state: 'attached' });
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'sends a message once that is sent again because Herald did not answer',
+    () =>
+      rig.visit({ quiet: true }, async (page) => {
+        await openSend(page, 'text');
+        await page.locator('textarea').fill('Only one of me');
+        await page.getByText('You may write until').waitFor();
+        const startAgain = await rig.kill();
+        await page.getByRole('button', { name: 'Send', exact: true }).click();
+        await page.getByText('it is not sent twice').waitFor();
+        expect(await page.locator('.problem').count()).toBe(1);
+        await startAgain();
+        await page.locator('.connection.is-live').waitFor();
+        await send(page);
+        await phone(page).getByText('Only one of me').waitFor();
+        expect(await phone(page).getByText('Only one of me').count()).toBe(1);
+      }),
+    4 * PATIENCE_MS,
+  );
+
+  it(
     'copies the call as a command that runs in a shell',
     () =>
       rig.visit({}, async (page) => {
@@ -119,9 +179,14 @@ describeConsole('sending from the console', (rig) => {
         await page.getByText('Copied').waitFor();
         const command = await page.evaluate<string>('navigator.clipboard.readText()');
         expect(command).not.toContain(rig.demo.api_key);
-        const script = `uuidgen() { cat /proc/sys/kernel/random/uuid; }\n${command}`;
-        const env = { ...process.env, HERALD_API_KEY: rig.demo.api_key };
-        const { stdout } = await run('bash', ['-c', script], { env });
+        const { HERALD_API_KEY: _none, ...env } = process.env;
+        // Nothing is called before the shell has a key.
+        await expect(run('bash', ['-c', command], { env })).rejects.toMatchObject({
+          stderr: expect.stringMatching(/HERALD_API_KEY: set it to your API key; in the demo: \. \.data\/demo\.sh/),
+          stdout: '',
+        });
+        const withKey = { ...env, HERALD_API_KEY: rig.demo.api_key };
+        const { stdout } = await run('bash', ['-c', command], { env: withKey });
         expect(JSON.parse(stdout)).toMatchObject({ data: { status: expect.any(String) } });
         await page.goto(`${rig.demo.base_url}/console/messages`);
         await page.locator('.message-row', { hasText: "It's “quoted”, and $HOME stays." }).waitFor();

@@ -19,7 +19,7 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
  * webhook.types.ts.
  *
  * `outcome_*`: the answer to the current attempt's own request. `notified_*`: a notification about the current
- * attempt. `earlier_*`: a notification about an attempt that a retry has replaced. `restored`: the database came back
+ * attempt. `earlier_*`: the same of an attempt that a retry has replaced; `earlier_accepted` is its own late answer. `restored`: the database came back
  * from a backup, and what happened after it is not known. `erased`: all that is known of the recipient was erased.
  * `canceled`: the caller takes it back. `release_refused`: a scheduled message is due, and may not be sent as things are;
  * one that may be sent stays `queued`.
@@ -42,6 +42,7 @@ export const STATE_EVENTS = [
   'notified_delivered',
   'notified_read',
   'notified_failed',
+  'earlier_accepted',
   'earlier_sent',
   'earlier_delivered',
   'earlier_read',
@@ -51,7 +52,7 @@ export type StateEvent = (typeof STATE_EVENTS)[number];
 
 type Moves = Readonly<Partial<Record<StateEvent, OutboundStatus>>>;
 
-// A delivered or read phone proves that the message is out, whichever attempt brought it and whatever we believed.
+// `delivered` and `read` prove that it was sent, by whichever attempt.
 const PROOF = {
   notified_delivered: 'delivered',
   notified_read: 'read',
@@ -69,6 +70,7 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     canceled: 'failed',
     release_refused: 'failed',
     // Queued again by a retry, or put back after an unknown outcome: the earlier attempt turns out to have been taken.
+    earlier_accepted: 'accepted',
     notified_sent: 'sent',
     earlier_sent: 'sent',
   },
@@ -82,6 +84,8 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     restored: 'outcome_unknown',
     notified_sent: 'sent',
     notified_failed: 'failed',
+    // Else an answer "not now" to the retry under way would have the message sent again.
+    earlier_accepted: 'accepted',
   },
   outcome_unknown: {
     ...PROOF,

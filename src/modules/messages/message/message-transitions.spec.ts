@@ -92,6 +92,10 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
   notified_delivered: reported('delivered'),
   notified_read: reported('read'),
   notified_failed: reported('failed'),
+  earlier_accepted: async (made) => {
+    const { attemptId } = await addEarlier(made);
+    return answered('accepted', 'accepted')({ ...made, attemptId });
+  },
   earlier_sent: (made) => tellOfEarlier(made, 'sent'),
   earlier_delivered: (made) => tellOfEarlier(made, 'delivered'),
   earlier_read: (made) => tellOfEarlier(made, 'read'),
@@ -125,6 +129,11 @@ function reported(status: StatusReport['status']) {
 }
 
 async function tellOfEarlier(made: Made, status: StatusReport['status']): Promise<unknown> {
+  return apply(statusReport(connection.id, await addEarlier(made), status));
+}
+
+/** An attempt with an unknown outcome before the one that the message has now. */
+async function addEarlier(made: Made): Promise<Made> {
   const earlier = { ...made, attemptId: newId(), metaMessageId: `wamid.${newId()}` };
   for (const table of ['message_queue', 'message_state']) {
     await opened.database.execute(`update ${table} set attempt_number = attempt_number + 1 where message_id = $1`, [
@@ -136,7 +145,7 @@ async function tellOfEarlier(made: Made, status: StatusReport['status']): Promis
      values ($1, $2, $3, 0, 'unknown', clock_timestamp() - interval '1 minute')`,
     [earlier.attemptId, connection.organizationId, made.id],
   );
-  return apply(statusReport(connection.id, earlier, status));
+  return earlier;
 }
 
 const CASES = STATE_EVENTS.flatMap((event) =>

@@ -100,14 +100,15 @@ class Flow {
     return mine !== undefined;
   }
 
-  /** The answer to the latest attempt. */
-  async answer(kind: keyof typeof OUTCOMES): Promise<boolean> {
-    const { id, metaMessageId } = this.attempts.at(-1) ?? { id: '', metaMessageId: '' };
-    return outcomes.record({
+  /** The answer to an attempt: the latest one, or the n-th. True where the message was moved. */
+  async answer(kind: keyof typeof OUTCOMES, n = -1): Promise<boolean> {
+    const { id, metaMessageId } = this.attempts.at(n) ?? { id: '', metaMessageId: '' };
+    const recorded = await outcomes.record({
       ...putBack({ id: this.messageId, attemptId: id }),
       metaMessageId: kind === 'accepted' ? metaMessageId : null,
       ...OUTCOMES[kind],
     });
+    return recorded === 'recorded';
   }
 }
 
@@ -227,6 +228,60 @@ describe('a retry after an unknown outcome', () => {
     expect(await flow.row()).toMatchObject({ status: 'failed' });
   });
 
+  it('is withdrawn by the late answer that the platform took the earlier attempt, while it waits', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    await flow.retry();
+    await flow.claim();
+    await flow.answer('unknown');
+    await flow.retry();
+    expect(await flow.answer('accepted', 1)).toBe(true);
+    const { metaMessageId } = flow.attempts[1] ?? {};
+    expect(await flow.row()).toMatchObject({
+      status: 'accepted',
+      meta_message_id: metaMessageId,
+      accepted_at: expect.any(Date),
+      next_attempt_at: null,
+      attempt_count: 2,
+    });
+    expect(await flow.attempt(1)).toMatchObject({ status: 'accepted', http_status: 200, failure_category: null });
+    expect(await flow.claim()).toBe(false);
+    await flow.report('delivered', 1);
+    expect(await flow.row()).toMatchObject({ status: 'delivered' });
+  });
+
+  it('is not made again by its own "not now" where it was under way when that answer came', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    await flow.retry();
+    await flow.claim();
+    await flow.answer('unknown');
+    await flow.retry();
+    await flow.claim();
+    expect(await flow.answer('accepted', 1)).toBe(true);
+    expect(await flow.answer('deferred', 2)).toBe(false);
+    const { metaMessageId } = flow.attempts[1] ?? {};
+    expect(await flow.row()).toMatchObject({ status: 'accepted', meta_message_id: metaMessageId, attempt_count: 3 });
+    const attempts = await attemptRows(opened.database, flow.messageId);
+    expect(attempts.map(({ number, status }) => [number, status])).toEqual([
+      [1, 'accepted'],
+      [2, 'accepted'],
+      [3, 'deferred'],
+    ]);
+  });
+
+  it('is not withdrawn by the late answer of an attempt that failed by a report', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    await flow.retry();
+    await flow.claim();
+    await flow.answer('unknown');
+    await flow.report('failed', 1);
+    await flow.retry();
+    expect(await flow.answer('accepted', 1)).toBe(false);
+    expect(await flow.row()).toMatchObject({ status: 'queued' });
+  });
+
   it('whose attempt turns out to be taken leaves no failure on that attempt', async () => {
     for (const settles of ['sent', 'delivered', 'read'] as const) {
       const flow = await take();
@@ -245,7 +300,8 @@ type Step =
   | { do: 'report'; status: StatusReport['status']; which: number }
   | { do: 'retry' }
   | { do: 'claim' }
-  | { do: 'answer'; kind: keyof typeof OUTCOMES };
+  | { do: 'answer'; kind: keyof typeof OUTCOMES }
+  | { do: 'late_accepted'; which: number };
 
 it('an accepted retry is sent, or an attempt that did not fail proves that it need not be, in any order of events', async () => {
   const step: fc.Arbitrary<Step> = fc.oneof(
@@ -272,10 +328,18 @@ it('an accepted retry is sent, or an attempt that did not fail proves that it ne
         kind: fc.constantFrom('accepted' as const, 'rejected' as const, 'deferred' as const, 'unknown' as const),
       }),
     },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('late_accepted' as const), which: fc.nat(2) }) },
   );
   // Thirty random sequences may have neither.
   const KEPT: Step[] = [{ do: 'report', status: 'failed', which: 0 }, { do: 'retry' }];
   const WITHDRAWN: Step[] = [...KEPT, { do: 'report', status: 'delivered', which: 0 }];
+  const ANSWERED: Step[] = [
+    ...KEPT,
+    { do: 'claim' },
+    { do: 'answer', kind: 'unknown' },
+    { do: 'retry' },
+    { do: 'late_accepted', which: 1 },
+  ];
   const retried = { withdrawn: 0, kept: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24 }), async (steps) => {
@@ -297,6 +361,16 @@ it('an accepted retry is sent, or an attempt that did not fail proves that it ne
           owed = (await flow.retry()) || owed;
         } else if (step.do === 'claim') {
           if (await flow.claim()) [owed, open] = [false, 'started'];
+        } else if (step.do === 'late_accepted') {
+          // Of an attempt that a retry has replaced while its outcome was unknown.
+          const n = step.which % flow.attempts.length;
+          const attempt = flow.attempts[n];
+          if (attempt === undefined || (n === flow.attempts.length - 1 && open !== 'unknown')) continue;
+          if ((await flow.attempt(n)).status !== 'unknown') continue;
+          const moved = await flow.answer('accepted', n);
+          if (owed) expect(moved).toBe(!attempt.failed);
+          if (n === flow.attempts.length - 1) open = 'accepted';
+          owed &&= attempt.failed;
         } else if (open === 'started') {
           const moved = await flow.answer(step.kind);
           open = step.kind;
@@ -312,7 +386,7 @@ it('an accepted retry is sent, or an attempt that did not fail proves that it ne
       expect(known.map(({ number }) => number)).toEqual(flow.attempts.map((_attempt, index) => index + 1));
       expect((await flow.row()).attempt_count).toBe(flow.attempts.length);
     }),
-    { numRuns: runs(30), examples: [[WITHDRAWN], [KEPT]] },
+    { numRuns: runs(30), examples: [[WITHDRAWN], [KEPT], [ANSWERED]] },
   );
   expect(retried.withdrawn).toBeGreaterThan(0);
   expect(retried.kept).toBeGreaterThan(0);

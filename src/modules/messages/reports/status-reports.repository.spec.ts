@@ -120,7 +120,7 @@ describe('a report', () => {
       meta_message_id: made.metaMessageId,
       finished_at: expect.any(Date),
     });
-    expect(await outcomes.record(accepted(made))).toBe(false);
+    expect(await outcomes.record(accepted(made))).toBe('late');
     // Its status has never been `accepted`.
     expect(await row(made.id)).toMatchObject({ status: 'sent', accepted_at: null });
     expect(await attempt(made.attemptId)).toMatchObject({ status: 'accepted', http_status: 200 });

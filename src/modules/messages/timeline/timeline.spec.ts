@@ -150,6 +150,9 @@ describe('the timeline', () => {
       ['outcome_unknown', 'outcome_unknown', 1, 'herald'],
       ['sent', 'sent', 1, 'whatsapp'],
     ]);
+    // No answer is claimed that never came.
+    const [, , taken] = told({ message: settled });
+    expect(taken?.summary).toBe('A report of WhatsApp showed that it took the message.');
   });
 
   it('of a retried message: the attempts before it stay, and what the retry cleared is told by events', () => {

@@ -128,7 +128,11 @@ function attemptMoves(attempt: Attempt, message: DetailedMessage): TimelineEntry
     const at = isLast ? (message.acceptedAt ?? finishedAt) : finishedAt;
     const isState = !isLast || message.acceptedAt !== null;
     const late = attempt.failureCategory === null || isLast ? '' : ` Later it reported that it failed: ${why}`;
-    const summary = `WhatsApp took the message and gave it an id.${late}`;
+    const taken =
+      attempt.httpStatus === null
+        ? 'A report of WhatsApp showed that it took the message.'
+        : 'WhatsApp took the message and gave it an id.';
+    const summary = `${taken}${late}`;
     const accepted = { at, event: 'attempt_accepted', attempt: number, source: 'whatsapp', summary } as const;
     return [started, { ...accepted, ...(isState && { status }) }];
   }

@@ -167,7 +167,7 @@ describe('claiming', () => {
     const first = await claim(lane);
     expect(new Set(first.map((row) => row.id))).toEqual(new Set([a1, b1]));
     expect(await claim(lane)).toEqual([]);
-    for (const row of first) expect(await outcomes.record(outcome(row))).toBe(true);
+    for (const row of first) expect(await outcomes.record(outcome(row))).toBe('recorded');
     expect((await claim(lane)).map((row) => row.id)).toEqual([a2]);
   });
 
@@ -402,7 +402,7 @@ describe('the next attempt within a lease', () => {
       { id: next, number: 2, status: 'started' },
     ]);
     expect(await claim(lane)).toEqual([]);
-    expect(await outcomes.record(outcome({ ...claimed, attemptId: next }))).toBe(true);
+    expect(await outcomes.record(outcome({ ...claimed, attemptId: next }))).toBe('recorded');
     expect(await rowOf(id)).toMatchObject({ status: 'accepted', attempt_count: 2 });
   });
 
@@ -431,9 +431,11 @@ describe('outcomes', () => {
     );
     const [current] = await claim(lane);
     if (current === undefined) throw new Error('nothing was claimed');
-    expect(await outcomes.record(outcome(old))).toBe(false);
+    const refused = outcome(old, { status: 'failed', attemptStatus: 'rejected', metaMessageId: null });
+    expect(await outcomes.record(refused)).toBe('late');
     expect(await rowOf(id)).toMatchObject({ status: 'processing', current_attempt_id: current.attemptId });
-    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }, { status: 'started' }]);
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'rejected' }, { status: 'started' }]);
+    expect(await outcomes.record({ ...refused, attemptId: newId() })).toBe('not_found');
   });
 
   it('resolve an unknown outcome however late they come', async () => {
@@ -444,7 +446,7 @@ describe('outcomes', () => {
     expect(await runOut(id)).toEqual([{ organizationId: lane, connectionId: lane }]);
     expect(await rowOf(id)).toMatchObject({ status: 'outcome_unknown', lease_until: null });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'unknown' }]);
-    expect(await outcomes.record(outcome(claimed))).toBe(true);
+    expect(await outcomes.record(outcome(claimed))).toBe('recorded');
     expect(await rowOf(id)).toMatchObject({ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }]);
   });
@@ -457,7 +459,7 @@ describe('outcomes', () => {
       const [claimed] = await claim(lane);
       if (claimed === undefined) throw new Error('nothing was claimed');
       await runOut(id);
-      expect(await outcomes.record({ ...recordOf(claimed, deferred), delayMs: 0 })).toBe(true);
+      expect(await outcomes.record({ ...recordOf(claimed, deferred), delayMs: 0 })).toBe('recorded');
       expect(await rowOf(id)).toMatchObject({ status: 'queued', tries });
     }
   });
@@ -470,7 +472,7 @@ describe('outcomes', () => {
     const report = { id, attemptId: claimed.attemptId, metaMessageId: `wamid.${claimed.attemptId}` };
     const { database } = opened;
     await database.transaction(() => applyStatusReports([statusReport(lane, report, 'delivered')], database));
-    expect(await outcomes.record(outcome(claimed))).toBe(false);
+    expect(await outcomes.record(outcome(claimed))).toBe('late');
     expect(await rowOf(id)).toMatchObject({ status: 'delivered' });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` }]);
   });
@@ -492,7 +494,7 @@ describe('outcomes', () => {
         other.record(outcome(claimed[199 - index] ?? row)),
       ]),
     );
-    expect(results.filter(Boolean)).toHaveLength(200);
+    expect(results.filter((result) => result === 'recorded')).toHaveLength(200);
   });
 });
 

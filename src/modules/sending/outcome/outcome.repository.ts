@@ -69,7 +69,8 @@ export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRec
 
 /** Of an attempt after which the message goes by the other endpoint at once: it does not count as a try. */
 export function refusedByEndpoint(task: ClaimedMessage, outcome: NotAcceptedOutcome): OutcomeRecord {
-  return recordOf(task, { ...outcome, kind: 'lane_paused' });
+  const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
+  return { ...putBack(task), httpStatus, platformCode, platformMessage, category, traceId };
 }
 
 /** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
@@ -91,6 +92,12 @@ export function refusal(category: FailureCategory, message: string): NotAccepted
   };
 }
 
+/**
+ * What a record did. `recorded`: the message waited for this outcome, which has moved it, or it waited for a retry that this
+ * answer makes unnecessary. `late`: only the attempt is closed, where a report has not said more of it. `not_found`: nothing.
+ */
+export type Recorded = 'recorded' | 'late' | 'not_found';
+
 /** How long recording an outcome is retried; after that the lease decides. */
 export const RECORD_FOR_MS = 60_000;
 
@@ -101,7 +108,7 @@ const ROUNDS = 3;
 /** Records outcomes of attempts with their events, many in one statement. */
 @Injectable()
 export class OutcomeRepository {
-  private readonly batches: GroupCommit<OutcomeRecord, boolean>;
+  private readonly batches: GroupCommit<OutcomeRecord, Recorded>;
 
   constructor(
     private readonly database: Database,
@@ -121,10 +128,9 @@ export class OutcomeRepository {
 
   /**
    * Records an outcome. It is applied if the attempt id matches, even after the lease expired: the platform's own answer
-   * is the best evidence, however late. Its attempt is closed, unless a report has said more than this outcome does, or the message
-   * was erased. Resolves with true where the message waited for this outcome: it was on the wire with this attempt, or its outcome was unknown.
+   * is the best evidence, however late.
    */
-  record(record: OutcomeRecord): Promise<boolean> {
+  record(record: OutcomeRecord): Promise<Recorded> {
     return this.batches.submit(record, true);
   }
 
@@ -143,25 +149,32 @@ export class OutcomeRepository {
     return this.batches.idle();
   }
 
-  private async commit(records: OutcomeRecord[], statements: Statements): Promise<boolean[]> {
+  private async commit(records: OutcomeRecord[], statements: Statements): Promise<Recorded[]> {
     const { messageTtlHours } = this.config.limits;
-    const recorded = new Map<string, boolean>();
+    const results = new Map<string, Recorded>();
     let open = records;
     // Usually RECORD_OUTCOME finds all rows. Another transaction (a report, the sweep of the leases, a retry) may move a message from
     // queue to state or back between two statements, and each statement sees only what was committed before it began: so
-    // both look again. Where a message moves more often than that, the outcome counts as not found: the lease or a report decides.
+    // both look again. Where a message moves more often than that, its outcome is not found: the lease or a report decides.
     for (let round = 0; round < ROUNDS && open.length > 0; round++) {
       for (const [statement, ...params] of [[RECORD_OUTCOME], [RECORD_LATE_ANSWER, messageTtlHours]] as const) {
         const rows = await statements.query<{ attempt_id: string; was_awaited: boolean }>(statement, [
           JSON.stringify(open),
           ...params,
         ]);
-        for (const { attempt_id, was_awaited } of rows) recorded.set(attempt_id, was_awaited);
-        open = open.filter(({ attemptId }) => !recorded.has(attemptId));
+        for (const { attempt_id, was_awaited } of rows) results.set(attempt_id, was_awaited ? 'recorded' : 'late');
+        open = open.filter(({ attemptId }) => !results.has(attemptId));
         if (open.length === 0) break;
       }
     }
-    return records.map(({ attemptId }) => recorded.get(attemptId) ?? false);
+    const takenLate = records.flatMap(({ attemptId, status }) =>
+      status === 'accepted' && results.get(attemptId) === 'late' ? attemptId : [],
+    );
+    if (takenLate.length > 0) {
+      const rows = await statements.query<{ attempt_id: string }>(WITHDRAW_RETRY, [takenLate]);
+      for (const { attempt_id } of rows) results.set(attempt_id, 'recorded');
+    }
+    return records.map(({ attemptId }) => results.get(attemptId) ?? 'not_found');
   }
 }
 
@@ -264,11 +277,19 @@ const keepReportedValue = (row: string, status: string, column: string, answered
 const mayOverwriteAttempt = (status: string): string =>
   `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
 
-// The answer came late: the message is not in the queue with this attempt any more. Three cases:
-// 1. message_state has this attempt, and its outcome was unknown (`was_unknown`): the message gets the answer's status
-//    (`state_changed`), or goes back to the queue (`left_state`, `queued_again`, `to_history`).
-// 2. message_state has this attempt, and a report has moved the message on: only the attempt's columns change (`state_changed`).
-// 3. A retry has replaced the attempt, and it is only in message_attempt: that row changes (`old_attempt_changed`).
+/** SET list: the attempt in a row of `message_state`, by the outcome `o`. */
+const ANSWERED_ATTEMPT = `attempt_status = o."attemptStatus", attempt_finished_at = clock_timestamp(), http_status = o."httpStatus",
+    trace_id = o."traceId",
+    platform_code = ${keepReportedValue('s', 'attempt_status', 'platform_code', 'o."platformCode"')},
+    platform_message = ${keepReportedValue('s', 'attempt_status', 'platform_message', 'o."platformMessage"')},
+    attempt_category = ${keepReportedValue('s', 'attempt_status', 'attempt_category', 'o.category')}`;
+
+// The answer came late: the message is not in the queue with this attempt any more. Four cases:
+// 1. message_state has this attempt, its outcome was unknown (`was_unknown`), and the answer says what it is: the message
+//    gets the answer's status.
+// 2. As 1, but the answer is "not now": the message goes back to the queue, and the attempt to message_attempt.
+// 3. message_state has this attempt, and a report has moved the message on: only the attempt's columns change.
+// 4. A retry has replaced the attempt, and it is only in message_attempt: that row changes. See also WITHDRAW_RETRY.
 // $2: hours to live of messages without a time of their own.
 const RECORD_LATE_ANSWER: Prepared = {
   name: 'message_late_answer',
@@ -277,31 +298,25 @@ with ${OUTCOME}, locked as materialized (
   select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} as was_unknown
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
-), state_changed as (
+), resolved as (
+  -- 1
   update message_state s set
-    status = case when l.was_unknown then o.status else s.status end,
-    event_count = case when l.was_unknown and o.status <> s.status then s.event_count + 1 else s.event_count end,
+    status = o.status,
+    event_count = s.event_count + (o.status <> s.status)::integer,
     meta_message_id = coalesce(o."metaMessageId", s.meta_message_id),
-    accepted_at = case when l.was_unknown and o.status = 'accepted' then greatest(clock_timestamp(), s.processing_at)
-      else s.accepted_at end,
-    failed_at = case when l.was_unknown and o.status = 'failed' then greatest(clock_timestamp(), s.processing_at)
-      else s.failed_at end,
-    failure_category = case when not l.was_unknown then s.failure_category when o.status <> 'accepted' then o.category end,
-    error_code = case when not l.was_unknown then s.error_code when o.status <> 'accepted' then o."platformCode"::text end,
-    error_message = case when not l.was_unknown then s.error_message
-      when o.status <> 'accepted' then o."platformMessage" end,
-    attempt_status = o."attemptStatus", attempt_finished_at = clock_timestamp(), http_status = o."httpStatus",
-    trace_id = o."traceId",
-    platform_code = ${keepReportedValue('s', 'attempt_status', 'platform_code', 'o."platformCode"')},
-    platform_message = ${keepReportedValue('s', 'attempt_status', 'platform_message', 'o."platformMessage"')},
-    attempt_category = ${keepReportedValue('s', 'attempt_status', 'attempt_category', 'o.category')}
+    accepted_at = case when o.status = 'accepted' then greatest(clock_timestamp(), s.processing_at) else s.accepted_at end,
+    failed_at = case when o.status = 'failed' then greatest(clock_timestamp(), s.processing_at) else s.failed_at end,
+    failure_category = case when o.status <> 'accepted' then o.category end,
+    error_code = case when o.status <> 'accepted' then o."platformCode"::text end,
+    error_message = case when o.status <> 'accepted' then o."platformMessage" end,
+    ${ANSWERED_ATTEMPT}
   from locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and not (l.was_unknown and o.status = 'queued')
-    and ${mayOverwriteAttempt('s.attempt_status')}
-  returning ${MOVED_COLUMNS}, l.was_unknown, l.status as previous_status,
+  where s.message_id = l.message_id and l.was_unknown and o.status <> 'queued' and ${mayOverwriteAttempt('s.attempt_status')}
+  returning ${MOVED_COLUMNS}, l.status as previous_status,
     case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
       as occurred_at
 ), left_state as (
+  -- 2, in three parts
   delete from message_state s using locked l join outcome o on o."attemptId" = l.attempt_id
   where s.message_id = l.message_id and l.was_unknown and o.status = 'queued'
   -- tries: an attempt that a lost claim made comes back without knowing how often the message was deferred before.
@@ -323,7 +338,13 @@ with ${OUTCOME}, locked as materialized (
     coalesce("metaMessageId", meta_message_id), "traceId"
   from left_state
   ${CLOSE_KNOWN_ATTEMPT}
-), old_attempt_changed as (
+), answered_in_state as (
+  -- 3
+  update message_state s set meta_message_id = coalesce(o."metaMessageId", s.meta_message_id), ${ANSWERED_ATTEMPT}
+  from locked l join outcome o on o."attemptId" = l.attempt_id
+  where s.message_id = l.message_id and not l.was_unknown and ${mayOverwriteAttempt('s.attempt_status')}
+), answered_in_history as (
+  -- 4
   update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
     http_status = o."httpStatus", trace_id = o."traceId",
     platform_code = ${keepReportedValue('a', 'status', 'platform_code', 'o."platformCode"')},
@@ -333,8 +354,50 @@ with ${OUTCOME}, locked as materialized (
   from outcome o
   where a.id = o."attemptId" and ${mayOverwriteAttempt('a.status')}
     and not exists (select 1 from locked l where l.attempt_id = a.id)
-), ${insertStatusEvents('state_changed', 'c.was_unknown and c.status <> c.previous_status')}
+), ${insertStatusEvents('resolved', 'c.status <> c.previous_status')}
 select attempt_id, was_unknown as was_awaited from locked
 union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
 where not exists (select 1 from locked l where l.attempt_id = a.id)`,
+};
+
+// The platform took an attempt that a retry has replaced, so the retry is not needed: the message goes from the queue to
+// message_state with that attempt, as a report of it would move it (MOVE_FROM_QUEUE in status-reports.repository.ts). A
+// retry that is under way goes to message_attempt, where its own answer closes it.
+// $1: attempts whose late answer was just recorded in message_attempt. One that failed by a report withdraws nothing.
+const WITHDRAW_RETRY: Prepared = {
+  name: 'message_withdraw_retry',
+  text: `
+with picked as materialized (
+  select q.message_id, a.id as taken_id from message_attempt a join message_queue q on q.message_id = a.message_id
+  where a.id = any($1::uuid[]) and a.failure_category is null and ${queueTakes('earlier_accepted')}
+  order by q.message_id for update of q
+), left_queue as (
+  delete from message_queue q using picked p where q.message_id = p.message_id
+  returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.queued_at, q.claimed_at,
+    q.event_count, q.attempt_id, q.attempt_number, p.taken_id
+), taken as (
+  delete from message_attempt a using left_queue l where a.id = l.taken_id
+  returning a.id, a.number, a.started_at, a.finished_at, a.status, a.http_status, a.platform_code, a.platform_message,
+    a.meta_message_id, a.trace_id
+), retry_to_history as (
+  insert into message_attempt (id, organization_id, message_id, number, status, started_at)
+  select attempt_id, organization_id, message_id, attempt_number, 'started', claimed_at
+  from left_queue where attempt_id is not null
+  on conflict (id) do nothing
+), entered_state as (
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
+    event_count, queued_at, processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_count,
+    attempt_status, attempt_finished_at, http_status, platform_code, platform_message, trace_id)
+  select l.message_id, l.organization_id, l.connection_id, l.conversation_id, l.created_at, 'accepted',
+    l.event_count + 1, least(l.queued_at, t.started_at), t.started_at,
+    greatest(clock_timestamp(), l.queued_at, l.claimed_at), t.meta_message_id, t.id, t.number,
+    case when t.number < l.attempt_number then l.attempt_number end, t.status, t.finished_at, t.http_status,
+    t.platform_code, t.platform_message, t.trace_id
+  from left_queue l join taken t on t.id = l.taken_id
+  returning ${MOVED_COLUMNS}, s.accepted_at as occurred_at
+), moved as (
+  select e.*, case when l.attempt_id is null then 'queued' else 'processing' end as previous_status
+  from entered_state e join left_queue l on l.message_id = e.message_id
+), ${insertStatusEvents('moved')}
+select taken_id as attempt_id from left_queue`,
 };

@@ -42,15 +42,19 @@ beforeEach(() => (outcomes = new OutcomeRepository(opened.database, LIMITED)));
 afterAll(() => opened.close());
 
 /** A sender of marketing templates; the platform refuses each for its endpoint, and `onRequest` runs before it answers. */
-function senderFor(connection: object, onRequest: (sender: MessageSender) => void = () => undefined): MessageSender {
+function senderFor(
+  connection: object,
+  onRequest: (sender: MessageSender) => unknown = () => undefined,
+  counters = new Counters(),
+): MessageSender {
   const done = () => Promise.resolve();
   const sending = { ...connection, status: 'connected', marketingStatus: null, marketingRoute: 'auto' };
   const connections = { peekSending: () => sending as SendingConnection, askSoon: done };
   const templates = { categoryOf: () => Promise.resolve('MARKETING'), suspect: done };
   const client = {
-    sendMessage: () => {
-      onRequest(sender);
-      return Promise.resolve(REFUSED);
+    sendMessage: async () => {
+      await onRequest(sender);
+      return REFUSED;
     },
   };
   const unused = {} as never;
@@ -66,7 +70,7 @@ function senderFor(connection: object, onRequest: (sender: MessageSender) => voi
     unused,
     client as unknown as CloudApiClient,
     LIMITED,
-    new Counters(),
+    counters,
     Tracing.OFF,
   );
   return sender;
@@ -105,23 +109,38 @@ describe('a template that is refused for its endpoint, and cannot go by the othe
   it('waits again with the refusal where its next attempt was not stored', async () => {
     const { connection, message } = await claimedTemplate();
     outcomes.openNext = () => Promise.reject(new Error('the database is away'));
-    await senderFor(connection).work(task(message));
+    const counters = new Counters();
+    await senderFor(connection, undefined, counters).work(task(message));
+    expect(counters.snapshot()).not.toHaveProperty('outcome_not_found');
     expect(await statusOf(message.id)).toBe('queued');
     expect(await attemptRows(opened.database, message.id)).toMatchObject([refused]);
   });
 
   it('waits again where its next attempt was stored and the answer to that was lost', async () => {
     const { connection, message } = await claimedTemplate();
+    const counters = new Counters();
     const openNext = outcomes.openNext.bind(outcomes);
     outcomes.openNext = async (...given) => {
       await openNext(...given);
       throw new Error('the connection broke');
     };
-    await senderFor(connection).work(task(message));
+    await senderFor(connection, undefined, counters).work(task(message));
+    expect(counters.snapshot()).not.toHaveProperty('outcome_not_found');
     expect(await statusOf(message.id)).toBe('queued');
     expect(await attemptRows(opened.database, message.id)).toMatchObject([
       refused,
       { number: 2, status: 'deferred', platform_code: null },
     ]);
   });
+});
+
+it('an outcome whose attempt is not found is counted', async () => {
+  const { connection, message } = await claimedTemplate();
+  const counters = new Counters();
+  const erase = (sender: MessageSender) => {
+    sender.stop();
+    return opened.database.execute('delete from message_queue where message_id = $1', [message.id]);
+  };
+  await senderFor(connection, erase, counters).work(task(message));
+  expect(counters.snapshot()).toMatchObject({ outcome_not_found: 1 });
 });

@@ -36,6 +36,7 @@ import {
   OutcomeRepository,
   RECORD_FOR_MS,
   type OutcomeRecord,
+  type Recorded,
 } from '../outcome/outcome.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
@@ -173,8 +174,8 @@ export class MessageSender implements QueueKind<SendTask> {
   private async putBackLater(message: ClaimedMessage, { delayMs, refused, nextAttemptId }: Later) {
     const record = refused === undefined ? putBack(message, delayMs) : refusedByEndpoint(message, refused);
     const dueInMs = await this.record(message, record);
-    // One of the two finds the message. In this order: the first one waits for a statement that opens the next attempt.
-    if (nextAttemptId !== undefined) await this.record(message, putBack({ ...message, attemptId: nextAttemptId }));
+    // In this order: the first one waits for a statement that opens the next attempt. That may not exist.
+    if (nextAttemptId !== undefined) await this.store(message, putBack({ ...message, attemptId: nextAttemptId }));
     return dueInMs;
   }
 
@@ -233,8 +234,8 @@ export class MessageSender implements QueueKind<SendTask> {
   }
 
   /**
-   * A template goes by the endpoint that its latest category asks for. Where the platform knows better it says so, and has
-   * sent nothing: the message goes by the other endpoint within the same lease, once, as an attempt of its own.
+   * A template goes by the endpoint that its latest category asks for. If the platform refuses the endpoint, it has sent
+   * nothing: the message goes by the other endpoint within the same lease, once, as an attempt of its own.
    */
   private async postTemplate(
     task: SendTask,
@@ -357,30 +358,43 @@ export class MessageSender implements QueueKind<SendTask> {
     return this.logErrors(this.conversations.adopt({ conversationId, waId, userId }));
   }
 
-  /**
-   * An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides.
-   *
-   * @returns milliseconds until the message is due again; null where it is not queued.
-   */
+  /** @returns milliseconds until the message is due again; null where it is not queued. */
   private async record(
     message: ClaimedMessage,
     record: OutcomeRecord,
     pause: NotAcceptedOutcome | null = null,
   ): Promise<number | null> {
-    const settle = (): Promise<boolean> => this.outcomes.record(record);
+    const result = await this.store(message, record, pause);
+    if (result === 'not_found') {
+      this.counters.increment('outcome_not_found');
+      this.logger.warn(
+        `message ${message.id}: its attempt ${record.attemptId} was not found, and its outcome (${record.attemptStatus}) is not recorded`,
+      );
+    }
+    if (result === null) return null;
+    if (record.status === 'queued') return record.delayMs ?? null;
+    if (result === 'recorded') this.webhook.wake([message.organizationId]);
+    return null;
+  }
+
+  /** An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides; null. */
+  private async store(
+    message: ClaimedMessage,
+    record: OutcomeRecord,
+    pause: NotAcceptedOutcome | null = null,
+  ): Promise<Recorded | null> {
+    const settle = (): Promise<Recorded> => this.outcomes.record(record);
     // Before the message is due again: the very next claim would take it.
     const write = pause === null ? settle : () => this.pause(message.connectionId, pause).then(settle);
     try {
-      const moved = await retry(write, {
+      return await retry(write, {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('outcome_record_failed'),
       });
-      if (record.status === 'queued') return record.delayMs ?? null;
-      if (moved) this.webhook.wake([message.organizationId]);
     } catch (error) {
       this.logger.error(`message ${message.id}: its outcome could not be stored: ${describeError(error)}`);
+      return null;
     }
-    return null;
   }
 
   private async logErrors(work: Promise<unknown>): Promise<void> {

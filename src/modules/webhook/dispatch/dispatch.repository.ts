@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { newId } from '../../../common/ids.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import {
@@ -9,6 +10,7 @@ import {
   type HoldRequest,
   type HoldRow,
 } from '../../../infrastructure/queue/lane.repository.js';
+import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { dueTableLanes, type MarkedLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
 import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
@@ -46,11 +48,14 @@ export interface ClaimedEvent {
   claimedAt: number;
 }
 
-/** The outcome of one attempt, as it is recorded. */
-export interface DeliveryOutcome extends Pick<
+/** What an outcome says of its attempt. */
+export type DeliveryAttempt = Pick<
   ClaimedEvent,
   'attemptId' | 'eventId' | 'organizationId' | 'endpointId' | 'revision' | 'eventType' | 'attempt' | 'claimedAt'
-> {
+>;
+
+/** The outcome of one attempt, as it is recorded. */
+export interface DeliveryOutcome extends DeliveryAttempt {
   /** `released`: given up for a reason of our own; nothing is logged and no try is counted. */
   kind: 'succeeded' | 'failed' | 'released';
   /** Against the event's tries and the endpoint's health; false for what the receiver has no part in. */
@@ -114,11 +119,16 @@ export class DispatchRepository {
    * Claims, in one statement for all lanes, up to `limit` due events of each, the longest due first: each gets an attempt
    * and a lease. An endpoint that is paused or disabled gives none. The secrets are those of this moment. Returns one
    * answer a request, in the same order; no lane may be asked for twice.
+   *
+   * @throws LostClaimError with the claim's id where the connection broke, and the claim may have been committed.
    */
   async claim(requests: readonly HoldRequest[]): Promise<Claim<ClaimedEvent>[]> {
     const claimedAt = performance.now();
-    const params = [...holdParamsOfMany(requests), LEASE_MS / 1_000];
-    const rows = await this.database.byIndex(() => this.database.query<ClaimRow>(CLAIM, params));
+    const claimId = newId();
+    const params = [...holdParamsOfMany(requests), LEASE_MS / 1_000, claimId];
+    const rows = await this.database
+      .byIndex(() => this.database.query<ClaimRow>(CLAIM, params))
+      .catch(LostClaimError.of([claimId]));
     const answers = new Map(
       requests.map(({ laneKey }): [string, Claim<ClaimedEvent>] => [laneKey, { hold: null, items: [] }]),
     );
@@ -129,6 +139,15 @@ export class DispatchRepository {
       else answer.items.push({ ...row, claimedAt });
     }
     return [...answers.values()];
+  }
+
+  /** Attempts of a claim whose leases run, or ended just now; their events were not claimed again. */
+  async findAttempts(endpointIds: readonly string[], claimId: string): Promise<DeliveryAttempt[]> {
+    const claimedAt = performance.now();
+    const rows = await this.database.byIndex(() =>
+      this.database.query<Omit<DeliveryAttempt, 'claimedAt'>>(FIND_ATTEMPTS, [endpointIds, claimId, LEASE_MS / 1_000]),
+    );
+    return rows.map((row) => ({ ...row, claimedAt }));
   }
 
   /**
@@ -195,7 +214,11 @@ const LANES: TableLanes = {
     order by q.endpoint_id, q.due_at limit 1)`,
 };
 
-// $1 to $6 the holds, $7 lease seconds. Deliveries do no harm twice, so they go on while claims are blocked.
+// An attempt's id: its first part is the time by the database's clock, which says in which partition of webhook_delivery it is
+// logged; then 13 characters of the claim's id, by which a lost claim finds it, and its number in the claim.
+const claimPartOf = (id: string): string => `substr(${id}::text, 20, 13)`;
+
+// $1 to $6 the holds, $7 lease seconds, $8 the claim's id. Deliveries do no harm twice, so they go on while claims are blocked.
 export const CLAIM = `
 with ${laneHold({ many: true, returning: ', l.low_at', runsWhileBlocked: true })}, asked as materialized (
   select hold.slots, hold.low_at, e.id as endpoint_id, e.url, e.revision, e.headers_ciphertext
@@ -204,7 +227,8 @@ with ${laneHold({ many: true, returning: ', l.low_at', runsWhileBlocked: true })
 ), picked as materialized (
   -- In the order in which they became due, from the lane's low-water mark on: removed rows before it are not read, however many
   -- another transaction keeps from being vacuumed.
-  select due.*, uuid_v7() as next_attempt_id from asked cross join lateral (
+  select due.*, overlay(uuid_v7()::text placing ${claimPartOf('$8::uuid')}
+    || lpad(to_hex(row_number() over ()), 4, '0') from 20)::uuid as next_attempt_id from asked cross join lateral (
     select q.ctid as row_ctid, q.due_at, q.attempt_id from webhook_queue q
     where q.endpoint_id = asked.endpoint_id and q.due_at >= asked.low_at and q.due_at <= statement_timestamp()
     order by q.endpoint_id, q.due_at limit asked.slots for no key update of q skip locked) as due
@@ -243,6 +267,17 @@ with ${laneHold({ many: true, returning: ', l.low_at', runsWhileBlocked: true })
   from event join target using (endpoint_id)
 )
 select ${HOLD_COLUMNS}, hold.key as "laneKey", event_to_deliver.* from hold full join event_to_deliver on false`;
+
+// By due_at, which is the end of a lease: only what was claimed, or put off, in the last moments is read.
+const FIND_ATTEMPTS = `
+select q.attempt_id as "attemptId", q.event_id as "eventId", q.organization_id as "organizationId",
+  q.endpoint_id as "endpointId", q.attempt_count as attempt, e.revision, v.type as "eventType"
+from unnest($1::uuid[]) as asked (id) join webhook_endpoint e on e.id = asked.id
+cross join lateral (
+  select * from webhook_queue w where w.endpoint_id = asked.id and ${claimPartOf('w.attempt_id')} = ${claimPartOf('$2::uuid')}
+    and w.due_at between statement_timestamp() - make_interval(secs => $3) and statement_timestamp() + make_interval(secs => $3)
+  order by w.endpoint_id, w.due_at) as q
+join webhook_event v on v.id = q.event_id`;
 
 const milliseconds = (time: string): string => `trunc(extract(epoch from ${time}) * 1000)::double precision`;
 

@@ -5,6 +5,7 @@ import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { type HoldRequest, type LanePace, LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
@@ -22,9 +23,11 @@ import { EndpointSecrets } from '../webhook-secrets.js';
 import {
   DispatchRepository,
   endpointOfLane,
+  LEASE_MS,
   RECORD_FOR_MS,
   webhookLaneOf,
   type ClaimedEvent,
+  type DeliveryAttempt,
   type DeliveryOutcome,
 } from './dispatch.repository.js';
 import { DeliveryWindows } from './delivery-windows.js';
@@ -81,7 +84,21 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   }
 
   claim(requests: readonly HoldRequest[]): Promise<Claim<ClaimedEvent>[]> {
-    return this.dispatches.claim(requests);
+    return this.dispatches.claim(requests).catch((error: unknown) => {
+      if (error instanceof LostClaimError) void this.takeBack(requests, error);
+      throw error;
+    });
+  }
+
+  /** Runs in the background; the lanes continue. Without it these events would wait for their leases, and be logged as interrupted. */
+  private async takeBack(requests: readonly HoldRequest[], lost: LostClaimError): Promise<void> {
+    const endpointIds = requests.map(({ laneKey }) => endpointOfLane(laneKey));
+    const count = await takeBack(lost, {
+      find: ([claimId = '']) => this.dispatches.findAttempts(endpointIds, claimId),
+      putBack: (attempt) => this.dispatches.record(released(attempt)),
+      forMs: LEASE_MS,
+    });
+    this.counters.increment('claims_taken_back', count);
   }
 
   async work(task: ClaimedEvent): Promise<number | null> {
@@ -238,7 +255,7 @@ export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOu
 }
 
 /** The event goes back to the queue, and the try does not count. */
-function released(task: ClaimedEvent): DeliveryOutcome {
+function released(task: DeliveryAttempt): DeliveryOutcome {
   const { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt } = task;
   const attempted = { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt };
   const nothing = { httpStatus: null, error: null, durationMs: 0, delayMs: 0, pauseMs: null };
