@@ -134,7 +134,7 @@ create table database_identity (
   single boolean not null default true,
   identity text not null,
   confirmed_at timestamptz not null default clock_timestamp(),
-  held_since timestamptz,
+  blocked_since timestamptz,
   constraint database_identity_pkey PRIMARY KEY (single),
   constraint database_identity_single_check CHECK (single)
 );

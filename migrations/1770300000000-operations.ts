@@ -58,12 +58,12 @@ begin
   return cluster || '/' || timeline || '/' || (select oid from pg_database where datname = current_database());
 end $$;
 
--- One row. "held_since": rows that were queued before it were accepted on the database of "identity".
+-- One row. "blocked_since": rows that were queued before it were accepted on the database of "identity".
 create table database_identity (
   single boolean primary key default true check (single),
   identity text not null,
   confirmed_at timestamptz not null default clock_timestamp(),
-  held_since timestamptz
+  blocked_since timestamptz
 );
 insert into database_identity (identity) values (identity_of_database());
 `;

@@ -17,8 +17,15 @@ export class Messages1770600000000 implements MigrationInterface {
 const BY_INDEX = `set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
   set enable_mergejoin = off set jit = off`;
 
+/**
+ * The row waits. Not `attempt_id is null`, which is a column of the index message_queue_lane: the planner might read all of
+ * that index for it. Statements of the program have the same (`waits` in message-state.ts).
+ */
+const WAITS = 'num_nulls(q.attempt_id) = 1';
+
 const UP = `
--- The journal's row, which never changes. An outbound message also has a row in exactly one of message_schedule,
+-- The journal's row. It changes seldom: retried by a retry, recipient where two lanes of one contact are joined, names by
+-- an erasure, and what the app has changed of its own messages. An outbound message also has a row in exactly one of message_schedule,
 -- message_queue (it waits, or is on the wire) and message_state (from its outcome on).
 -- No foreign keys on the tables of messages: a batch of a hundred rows would run a hundred look-ups a key and lock its
 -- connection's row each time. Connections and conversations are never deleted.
@@ -150,7 +157,7 @@ create index message_queue_expiry on message_queue (expires_at);
 create index message_queue_tag on message_queue (organization_id, tag, seq) where tag is not null;
 
 -- These triggers keep due_at, which says when a row's turn comes: set for each recipient's first row, null for those behind
--- it. They find the rows that they write by ctid: no index has num_nulls(attempt_id).
+-- it. They find the rows that they write by ctid.
 -- Their plans are made once a session, whatever the table has at that time and however many rows were removed then.
 
 -- A new row is due, or it waits behind one whose deletion waits for our lock. We lock the last such row, so that steady
@@ -192,7 +199,7 @@ begin
       where n.attempt_id is null and n.due_at is null
     ), moved as (
       update message_queue q set due_at = clock_timestamp()
-      where q.ctid = any(array(select place from next)) and num_nulls(q.attempt_id) = 1 and q.due_at is null returning 1
+      where q.ctid = any(array(select place from next)) and ${WAITS} and q.due_at is null returning 1
     )
     select (select count(*) from next) > (select count(*) from moved) into missed;
     exit when not missed;
@@ -213,7 +220,7 @@ begin
     order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1;
     exit when first.due_at is not null or first.place is null;
     update message_queue q set due_at = clock_timestamp()
-    where q.ctid = first.place and num_nulls(q.attempt_id) = 1 and q.due_at is null;
+    where q.ctid = first.place and ${WAITS} and q.due_at is null;
     exit when found;
   end loop;
   if first.message_id = new.message_id and new.due_at > clock_timestamp() then
@@ -223,7 +230,7 @@ begin
         and n.seq > new.seq
       order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 2 for no key update skip locked
     )
-    update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and num_nulls(q.attempt_id) = 1 and q.due_at is not null;
+    update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and ${WAITS} and q.due_at is not null;
   end if;
   return null;
 end $$;
@@ -306,7 +313,7 @@ create table message_retry (
   primary key (organization_id, idempotency_key)
 );
 
--- Received messages that were marked as read. Not a column of message, whose rows are written once.
+-- Received messages that were marked as read. Not a column of message, whose rows seldom change.
 create table message_read (
   message_id uuid primary key,
   organization_id uuid not null,

@@ -1,5 +1,7 @@
+import { enterContactObservations } from '../../src/modules/conversations/conversations.repository.js';
 import {
-  receiveMessages,
+  findNewMessages,
+  storeMessages,
   type ReceivedMessage,
 } from '../../src/modules/messages/reports/received-messages.repository.js';
 import type { InboundReport, StatusReport } from '../../src/modules/messages/messages.types.js';
@@ -36,7 +38,11 @@ export class InboundBatches {
     this.batches = new GroupCommit(database, {
       name: 'inbound',
       careful: true,
-      commit: (reports, statements) => receiveMessages(reports, statements, media),
+      commit: async (reports, statements) => {
+        const found = await findNewMessages(reports, statements);
+        const { ids } = await enterContactObservations(found.authors, statements);
+        return storeMessages(found, ids, statements, media);
+      },
     });
   }
 

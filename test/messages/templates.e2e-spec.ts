@@ -294,7 +294,7 @@ it('while a template is paused, approved again and deleted, each message is sent
       what: 'the first message to be sent',
     });
     const lanes = test.app.get(LaneRepository, { strict: false });
-    await lanes.pause(workspace.connection.id, 'test', 60_000);
+    await lanes.pause(workspace.connection.id, 'test', { leastMs: 60_000 });
     await Promise.all(Array.from({ length: 15 }, send));
     await template.review(event);
     await lanes.resume(workspace.connection.id);

@@ -286,7 +286,9 @@ describe('the explanation', () => {
         expect.stringContaining('herald restore') as string,
       ]);
     } finally {
-      await test.database.execute('update database_identity set identity = identity_of_database(), held_since = null');
+      await test.database.execute(
+        'update database_identity set identity = identity_of_database(), blocked_since = null',
+      );
     }
   });
 });

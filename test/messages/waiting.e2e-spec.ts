@@ -48,7 +48,9 @@ describe('while a message is queued', () => {
 
   it('its number rests: until when', async () => {
     const connection = await connectionAtSimulator(test, workspace.organizationId);
-    await test.app.get(LaneRepository, { strict: false }).pause(connection.id, 'rate_limited (130429)', 60_000);
+    await test.app
+      .get(LaneRepository, { strict: false })
+      .pause(connection.id, 'rate_limited (130429)', { leastMs: 60_000 });
     const to = testPhone();
     await test.factories.conversation({ connection, phone: to });
     const { id } = (await workspace.send(to, { body: { connection_id: connection.id } })).body.data as { id: string };
@@ -131,7 +133,7 @@ describe('the estimate of a paced number', () => {
     });
     const lanes = test.app.get(LaneRepository, { strict: false });
     // All are there before the first one leaves.
-    await lanes.pause(connection.id, 'rate_limited (130429)', 60_000);
+    await lanes.pause(connection.id, 'rate_limited (130429)', { leastMs: 60_000 });
     const ids: string[] = [];
     for (let n = 0; n < MESSAGES; n++) {
       const to = testPhone();

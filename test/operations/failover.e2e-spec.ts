@@ -60,7 +60,7 @@ if (programs === null) {
 
   /** Lanes were noticed to be held, and the sweep of due rows has woken them at least once since. */
   async function waitUntilHeld(): Promise<void> {
-    const noticed = () => first('select held_since is not null from database_identity').catch(() => false);
+    const noticed = () => first('select blocked_since is not null from database_identity').catch(() => false);
     await waitFor(noticed, { what: 'the new history to be noticed' });
     await waitFor(async () => (await api.api.get('/health/ready')).status === 200, { what: 'the api to be ready' });
   }

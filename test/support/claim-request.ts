@@ -1,10 +1,9 @@
-import type { HoldRequest } from '../../src/infrastructure/queue/lane.repository.js';
-import type { Claim } from '../../src/infrastructure/queue/queue-loop.js';
+import type { HoldRequest, Claim } from '../../src/infrastructure/queue/lane-hold.js';
 import type { ClaimedMessage, ClaimLimits, ClaimRepository } from '../../src/modules/sending/claim/claim.repository.js';
 
 /** A claim of a process that has all the pace which it may have in hand. The lane's row must exist. */
 export function claimRequest(laneKey: string, owner: string, limit: number): HoldRequest {
-  return { laneKey, owner, limit, pace: { ratePerSecond: 100_000, burstSeconds: 1 }, unusedSeconds: 1 };
+  return { laneKey, owner, limit, pace: { ratePerSecond: 100_000, burstSeconds: 1 }, unusedRows: 100_000 };
 }
 
 /** The claim of one lane alone. */

@@ -7,8 +7,8 @@ import {
   type Hold,
   type HoldRequest,
   type HoldRow,
-  LaneRepository,
-} from '../../src/infrastructure/queue/lane.repository.js';
+} from '../../src/infrastructure/queue/lane-hold.js';
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 
 /** The hold alone, without a claim; the lane's row is made where there is none. */
 export async function holdLane(database: Database, request: HoldRequest): Promise<Hold | null> {

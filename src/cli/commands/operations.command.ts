@@ -76,7 +76,7 @@ function addQueueStatus(program: Command): void {
       const lanes = await status.lanes();
       const unknown = await status.unknown();
       const queues = await services.backlogs.read();
-      const held = (await services.restoration.held()) !== null;
+      const held = (await services.restoration.blocked()) !== null;
       return {
         data: { held, queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(laneBodyOf) },
         text: [
@@ -145,7 +145,7 @@ function addRestore(program: Command): void {
         return { data: { before: plan.before, would_mark: plan.counts }, text };
       }
       // Nothing is claimed while claims are blocked, whatever runs.
-      if (options.force !== true && (await restoration.held()) === null) await requireNoWorkers(restoration);
+      if (options.force !== true && (await restoration.blocked()) === null) await requireNoWorkers(restoration);
       if (options.nothingLost === true) {
         await restoration.adopt();
         return {

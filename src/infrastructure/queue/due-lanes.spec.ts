@@ -1,5 +1,11 @@
+import pg from 'pg';
+import { claimRequest } from '../../../test/support/claim-request.js';
+import { holdLane } from '../../../test/support/hold-lane.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { newId } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
-import { dueSweep } from './due-lanes.js';
+import { dueSweep, markedLane } from './due-lanes.js';
 
 function sweepOver(due: string[], busy: readonly string[] = []) {
   const woken: string[] = [];
@@ -39,5 +45,63 @@ describe('the sweep of due lanes', () => {
     expect(await run()).toBe(1);
     expect(woken).toEqual(['last']);
     expect(sweep.hasWork).toBe('any of 2000');
+  });
+});
+
+describe('the check of marks', () => {
+  let opened: OpenTestDatabase;
+  /** Looks wait as long as it has the lock. */
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    opened = await openTestDatabase();
+    client = new pg.Client({ connectionString: opened.url });
+    await client.connect();
+  });
+  afterAll(async () => {
+    await client?.end();
+    await opened?.close();
+  });
+
+  /** A lane with a mark before which a row is due, while the check looks for that row. */
+  async function whileLooking(work: (key: string) => Promise<unknown>): Promise<{ moved: number; low: string }> {
+    const key = newId();
+    await opened.database.execute(`insert into lane (key, low_at) values ($1, clock_timestamp())`, [key]);
+    const { moveMarks } = markedLane(
+      opened.database,
+      key,
+      () => `(select case when pg_advisory_xact_lock_shared(1)::text = '' then timestamptz '2020-01-01' end)`,
+    );
+    await client.query('begin; select pg_advisory_xact_lock(1)');
+    const moving = moveMarks();
+    try {
+      await waitFor(async () => {
+        const waiting = await client.query(`select from pg_locks where locktype = 'advisory' and not granted`);
+        return waiting.rowCount === 1;
+      });
+      await work(key);
+    } finally {
+      await client.query('commit');
+    }
+    const moved = await moving;
+    const { low } = await opened.database.row<{ low: string }>(
+      `select case low_at when '2020-01-01' then 'back' when '-infinity' then 'none' end as low from lane where key = $1`,
+      [key],
+    );
+    return { moved, low };
+  }
+
+  it('keeps no claim from its lane while it looks', async () => {
+    let slots: number | undefined;
+    const { moved, low } = await whileLooking(async (key) => {
+      slots = (await holdLane(opened.database, { ...claimRequest(key, newId(), 4), unusedRows: null }))?.slots;
+    });
+    expect({ slots, moved, low }).toEqual({ slots: 4, moved: 1, low: 'back' });
+  });
+
+  it('leaves a mark that changed while it looked', async () => {
+    const removed = (key: string) =>
+      opened.database.execute(`update lane set low_at = '-infinity' where key = $1`, [key]);
+    expect(await whileLooking(removed)).toEqual({ moved: 0, low: 'none' });
   });
 });

@@ -1,6 +1,6 @@
 import { FIRST_ID } from '../../common/ids.js';
 import type { Database } from '../database/database.js';
-import { isHeld } from './lane.repository.js';
+import { isHeld } from './lane-hold.js';
 import type { AwaitedTime, Sweep } from './sweeps.js';
 
 export interface DuePage {
@@ -46,8 +46,7 @@ const PAGE = 2_000;
 
 /**
  * Wakes every lane that has due rows and is held by no process, page by page: a round looks at one page, the next round
- * goes on behind it. This alone keeps the promise that nothing is lost with the queue: without it the lanes are drained
- * from here. Who holds a lane looks at it by himself.
+ * goes on behind it. If jobs are lost, this sweep alone finds the due rows. The holder polls its lane itself.
  */
 export function dueSweep(
   name: string,
@@ -164,14 +163,24 @@ const CHECK_MARKS_EVERY_MS = 60_000;
  */
 function marksOf(database: Database, lanes: string, dueSince: DueSince): () => Promise<number> {
   let checkedAt = -Infinity;
-  return () => {
+  const move = async (direction: keyof typeof MARKS): Promise<number> => {
+    const looked = await database.byIndex(() => database.query<Move>(lookForMoves(lanes, dueSince, direction)));
+    const columns = [looked.map((lane) => lane.key), looked.map((lane) => lane.from), looked.map((lane) => lane.to)];
+    return looked.length === 0 ? 0 : database.execute(WRITE_MOVES, columns);
+  };
+  return async () => {
     const checks = performance.now() - checkedAt >= CHECK_MARKS_EVERY_MS;
     if (checks) checkedAt = performance.now();
-    return database.byIndex(async () => {
-      const back = checks ? await database.execute(moveMarks(lanes, dueSince, 'back')) : 0;
-      return back + (await database.execute(moveMarks(lanes, dueSince, 'on')));
-    });
+    const back = checks ? await move('back') : 0;
+    return back + (await move('on'));
   };
+}
+
+/** A mark that is to move. The times are texts, which keep their microseconds. */
+interface Move {
+  key: string;
+  from: string;
+  to: string;
 }
 
 const MARKS = {
@@ -183,13 +192,23 @@ const MARKS = {
   },
 };
 
-function moveMarks(lanes: string, dueSince: DueSince, direction: keyof typeof MARKS): string {
+/** SQL: a look may take long, so it locks no lane: a claim that renews a hold would wait for it. */
+function lookForMoves(lanes: string, dueSince: DueSince, direction: keyof typeof MARKS): string {
   const { from, where, moves } = MARKS[direction];
   return `
 with lane_of as materialized (
-  ${lanes} and ${where} order by l.key for no key update of l skip locked
+  ${lanes} and ${where}
 ), first as (
-  select key, least(statement_timestamp() - interval '15 seconds', ${dueSince(from)}) as low_at from lane_of
+  select key, low_at, least(statement_timestamp() - interval '15 seconds', ${dueSince(from)}) as due_at from lane_of
 )
-update lane l set low_at = first.low_at from first where l.key = first.key and first.low_at ${moves} l.low_at`;
+select key, low_at::text as "from", due_at::text as "to" from first where due_at ${moves} low_at`;
 }
+
+/** $1 lanes, $2 the marks that were read, $3 the new ones. A mark that has changed since stays; a locked lane is left to the next round. */
+const WRITE_MOVES = `
+with unchanged as materialized (
+  select l.key, move.to_at from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as move (key, from_at, to_at)
+  join lane l on l.key = move.key and l.low_at = move.from_at
+  order by l.key for no key update of l skip locked
+)
+update lane l set low_at = unchanged.to_at from unchanged where l.key = unchanged.key`;

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
@@ -6,11 +7,12 @@ import {
   HOLD_COLUMNS,
   holdOf,
   holdParams,
+  holdParamsOfMany,
   laneHold,
   type HoldRow,
   type HoldRequest,
-  LaneRepository,
-} from './lane.repository.js';
+} from './lane-hold.js';
+import { LaneRepository } from './lane.repository.js';
 
 let opened: OpenTestDatabase;
 let lanes: LaneRepository;
@@ -27,7 +29,7 @@ const PACE = { ratePerSecond: 10, burstSeconds: 1 };
 const SLOW = { ratePerSecond: 0.01, burstSeconds: 1_000 };
 
 function request(laneKey: string, owner: string, change: Partial<HoldRequest> = {}): HoldRequest {
-  return { ...claimRequest(laneKey, owner, 4), pace: PACE, unusedSeconds: null, ...change };
+  return { ...claimRequest(laneKey, owner, 4), pace: PACE, unusedRows: null, ...change };
 }
 
 const hold = (asked: HoldRequest) => holdLane(opened.database, asked);
@@ -58,7 +60,7 @@ it('who holds it goes on with the pace that it has in hand, and the row is writt
   await hold(request(key, owner));
   const version = () => opened.database.query('select ctid, owner_until from lane where key = $1', [key]);
   const before = await version();
-  const goingOn = request(key, owner, { unusedSeconds: 0.1, limit: 1 });
+  const goingOn = request(key, owner, { unusedRows: 1, limit: 1 });
   expect(await hold(goingOn)).toMatchObject({ slots: 1, paused: false, unusedRows: null });
   expect(await version()).toEqual(before);
   await set(key, `owner_until = clock_timestamp() + interval '1 second'`);
@@ -88,17 +90,17 @@ it('who asks for a lane that another process held and released meanwhile is told
   await hold(request(key, first, { pace: SLOW }));
   await set(key, `owner_until = clock_timestamp() - interval '1 second', next_slot_at = '-infinity'`);
   await hold(request(key, second, { pace: SLOW }));
-  await lanes.release(second, new Map([[key, 350]]));
-  const taken = await hold(request(key, first, { pace: SLOW, unusedSeconds: 1_000, limit: 10 }));
+  await lanes.release(second, [{ laneKey: key, pace: SLOW, unusedRows: 3.5 }]);
+  const taken = await hold(request(key, first, { pace: SLOW, unusedRows: 10, limit: 10 }));
   expect(taken).toMatchObject({ slots: 3, unusedRows: expect.closeTo(3.5, 0) as number });
 });
 
 it('what is let go with its unused pace gives that to the next', async () => {
   const [key, owner] = [newId(), newId()];
   await hold(request(key, owner, { pace: SLOW }));
-  await lanes.release(newId(), new Map([[key, 1_000]]));
+  await lanes.release(newId(), [{ laneKey: key, pace: SLOW, unusedRows: 10 }]);
   expect(await hold(request(key, newId(), { pace: SLOW }))).toBeNull();
-  await lanes.release(owner, new Map([[key, 350]]));
+  await lanes.release(owner, [{ laneKey: key, pace: SLOW, unusedRows: 3.5 }]);
   const taken = await hold(request(key, newId(), { limit: 64, pace: SLOW }));
   expect(taken?.slots).toBe(3);
   expect(taken?.unusedRows).toBeCloseTo(3.5, 0);
@@ -106,15 +108,15 @@ it('what is let go with its unused pace gives that to the next', async () => {
 
 it('a lane that rests is not taken, and one that is held gives nothing', async () => {
   const [key, owner] = [newId(), newId()];
-  await lanes.pause(key, 'rate_limited', 60_000);
+  await lanes.pause(key, 'rate_limited', { leastMs: 60_000 });
   const rests = { slots: 0, paused: true, unusedRows: null, pausedMs: expect.closeTo(60_000, -4) as number };
   expect(await hold(request(key, owner))).toEqual(rests);
   const [row] = await opened.database.query<{ owner: unknown }>('select owner from lane where key = $1', [key]);
   expect(row?.owner).toBeNull();
   const held = newId();
   await hold(request(held, owner));
-  await lanes.pause(held, 'rate_limited', 60_000);
-  expect(await hold(request(held, owner, { unusedSeconds: 1 }))).toEqual(rests);
+  await lanes.pause(held, 'rate_limited', { leastMs: 60_000 });
+  expect(await hold(request(held, owner, { unusedRows: 10 }))).toEqual(rests);
 });
 
 it('of many that ask at once one gets it', async () => {
@@ -130,13 +132,57 @@ it('a claim may read columns of its own with it', async () => {
   await set(key, `pause_reason = 'seen'`);
   const sql = `with ${laneHold({ returning: ', l.pause_reason' })} select ${HOLD_COLUMNS}, hold.pause_reason as reason from hold`;
   const reasons: (string | null)[] = [];
-  for (const unusedSeconds of [null, 1]) {
+  for (const unusedRows of [null, 10]) {
     const rows = await opened.database.query<HoldRow & { reason: string | null }>(
       sql,
-      holdParams(request(key, owner, { unusedSeconds })),
+      holdParams(request(key, owner, { unusedRows })),
     );
     expect(holdOf(rows)?.slots).toBe(4);
     reasons.push(rows[0]?.reason ?? null);
   }
   expect(reasons).toEqual(['seen', 'seen']);
+});
+
+describe('a lane whose row another transaction has locked', () => {
+  let other: pg.Client;
+  beforeAll(async () => {
+    other = new pg.Client({ connectionString: opened.url });
+    await other.connect();
+  });
+  afterAll(() => other?.end());
+  afterEach(() => other.query('rollback'));
+
+  const lock = async (key: string) => {
+    await lanes.ensure(key);
+    await other.query('begin');
+    await other.query('select from lane where key = $1 for update', [key]);
+  };
+
+  it('counts as held by another process, and keeps no other lane of the statement', async () => {
+    const [locked, free, owner] = [newId(), newId(), newId()];
+    await lock(locked);
+    await lanes.ensure(free);
+    const found = await opened.database.query<HoldRow & { key: string }>(
+      `with ${laneHold({ many: true })} select ${HOLD_COLUMNS}, hold.key from hold`,
+      holdParamsOfMany([request(locked, owner), request(free, owner)]),
+    );
+    expect(found.map(({ key, hold_slots: slots }) => ({ key, slots }))).toEqual([{ key: free, slots: 4 }]);
+  });
+
+  it('goes on where this process holds it, and is written by a later claim', async () => {
+    const [key, owner] = [newId(), newId()];
+    await hold(request(key, owner));
+    const ends = `owner_until = clock_timestamp() + interval '2 seconds'`;
+    await set(key, ends);
+    await lock(key);
+    const goingOn = request(key, owner, { unusedRows: 1, limit: 1 });
+    expect(await hold(goingOn)).toEqual({ slots: 1, paused: false, unusedRows: null, pausedMs: null });
+    await other.query('rollback');
+    await hold(goingOn);
+    const { renewed } = await opened.database.row<{ renewed: boolean }>(
+      `select owner_until > clock_timestamp() + interval '2 seconds' as renewed from lane where key = $1`,
+      [key],
+    );
+    expect(renewed).toBe(true);
+  });
 });

@@ -53,6 +53,29 @@ describe('pauses', () => {
     expect(pause.most).toBeGreaterThanOrEqual(1);
   });
 
+  it('are not longer by late refusals of work that was claimed before them, but as long as the platform asks', async () => {
+    const lane = newId();
+    const now = () =>
+      opened.database.row<{ count: number; seconds: number }>(
+        `select pause_count as count, ceil(extract(epoch from paused_until - clock_timestamp()))::integer as seconds
+         from lane where key = $1`,
+        [lane],
+      );
+    const end = () =>
+      opened.database.execute(`update lane set paused_until = clock_timestamp() where key = $1`, [lane]);
+    const claimedAt = performance.now() - 60_000;
+    for (let answers = 0; answers < 3; answers++) {
+      await lanes.pause(lane, 'rate_limited', { claimedAt });
+      await end();
+    }
+    expect(await now()).toEqual({ count: 1, seconds: 0 });
+    await lanes.pause(lane, 'rate_limited', { claimedAt, leastMs: 40_000 });
+    expect(await now()).toEqual({ count: 1, seconds: expect.closeTo(40, -1) as number });
+    await end();
+    await lanes.pause(lane, 'rate_limited', { claimedAt: performance.now() });
+    expect(await now()).toMatchObject({ count: 2 });
+  });
+
   it('are lifted by the success of work that was claimed after them, whichever process paused, and by no other', async () => {
     const other = new LaneRepository(opened.database);
     const lane = newId();

@@ -1,11 +1,13 @@
 import { jest } from '@jest/globals';
+import pg from 'pg';
 import { newId } from '../../common/ids.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-import { type HoldRequest, type LanePace, LaneRepository } from './lane.repository.js';
-import { claimEach, QueueLoop, type Claim, type QueueKind, type QueueLoopOptions } from './queue-loop.js';
+import type { HoldRequest, LanePace, Claim } from './lane-hold.js';
+import { LaneRepository } from './lane.repository.js';
+import { claimEach, QueueLoop, type QueueKind, type QueueLoopOptions } from './queue-loop.js';
 import { gate } from '../../../test/support/gate.js';
 
 let opened: OpenTestDatabase;
@@ -195,7 +197,7 @@ describe('a lane that was woken', () => {
     const kind = new ListKind();
     const [paused, unpaced] = [newId(), newId()];
     const { loop, errors } = loopFor(kind);
-    await lanes.pause(paused, 'rate_limited', 60_000);
+    await lanes.pause(paused, 'rate_limited', { leastMs: 60_000 });
     kind.fill(paused, 1);
     loop.wake(paused);
     await waitFor(() => kind.claims.length === 1);
@@ -214,9 +216,30 @@ describe('a lane that was woken', () => {
     kind.fill(lane, 1);
     loop.wake(lane);
     await waitFor(() => kind.done.length === 1);
-    await lanes.pause(lane, 'rate_limited', 60_000);
+    await lanes.pause(lane, 'rate_limited', { leastMs: 60_000 });
     await waitFor(() => isFree(lane));
     expect(kind.done).toEqual([0]);
+  });
+
+  it('whose row another transaction has locked is asked for again without a wake', async () => {
+    const kind = new ListKind();
+    const lane = newId();
+    await lanes.ensure(lane);
+    kind.fill(lane, 1);
+    const other = new pg.Client({ connectionString: opened.url });
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query('select from lane where key = $1 for update', [lane]);
+      const { loop, errors } = loopFor(kind, { warmMs: 60_000 });
+      loop.wake(lane);
+      await waitFor(() => kind.claims.length >= 2);
+      await other.query('commit');
+      await waitFor(() => kind.done.length === 1);
+      expect(errors).toEqual([]);
+    } finally {
+      await other.end();
+    }
   });
 
   it.each(['owner_until', 'next_slot_at'])(
@@ -225,7 +248,7 @@ describe('a lane that was woken', () => {
       const kind = new ListKind();
       const lane = newId();
       await holdLane(opened.database, claimRequest(lane, newId(), 1));
-      await lanes.release(newId(), new Map([[lane, 0]]));
+      await lanes.release(newId(), [{ laneKey: lane, pace: { ratePerSecond: 1, burstSeconds: 1 }, unusedRows: 0 }]);
       await opened.database.execute(
         `update lane set ${column} = clock_timestamp() + interval '1 hour',
            owner = case when $2 = 'owner_until' then owner end
@@ -263,7 +286,7 @@ describe('what is due later', () => {
       lanes: {
         ensure: () => Promise.resolve(),
         missed: () => undefined,
-        release: (_owner, holds) => Promise.resolve(void released.push(...holds.keys())),
+        release: (_owner, holds) => Promise.resolve(void released.push(...holds.map(({ laneKey }) => laneKey))),
       },
       owner: newId(),
       maxInFlight: 10,
@@ -498,6 +521,16 @@ describe('a failure', () => {
       return kind.done.length === 3;
     });
     expect(errors[0]).toContain('a claim failed');
+  });
+
+  it('of a claim of many lanes is one report', async () => {
+    const kind = new ListKind();
+    kind.failing = true;
+    const { loop, errors } = loopFor(kind);
+    for (let lane = 0; lane < 20; lane++) loop.wake(newId());
+    await waitFor(() => kind.claims.length === 2);
+    expect(errors.length).toBeLessThanOrEqual(2);
+    expect(errors[0]).toContain('20 lanes');
   });
 
   it('of a row outside its own handling is reported, and frees its place', async () => {

@@ -1,22 +1,9 @@
 import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
-import {
-  holdOf,
-  type Hold,
-  type HoldRequest,
-  type HoldRow,
-  type LanePace,
-  type LaneRepository,
-} from './lane.repository.js';
-
-/** What a claim brought of one lane. */
-export interface Claim<T> {
-  /** Null: another process holds the lane, or its row has gone. */
-  hold: Hold | null;
-  /** No more than `hold.slots`; none without a hold. */
-  items: T[];
-}
+import { HandOver } from './hand-over.js';
+import { burstRows, type Claim, type Hold, type HoldRequest, type LanePace } from './lane-hold.js';
+import type { LaneRepository, ReleasedLane } from './lane.repository.js';
 
 /** One kind of work: what its lanes are, how its rows are claimed, and what is done with one. */
 export interface QueueKind<T> {
@@ -40,13 +27,6 @@ export interface QueueKind<T> {
   work(item: T): Promise<number | null>;
   /** From now on claimed rows that are not on the wire yet go back. */
   stop(): void;
-}
-
-/** A row of a claim on one lane: `HOLD_COLUMNS`, and what was claimed; `id` is null where that is nothing. */
-export type ClaimRow<T extends { id: string }> = HoldRow & (T | { id: null });
-
-export function claimOf<T extends { id: string }>(rows: readonly ClaimRow<T>[]): Claim<T> {
-  return { hold: holdOf(rows), items: rows.filter((row): row is HoldRow & T => row.id !== null) };
 }
 
 /** For a kind whose statement claims for one lane: a lane whose claim fails does not keep back the rows of the others. */
@@ -81,7 +61,7 @@ const DEFAULTS = {
   lookEveryMs: 30,
   /** As `lookEveryMs`, where a claim brought all that it asked for. */
   fullEveryMs: 8,
-  /** A process without free capacity gives up lanes that it has held for this long, not all at the same time. */
+  /** A process without free capacity hands lanes over that it has held for this long, not all at the same time. */
   handOverAfterMs: (): number => 2_000 + Math.random() * 2_000,
   clock: DEFAULT_CLOCK,
 };
@@ -99,14 +79,29 @@ const MAX_ROWS_PER_LANE = 64;
 const MAX_WAKES = 10_000;
 const WAKES_APART_MS = 50;
 const MAX_WAKE_IN_MS = 24 * 3_600_000;
-/** Between two lanes that are handed over: to take a lane and to let it go is seven commits. */
-const HAND_OVER_EVERY_MS = 100;
-/** For so long no wake here takes back a lane that was handed over, so that another process gets it. */
-const HANDED_OVER_MS = 100;
 
 /** `lookAt` of a lane without a planned look: the next wake plans one. */
 const NOT_BEFORE_A_WAKE = Infinity;
 
+/**
+ * What a process knows of a lane. A lane is *released*: its row in the database has no owner; *forgotten*: it is not in memory
+ * any more; *handed over*: released for another process, which is told of it. It is warm until `warmUntil`.
+ *
+ * | State                      | `bucket`  | `lookAt`                | `ignoreWakesUntil` | `releaseWhenIdle`      |
+ * | -------------------------- | --------- | ----------------------- | ------------------ | ---------------------- |
+ * | woken                      | null      | now                     | past               | false                  |
+ * | a claim is under way       | as before | next wake               | past               | false                  |
+ * | held, rows come            | set       | now                     | past               | false                  |
+ * | held, no rows come         | set       | in `emptyDelayMs`       | past               | false                  |
+ * | held, its pace is used up  | set       | when it gives a row     | past               | false                  |
+ * | held, not warm any more    | set       | now *                   | past               | true                   |
+ * | paused                     | as before | now *                   | in 250 ms          | true                   |
+ * | held by another process    | null      | in 250 ms               | in 250 ms          | true if not warm       |
+ * | its claim failed           | null      | in 1 s                  | in 1 s             | true if not warm       |
+ * | released, not forgotten    | null      | `ignoreWakesUntil` *    | in 100 or 250 ms   | true; handed over: false |
+ *
+ * `*`: the next wake, while rows are in flight; the end of each is a wake. "Next wake" is `NOT_BEFORE_A_WAKE`.
+ */
 interface Lane {
   /** Monotonic ms: a look that finds nothing after this is the last one. */
   warmUntil: number;
@@ -123,7 +118,7 @@ interface Lane {
   /** Unused pace, in rows; null where this process does not hold the lane, as far as it knows. */
   bucket: TokenBucket | null;
   pace: LanePace | null;
-  /** When it may be handed over, where this process holds it. */
+  /** Monotonic ms from which it may be handed over, where this process holds it: see `HandOver`. */
   handOverAt: number;
   /** Monotonic ms before which no wake makes it look: another process holds it or shall take it, it is paused, or its claim failed. */
   ignoreWakesUntil: number;
@@ -138,6 +133,10 @@ interface Asked {
   request: HoldRequest;
 }
 
+interface Failure extends Pick<Asked, 'laneKey' | 'lane'> {
+  error: unknown;
+}
+
 /**
  * The one loop of a process over one kind of work. The life of a lane here:
  *
@@ -148,13 +147,14 @@ interface Asked {
  * 4. No rows came: it is polled with growing delay, and released when it is not warm any more.
  * 5. The claim may not have the lane. A paused lane (`paused`) is released at once, and woken when its pause ends. One that
  *    another process holds (`heldElsewhere`) is asked for again every 250 ms while it is warm, and then forgotten.
- * 6. `letGo` releases it with its unused pace. A process that is full also hands lanes over that have due rows.
+ * 6. `release` gives it back with its unused pace. A process that is full also hands lanes over: see `HandOver`.
  */
 export class QueueLoop<T> {
   private readonly lanes = new Map<string, Lane>();
   private readonly options: QueueLoopOptions<T> & typeof DEFAULTS;
   private readonly clock: Clock;
   private readonly progress = new Signal();
+  private readonly handOver: HandOver;
   /** By lane and time. */
   private readonly wakes = new Map<string, NodeJS.Timeout>();
   private inFlight = 0;
@@ -164,14 +164,16 @@ export class QueueLoop<T> {
   private lookedAt = -Infinity;
   /** Of the last look: some lane had as many rows as were asked for. */
   private gotAll = false;
-  /** At the end of the last look no row more could be worked on. When the next one begins, some row has usually ended. */
-  private wasFull = false;
-  private handedOverAt = -Infinity;
   private stopping = false;
 
   constructor(given: QueueLoopOptions<T>) {
     this.options = { ...DEFAULTS, ...given };
     this.clock = this.options.clock;
+    this.handOver = new HandOver({
+      isFull: () => this.isFull,
+      afterMs: this.options.handOverAfterMs,
+      announce: (laneKey) => this.options.handOver(laneKey),
+    });
   }
 
   get isStopping(): boolean {
@@ -183,9 +185,8 @@ export class QueueLoop<T> {
     return this.inFlight >= this.options.maxInFlight;
   }
 
-  /** Each look takes all that is free: another process may have more. */
   get isSaturated(): boolean {
-    return this.isFull || this.wasFull;
+    return this.handOver.isSaturated;
   }
 
   /** The lane may have due rows. Never waits. */
@@ -205,7 +206,7 @@ export class QueueLoop<T> {
 
   /**
    * Looks no more and waits until the claim that is under way has ended and the work in flight has settled, at most
-   * `timeoutMs`; lets go of all lanes, and returns how much work is left.
+   * `timeoutMs`; releases all lanes, and returns how much work is left.
    */
   async stop(timeoutMs: number): Promise<number> {
     this.stopping = true;
@@ -215,13 +216,13 @@ export class QueueLoop<T> {
     const until = this.clock.monotonic() + timeoutMs;
     while (this.looking && this.clock.monotonic() < until) await this.progress.wait(until - this.clock.monotonic());
     // What is still in flight needs no hold: another process may go on with the other recipients.
-    if (!this.looking) await this.letGo([...this.lanes.keys()]);
+    if (!this.looking) await this.release([...this.lanes.keys()]);
     while (this.inFlight > 0 && this.clock.monotonic() < until)
       await this.progress.wait(until - this.clock.monotonic());
     return this.inFlight;
   }
 
-  /** The lane has a due row in so many milliseconds; it is let go meanwhile. */
+  /** The lane has a due row in so many milliseconds; it may be released meanwhile. */
   private wakeIn(laneKey: string, ms: number): void {
     const tick = Math.ceil((this.clock.monotonic() + ms) / WAKES_APART_MS);
     const key = `${laneKey} ${tick}`;
@@ -250,14 +251,14 @@ export class QueueLoop<T> {
     this.lookedAt = this.clock.monotonic();
     this.gotAll = false;
     try {
-      await this.letGo(this.lanesToLetGo(this.lookedAt));
+      await this.release(this.lanesToRelease(this.lookedAt));
       const asked = await this.requestsFor(this.dueLanes(this.lookedAt));
       if (asked.length > 0) await this.claim(asked);
     } catch (error) {
       this.options.onError(`${this.options.kind.name}: a look failed`, error);
     }
     this.looking = false;
-    this.wasFull = this.isFull;
+    this.handOver.lookEnded();
     this.progress.notify();
     // The end of a row's work plans the next one.
     if (!this.isFull) this.plan(this.nextLookAt());
@@ -277,7 +278,7 @@ export class QueueLoop<T> {
     return Math.min(kind.maxPerLane, kind.window?.(laneKey) ?? Infinity) - lane.inFlight;
   }
 
-  /** Those with nothing under way first, so that no quiet lane waits for busy ones; else in turn. */
+  /** Lanes without rows in flight first, so that none of them waits for busy ones; else in turn. */
   private dueLanes(now: number): [string, Lane][] {
     if (this.isFull) return [];
     const due = [...this.lanes].filter(([key, lane]) => lane.lookAt <= now && this.capacityOf(key, lane) > 0);
@@ -289,6 +290,7 @@ export class QueueLoop<T> {
   /** What each lane may claim: its part of the free capacity, and what its pace allows. */
   private async requestsFor(due: readonly [string, Lane][]): Promise<Asked[]> {
     const { kind, owner, lanes, maxInFlight } = this.options;
+    const failures: Failure[] = [];
     const part = Math.max(1, Math.floor((maxInFlight - this.inFlight) / Math.max(1, due.length)));
     const asked = await Promise.all(
       due.map(async ([laneKey, lane]): Promise<Asked | null> => {
@@ -310,14 +312,14 @@ export class QueueLoop<T> {
           const unusedRows = lane.bucket?.level(now) ?? null;
           const capacity = Math.max(0, Math.min(part, this.capacityOf(laneKey, lane), MAX_ROWS_PER_LANE));
           const limit = Math.min(capacity, Math.floor(unusedRows ?? capacity));
-          const unusedSeconds = unusedRows === null ? null : unusedRows / pace.ratePerSecond;
-          return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, unusedSeconds } };
+          return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, unusedRows } };
         } catch (error) {
-          this.failed(laneKey, lane, error);
+          failures.push({ laneKey, lane, error });
           return null;
         }
       }),
     );
+    this.failed(failures);
     return asked.filter((each) => each !== null);
   }
 
@@ -331,15 +333,17 @@ export class QueueLoop<T> {
     const answers = await kind
       .claim(asked.map(({ request }) => request))
       .catch((error: unknown) => asked.map(() => (error instanceof Error ? error : new Error(String(error)))));
+    const failures: Failure[] = [];
     for (const [index, each] of asked.entries()) {
       const answer = answers[index] ?? new Error('a claim without an answer');
       each.lane.claiming = false;
       if (answer instanceof Error) {
         // The claim may have been committed: what is left of the pace, and the hold, is not known.
         each.lane.bucket = null;
-        this.failed(each.laneKey, each.lane, answer);
+        failures.push({ laneKey: each.laneKey, lane: each.lane, error: answer });
       } else this.answered(each, answer);
     }
+    this.failed(failures);
   }
 
   private answered(asked: Asked, { hold, items }: Claim<T>): void {
@@ -363,7 +367,7 @@ export class QueueLoop<T> {
   private paused({ laneKey, lane }: Asked, { pausedMs }: Hold): void {
     const now = this.clock.monotonic();
     lane.ignoreWakesUntil = now + MAX_EMPTY_DELAY_MS;
-    // Held, it would keep every other process away when it may run again.
+    // A hold would keep the other processes from it when the pause is over.
     this.releaseWhenIdle(lane, now);
     if (pausedMs !== null) this.wakeIn(laneKey, pausedMs);
   }
@@ -371,7 +375,7 @@ export class QueueLoop<T> {
   /** This process holds the lane; the claim brought rows, or none. */
   private heldHere({ laneKey, lane, pace }: Asked, hold: Hold, items: readonly T[]): void {
     const now = this.clock.monotonic();
-    if (lane.bucket === null) lane.handOverAt = now + this.options.handOverAfterMs();
+    if (lane.bucket === null) lane.handOverAt = this.handOver.timeFor(now);
     // Null: the lane was held before, and its bucket goes on.
     if (hold.unusedRows !== null) lane.bucket = new TokenBucket(limitsOf(pace), now, hold.unusedRows);
     lane.bucket?.take(now, items.length);
@@ -390,7 +394,7 @@ export class QueueLoop<T> {
   }
 
   /**
-   * The next look lets it go. Where rows are under way it is only not looked at until one ends, which wakes it. It is warm again when
+   * The next look releases it. Where rows are under way it is only not looked at until one ends, which wakes it. It is warm again when
    * a time comes that is known here, or when the sweep finds due rows.
    */
   private releaseWhenIdle(lane: Lane, now: number): void {
@@ -398,11 +402,21 @@ export class QueueLoop<T> {
     lane.lookAt = lane.inFlight === 0 ? now : NOT_BEFORE_A_WAKE;
   }
 
-  private failed(laneKey: string, lane: Lane, error: unknown): void {
+  /** What failed for many lanes alike, as a claim of all of them, is one report. */
+  private failed(failures: readonly Failure[]): void {
     const now = this.clock.monotonic();
-    lane.lookAt = lane.ignoreWakesUntil = now + FAILED_MS;
-    if (lane.warmUntil <= now) this.releaseWhenIdle(lane, now);
-    this.options.onError(`lane ${laneKey}: a claim failed`, error);
+    const alike = new Map<string, Failure[]>();
+    for (const failure of failures) {
+      const { lane, error } = failure;
+      lane.lookAt = lane.ignoreWakesUntil = now + FAILED_MS;
+      if (lane.warmUntil <= now) this.releaseWhenIdle(lane, now);
+      alike.set(String(error), [...(alike.get(String(error)) ?? []), failure]);
+    }
+    for (const [first, ...others] of alike.values()) {
+      if (first === undefined) continue;
+      const lanes = others.length === 0 ? `lane ${first.laneKey}` : `${others.length + 1} lanes, as ${first.laneKey}`;
+      this.options.onError(`${lanes}: a claim failed`, first.error);
+    }
   }
 
   private start(laneKey: string, lane: Lane, item: T): void {
@@ -419,7 +433,7 @@ export class QueueLoop<T> {
       this.options.onError('a row of a lane failed outside its own handling', error);
       rowDone(null);
     };
-    // Without a promise more: thousands of rows begin in a second.
+    // No extra promise: this runs thousands of times a second.
     try {
       this.options.kind.work(item).then(rowDone, failed);
     } catch (error) {
@@ -427,39 +441,35 @@ export class QueueLoop<T> {
     }
   }
 
-  /** Lanes that have been without rows for a while; and one that another process may take where this process is full. */
-  private lanesToLetGo(now: number): string[] {
-    const idle = [...this.lanes].filter(([, lane]) => lane.releaseWhenIdle && lane.inFlight === 0).map(([key]) => key);
-    if (!this.isSaturated || now - this.handedOverAt < HAND_OVER_EVERY_MS) return idle;
-    const held = [...this.lanes].find(([, lane]) => isHeldHere(lane) && lane.handOverAt <= now && lane.lookAt <= now);
-    if (held === undefined) return idle;
-    const [laneKey, lane] = held;
-    if (!this.options.handOver(laneKey)) return idle;
-    this.handedOverAt = now;
-    lane.ignoreWakesUntil = now + HANDED_OVER_MS;
-    return [...idle, laneKey];
+  /** Lanes that have been without rows for a while, and one that is handed over. */
+  private lanesToRelease(now: number): string[] {
+    const lanes = [...this.lanes];
+    const idle = lanes.filter(([, lane]) => lane.releaseWhenIdle && lane.inFlight === 0).map(([key]) => key);
+    const held = lanes.filter(([, lane]) => isHeldHere(lane));
+    return [...idle, ...this.handOver.next(held, now)];
   }
 
-  /** Forgets the lanes, and lets go of those that this process holds. Where that fails, the holds end by themselves. */
-  private async letGo(laneKeys: readonly string[]): Promise<void> {
+  /** Releases those that this process holds, and forgets all of them. Where the release fails, the holds end by themselves. */
+  private async release(laneKeys: readonly string[]): Promise<void> {
     const now = this.clock.monotonic();
-    const unusedSeconds = new Map<string, number>();
+    const held: ReleasedLane[] = [];
     for (const laneKey of laneKeys) {
       const lane = this.lanes.get(laneKey);
       if (lane === undefined) continue;
       if (isHeldHere(lane) && lane.pace !== null) {
-        unusedSeconds.set(laneKey, lane.bucket.level(now) / lane.pace.ratePerSecond);
+        held.push({ laneKey, pace: lane.pace, unusedRows: lane.bucket.level(now) });
       }
       lane.bucket = null;
-      lane.lookAt = NOT_BEFORE_A_WAKE;
-      // The end of each row wakes the lane.
-      if (lane.inFlight > 0) continue;
-      // Kept, so that no wake claims it before then; forgotten, it would be claimed at its next wake.
-      if (lane.ignoreWakesUntil > now) lane.lookAt = lane.ignoreWakesUntil;
-      else this.lanes.delete(laneKey);
+      this.forget(laneKey, lane, now);
     }
-    if (unusedSeconds.size > 0)
-      await this.options.lanes.release(this.options.owner, unusedSeconds).catch(() => undefined);
+    if (held.length > 0) await this.options.lanes.release(this.options.owner, held).catch(() => undefined);
+  }
+
+  /** A lane with rows under way is kept, as the end of each wakes it; so is one that no wake may claim yet. */
+  private forget(laneKey: string, lane: Lane, now: number): void {
+    if (lane.inFlight > 0) lane.lookAt = NOT_BEFORE_A_WAKE;
+    else if (lane.ignoreWakesUntil > now) lane.lookAt = lane.ignoreWakesUntil;
+    else this.lanes.delete(laneKey);
   }
 }
 
@@ -478,7 +488,6 @@ function newLane(now: number): Lane {
   };
 }
 
-function limitsOf({ ratePerSecond, burstSeconds }: LanePace) {
-  // A product of rounded numbers: at least one row must go at a time.
-  return { ratePerSecond, burst: Math.max(1, ratePerSecond * burstSeconds) };
+function limitsOf(pace: LanePace) {
+  return { ratePerSecond: pace.ratePerSecond, burst: burstRows(pace) };
 }

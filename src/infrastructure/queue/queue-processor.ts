@@ -17,11 +17,11 @@ import { QueueLoop, type QueueKind } from './queue-loop.js';
 /**
  * How a BullMQ worker treats `drain` jobs. They are hints: due rows are found without them, so nothing waits for a job
  * that is lost. The server notifies a waiting worker of each new job, and the jobs of a worker that was killed are free
- * again within four minutes; looking for either more often would be most of what an idle process does. A stalled job is
- * never given up: a drain may run twice without harm.
+ * again within four minutes; checks for either at a shorter interval would be most of the work of an idle process. A stalled
+ * job is never given up: a drain may run twice without harm.
  *
- * After a connection that broke a worker tries again at once: BullMQ's default is to look away for 15 s, in which nothing
- * would be sent although the server is back.
+ * A worker reconnects at once: BullMQ's default is a wait of 15 s, in which nothing would be sent although the server is
+ * back.
  *
  * Jobs themselves say `removeOnComplete: true`; keeping a count of them made the PostgreSQL backend deadlock.
  */
@@ -178,7 +178,7 @@ export class DrainJobs {
     private readonly counters: Counters,
   ) {}
 
-  /** Jobs reach no other worker: each has to look for itself. */
+  /** Jobs reach no other worker: each has to look for due rows itself. */
   get jobsUnavailable(): boolean {
     return this.failing || this.connection.isAway;
   }
@@ -190,7 +190,7 @@ export class DrainJobs {
     if (this.add(laneKey)) this.announcedAt.set(laneKey, now);
   }
 
-  /** Puts the lane behind all others that wait for a worker, once however often this is said; false where it cannot. */
+  /** Puts the lane behind all others that wait for a worker, once however often it is called; false where it cannot. */
   add(laneKey: string): boolean {
     if (this.stopped) return false;
     if (!this.takesJobs || this.pending.size >= MAX_PENDING) {

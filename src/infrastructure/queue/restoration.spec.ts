@@ -33,17 +33,17 @@ describe('Restoration', () => {
         return Promise.resolve(2);
       },
     });
-    const held = async () => (await gauges[0]?.collect())?.[0]?.value;
-    return { restoration, marks, readiness, held };
+    const lanesHeld = async () => (await gauges[0]?.collect())?.[0]?.value;
+    return { restoration, marks, readiness, lanesHeld };
   }
 
   /** As if Herald had last worked on this database. */
   const confirmed = (identity: string): Promise<number> =>
-    test.database.execute(`update database_identity set identity = ${identity}, held_since = null`);
+    test.database.execute(`update database_identity set identity = ${identity}, blocked_since = null`);
 
   async function slots(): Promise<number | undefined> {
     const pace = { ratePerSecond: 100, burstSeconds: 1 };
-    const request = { laneKey: newId(), owner: newId(), limit: 5, pace, unusedSeconds: null };
+    const request = { laneKey: newId(), owner: newId(), limit: 5, pace, unusedRows: null };
     return (await holdLane(test.database, request))?.slots;
   }
 
@@ -76,10 +76,10 @@ describe('Restoration', () => {
   });
 
   it('lets the lanes of the confirmed database be, and says so', async () => {
-    const { restoration, marks, readiness, held } = restorationOf();
+    const { restoration, marks, readiness, lanesHeld } = restorationOf();
     await restoration.checkAtStart();
     expect(await restoration.notice()).toBe(0);
-    expect([await restoration.held(), await held(), await slots(), marks]).toEqual([null, 0, 5, []]);
+    expect([await restoration.blocked(), await lanesHeld(), await slots(), marks]).toEqual([null, 0, 5, []]);
     expect((await readiness.report()).parts.lanes).toEqual({ ok: true });
   });
 
@@ -89,9 +89,9 @@ describe('Restoration', () => {
     ['database', `regexp_replace(identity_of_database(), '[^/]+$', '1')`],
   ])('holds the lanes where the %s is another one, and names the command', async (_, identity) => {
     await confirmed(identity);
-    const { restoration, marks, readiness, held } = restorationOf();
+    const { restoration, marks, readiness, lanesHeld } = restorationOf();
     await restoration.checkAtStart();
-    expect([await held(), await slots(), marks]).toEqual([1, 0, []]);
+    expect([await lanesHeld(), await slots(), marks]).toEqual([1, 0, []]);
     const { status, parts } = await readiness.report();
     expect([status, parts.lanes]).toEqual(['ready', { ok: true, detail: expect.stringContaining('herald restore') }]);
   });
@@ -101,32 +101,32 @@ describe('Restoration', () => {
     const { restoration } = restorationOf();
     const noticed = await Promise.all(Array.from({ length: 3 }, () => restoration.notice()));
     expect(noticed.filter((count) => count > 0)).toEqual([1]);
-    expect((await restoration.held())?.since).toEqual(new Date(NEWEST.getTime() + 1));
+    expect((await restoration.blocked())?.since).toEqual(new Date(NEWEST.getTime() + 1));
     await restoration.checkAtStart();
-    expect((await restoration.held())?.since).toEqual(new Date(NEWEST.getTime() + 1));
+    expect((await restoration.blocked())?.since).toEqual(new Date(NEWEST.getTime() + 1));
   });
 
   it('marks what was queued before that, and lets the lanes go on', async () => {
     await confirmed(`'1/00000001/1'`);
-    const { restoration, marks, held } = restorationOf();
+    const { restoration, marks, lanesHeld } = restorationOf();
     await restoration.notice();
     expect((await restoration.plan()).counts).toEqual({ things: 2 });
     const before = new Date(NEWEST.getTime() + 1);
     expect(await restoration.mark()).toEqual({ before, counts: { things: 2 } });
-    expect([marks, await held(), await slots()]).toEqual([[before], 0, 5]);
+    expect([marks, await lanesHeld(), await slots()]).toEqual([[before], 0, 5]);
     await confirmed(`'1/00000001/1'`);
-    expect((await restoration.held())?.since).toBeNull();
+    expect((await restoration.blocked())?.since).toBeNull();
   });
 
   it('goes on without marking where nothing was lost', async () => {
     await confirmed(`'1/00000001/1'`);
-    const { restoration, marks, held } = restorationOf();
+    const { restoration, marks, lanesHeld } = restorationOf();
     await restoration.notice();
     await restoration.adopt();
-    expect([marks, await held(), await slots()]).toEqual([[], 0, 5]);
+    expect([marks, await lanesHeld(), await slots()]).toEqual([[], 0, 5]);
   });
 
-  it('marks up to a time that is given, or up to now on a database that is not held', async () => {
+  it('marks up to a time that is given, or up to now on a database whose claims are not blocked', async () => {
     const { restoration, marks } = restorationOf();
     const before = new Date('2026-01-01T00:00:00Z');
     await restoration.mark(before);
@@ -141,6 +141,6 @@ describe('Restoration', () => {
     const query = import.meta.jest.spyOn(test.database, 'query').mockRejectedValueOnce(fault);
     await expect(restoration.checkAtStart()).rejects.toThrow('canceling statement');
     query.mockRestore();
-    expect(await restoration.held()).toBeNull();
+    expect(await restoration.blocked()).toBeNull();
   });
 });

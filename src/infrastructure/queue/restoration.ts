@@ -6,9 +6,9 @@ import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
 import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from './claims-blocked.js';
 
-/** Work that may have been done on another server or history of the database. */
+/** Work that may already have been done, unknown to this database. */
 export interface Doubtful {
-  /** As it is in what the command line prints. */
+  /** As the command line prints it. */
   readonly name: string;
   /** When the newest row that waits was queued, by the clock of whichever server; null where none waits. */
   newest(): Promise<Date | null>;
@@ -25,7 +25,7 @@ export interface RestorePlan {
 }
 
 /** The database is not the one that was confirmed last. */
-export interface Held {
+export interface Blocked {
   confirmed: string;
   found: string;
   /** Rows queued since then were accepted here; null where no process has noticed yet. */
@@ -36,12 +36,11 @@ export interface Held {
 const LOCK = 7_204_118_302;
 
 /**
- * What another server or history of the database must not do: send again. Its rows say `queued`, and in the time that it
- * does not know of they may have been sent: a restored backup, a point-in-time recovery, the promotion of a standby that
- * had not all commits. Each changes the database's identity, and so does a planned move. One rule for all: claims are
- * blocked until an operator says which it was.
+ * Prevents that messages are sent again after a restored backup, a point-in-time recovery, or the promotion of a standby that
+ * lacks commits: rows that are `queued` there may have been sent since. Each of these changes the database's identity, and so
+ * does a planned move. The rule is the same for all: claims are blocked until an operator decides.
  *
- * Claims compare the identity themselves (`laneHold`). This class notices, says so, and ends it.
+ * Claims compare the identity themselves (`laneHold`). This class reports that they are blocked, and unblocks them.
  */
 @Injectable()
 export class Restoration {
@@ -57,14 +56,14 @@ export class Restoration {
   ) {
     // Blocked claims are no reason to turn requests away: what is accepted meanwhile is sent afterwards.
     readiness.register('lanes', async () =>
-      (await this.held()) === null
+      (await this.blocked()) === null
         ? { ok: true }
         : { ok: true, detail: `claims are blocked, nothing is sent: ${BLOCKED_ADVICE}` },
     );
     metrics.add({
       name: 'lanes_held',
       help: `1: the database changed its identity, and nothing is sent until an operator decides: ${BLOCKED_ADVICE}.`,
-      collect: async () => [{ value: (await this.held()) === null ? 0 : 1 }],
+      collect: async () => [{ value: (await this.blocked()) === null ? 0 : 1 }],
     });
   }
 
@@ -79,20 +78,20 @@ export class Restoration {
   }
 
   /** Null where the database is the one that was confirmed last. */
-  held(): Promise<Held | null> {
-    return this.database.find<Held>(
-      `select identity as confirmed, identity_of_database() as found, held_since as since
+  blocked(): Promise<Blocked | null> {
+    return this.database.find<Blocked>(
+      `select identity as confirmed, identity_of_database() as found, blocked_since as since
        from database_identity where ${CLAIMS_BLOCKED}`,
     );
   }
 
-  /** Looks without changing anything. */
+  /** What `mark` would do. Changes nothing. */
   async plan(before?: Date): Promise<RestorePlan> {
     return this.each(before, (doubtful, until) => doubtful.count(until));
   }
 
   /**
-   * Takes what waited or was under way out of the queue, all of it or nothing, and lets the lanes go on.
+   * Takes what waited or was under way out of the queue, all of it or nothing, and unblocks claims.
    *
    * @param before rows queued later stay: they were accepted on this database. Default: since claims are blocked, else now.
    */
@@ -110,12 +109,12 @@ export class Restoration {
     before: Date | undefined,
     work: (doubtful: Doubtful, before: Date) => Promise<number>,
   ): Promise<RestorePlan> {
-    const plan: RestorePlan = { before: before ?? (await this.held())?.since ?? (await this.now()), counts: {} };
+    const plan: RestorePlan = { before: before ?? (await this.blocked())?.since ?? (await this.now()), counts: {} };
     for (const doubtful of this.doubtful) plan.counts[doubtful.name] = await work(doubtful, plan.before);
     return plan;
   }
 
-  /** Takes this database for the one that Herald worked on: nothing happened that it does not know of. */
+  /** Confirms this database as it is, and unblocks claims: nothing was sent that it does not know of. */
   async adopt(): Promise<void> {
     await this.locked(async () => {
       await this.confirm();
@@ -132,12 +131,12 @@ export class Restoration {
     return seconds;
   }
 
-  /** Call it as a process starts: its log says why it sends nothing. */
+  /** Logs that claims are blocked; for the start of a process. */
   async checkAtStart(): Promise<void> {
     try {
       if ((await this.notice()) > 0) return;
-      const held = await this.held();
-      if (held !== null) this.warn(held);
+      const blocked = await this.blocked();
+      if (blocked !== null) this.warn(blocked);
     } catch (error) {
       // Readiness says which migrations are missing; without them nothing is claimed.
       if (!isOfOlderSchema(error)) throw error;
@@ -145,22 +144,22 @@ export class Restoration {
   }
 
   /** Condition without which `notice` finds nothing. */
-  readonly unnoticed = `${CLAIMS_BLOCKED} and exists (select from database_identity where held_since is null)`;
+  readonly unnoticed = `${CLAIMS_BLOCKED} and exists (select from database_identity where blocked_since is null)`;
 
   /** Notes since when claims are blocked, once; returns 1 where this call did. */
   async notice(): Promise<number> {
-    if ((await this.held())?.since !== null) return 0;
+    if ((await this.blocked())?.since !== null) return 0;
     return this.locked(async () => {
-      const held = await this.held();
-      if (held?.since !== null) return 0;
+      const blocked = await this.blocked();
+      if (blocked?.since !== null) return 0;
       const since = await this.newest();
-      await this.database.execute('update database_identity set held_since = $1', [since]);
-      this.warn({ ...held, since });
+      await this.database.execute('update database_identity set blocked_since = $1', [since]);
+      this.warn({ ...blocked, since });
       return 1;
     });
   }
 
-  private warn({ confirmed, found, since }: Held): void {
+  private warn({ confirmed, found, since }: Blocked): void {
     this.logger.error(
       `claims are blocked, nothing is sent: the database is ${found} (cluster/timeline/database), and Herald last worked on ` +
         `${confirmed}; what it queued before ${since?.toISOString() ?? 'now'} may have been sent. Decide: ${BLOCKED_ADVICE}`,
@@ -170,7 +169,7 @@ export class Restoration {
   private async confirm(): Promise<void> {
     for (const adoption of this.adoptions) await adoption();
     await this.database.execute(
-      `update database_identity set identity = identity_of_database(), held_since = null, confirmed_at = clock_timestamp()`,
+      `update database_identity set identity = identity_of_database(), blocked_since = null, confirmed_at = clock_timestamp()`,
     );
   }
 

@@ -106,7 +106,7 @@ export class CloudApiClient implements OnApplicationShutdown {
     });
   }
 
-  /** Calls any other endpoint. A GET that a closing connection swallowed is made once more; nothing else is. */
+  /** Calls any other endpoint. A GET whose connection closed before an answer is repeated once; nothing else is. */
   async request(request: PlatformRequest): Promise<PlatformResult> {
     if (!isSendableToken(request.token)) {
       return failure('rejected', { message: TOKEN_MESSAGE });

@@ -161,7 +161,7 @@ class Call implements Dispatcher.DispatchHandler {
     if (!this.written) this.finish(notWritten(code));
   }
 
-  /** Undici calls this in the same breath in which it writes; what throws here is not written. */
+  /** Undici calls this synchronously, directly before it writes; if this throws, nothing is written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.settled || this.written || !(this.request.notAfter.msLeft >= 0)) throw new UnwantedWriteError();
     this.controller = controller;
@@ -171,7 +171,7 @@ class Call implements Dispatcher.DispatchHandler {
   onWritten(): void {
     this.written = true;
     clearTimeout(this.timer);
-    // Undici's own limits restart with each chunk; an answer that drips would have no end.
+    // Undici's own limits restart with each chunk; a slow answer would never time out.
     this.timer = setTimeout(() => {
       this.timedOut = true;
       this.controller?.abort(new Error('the answer took too long'));
@@ -250,7 +250,7 @@ function notWritten(code: string): BrokenExchange {
   return { kind: 'broken', written: false, timedOut: false, code };
 }
 
-/** Only the code: a message may name addresses, and what it quotes is not ours to vouch for. */
+/** Only the code: a message may contain addresses and other text from outside. */
 export function loggableCode(error: unknown): string {
   const code = codeOf(error);
   return code !== undefined && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'UNKNOWN';

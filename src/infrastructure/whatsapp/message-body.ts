@@ -45,7 +45,7 @@ export interface MessageBodyInput {
   readonly content: Content;
   /** The platform's id of the message that this one answers; for a reaction the one it is on. */
   readonly contextMessageId?: string | null | undefined;
-  /** Comes back with every status of the message: the attempt's id. At most 512 characters. */
+  /** `<message id>.<attempt id>`, returned with each report. At most 512 characters. */
   readonly callbackData: string;
 }
 

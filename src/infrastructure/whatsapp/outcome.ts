@@ -126,13 +126,13 @@ function verdictOf(status: number, error: GraphError | null): Verdict {
     return known === null || known.kind === 'rejected' ? { kind: 'unknown', ...unavailable } : known;
   }
   if (status < 400 || status >= 600 || status === 408) return { kind: 'unknown', ...unavailable };
-  // 4xx: refused in so many words. The code says why; where there is none that we know, the status has to.
+  // 4xx: refused explicitly. The code says why; without a known code the status does.
   if (known !== null) return known;
   if (status === 429) return { kind: 'lane_paused', category: 'rate_limited' };
   if (status === 401 || (status === 403 && code === null)) return { kind: 'lane_paused', category: 'authentication' };
   if (error !== null) return { kind: 'rejected', category: 'unknown' };
   if (TOO_LARGE_STATUSES.has(status)) return { kind: 'rejected', category: 'invalid_content' };
-  // Something in between spoke (a proxy, a wrong address), not the platform: the message is not to blame.
+  // The answer is from a proxy or a wrong address; try later.
   return { kind: 'deferred', ...unavailable };
 }
 

@@ -10,7 +10,7 @@ export type PlatformResult<T = unknown> =
   { readonly ok: true; readonly status: number; readonly body: T } | PlatformFailure;
 
 /**
- * `rejected`: the platform refused it in so many words, or for its size. `timeout`: it was sent and no answer came in time, so it may
+ * `rejected`: the platform refused it explicitly, or for its size. `timeout`: it was sent and no answer came in time, so it may
  * have taken effect. `unavailable`: the platform was not reached, broke off, or answered nothing that can be read.
  */
 export interface PlatformFailure {

@@ -2,14 +2,14 @@ import { InjectQueue, Processor } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { describeError } from '../../common/describe-error.js';
-import type { HoldRequest, LanePace } from '../../infrastructure/queue/lane.repository.js';
+import type { HoldRequest, LanePace, Claim } from '../../infrastructure/queue/lane-hold.js';
 import {
   type DrainJob,
   QUEUE_WORKER_OPTIONS,
   QueueParts,
   QueueProcessor,
 } from '../../infrastructure/queue/queue-processor.js';
-import { claimEach, type Claim, type QueueKind } from '../../infrastructure/queue/queue-loop.js';
+import { claimEach, type QueueKind } from '../../infrastructure/queue/queue-loop.js';
 import { InboundRepository, type DueNotification } from './inbound.repository.js';
 import { InboundService } from './inbound.service.js';
 

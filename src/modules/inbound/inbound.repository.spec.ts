@@ -176,7 +176,7 @@ describe('a claim', () => {
   it('takes nothing where another process holds the lane', async () => {
     await letBecomeDue(await store());
     await claim(0);
-    const request = { ...claimRequest(INBOUND_LANE, newId(), 10), unusedSeconds: null };
+    const request = { ...claimRequest(INBOUND_LANE, newId(), 10), unusedRows: null };
     expect(await notifications.claim(request, MEBIBYTE)).toEqual({ hold: null, items: [] });
   });
 

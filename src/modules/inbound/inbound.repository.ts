@@ -10,10 +10,12 @@ import {
   holdParams,
   laneHold,
   type HoldRequest,
-} from '../../infrastructure/queue/lane.repository.js';
+  claimOf,
+  type Claim,
+  type ClaimRow,
+} from '../../infrastructure/queue/lane-hold.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { markedLane, type DueSince, type MarkedLanes } from '../../infrastructure/queue/due-lanes.js';
-import { claimOf, type Claim, type ClaimRow } from '../../infrastructure/queue/queue-loop.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
 

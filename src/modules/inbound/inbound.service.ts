@@ -276,7 +276,7 @@ export class InboundService implements BeforeApplicationShutdown {
     this.counters.increment('notifications_management', management.length);
   }
 
-  /** What a report says of its number is not worth more than the report: where it can't be kept, a later one says it too. */
+  /** Best effort: a failure here must not fail the notification. */
   private async noteNumbers(statuses: WebhookPayload['statuses']): Promise<void> {
     for (const status of statuses) {
       const { phoneNumberId } = status;

@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { FIRST_ID, newId } from '../../common/ids.js';
 import { Database, hasRow } from '../../infrastructure/database/database.js';
-import { claimOf, type Claim, type ClaimRow } from '../../infrastructure/queue/queue-loop.js';
 import {
+  claimOf,
+  type Claim,
+  type ClaimRow,
   GRANTED_SLOTS,
   HOLD_COLUMNS,
   holdParams,
   laneHold,
   type HoldRequest,
-} from '../../infrastructure/queue/lane.repository.js';
+} from '../../infrastructure/queue/lane-hold.js';
 import { LostClaimError } from '../../infrastructure/queue/lost-claims.js';
 import { SweepCursor } from '../../infrastructure/queue/sweeps.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';

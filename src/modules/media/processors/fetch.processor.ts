@@ -7,7 +7,8 @@ import { retry } from '../../../common/retry.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
-import { type HoldRequest, type LanePace, LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import {
   type DrainJob,
@@ -15,7 +16,7 @@ import {
   QueueParts,
   QueueProcessor,
 } from '../../../infrastructure/queue/queue-processor.js';
-import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { findPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
 import {
@@ -223,7 +224,7 @@ export class MediaFetcher implements QueueKind<FetchTask> {
   }
 
   /** A failure of the database is not the end of the claim: it is tried for a while, then the lease decides. */
-  private async record(file: ClaimedFile, problem: FetchFailure): Promise<number | null> {
+  private async record(file: FetchTask, problem: FetchFailure): Promise<number | null> {
     try {
       return await retry(() => this.settle(file, problem), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
     } catch (error) {
@@ -233,12 +234,13 @@ export class MediaFetcher implements QueueKind<FetchTask> {
   }
 
   /** @returns milliseconds until the file is due again; null where it is not, or at once. */
-  private async settle(file: ClaimedFile, { kind, failure }: FetchFailure): Promise<number | null> {
+  private async settle(file: FetchTask, { kind, failure }: FetchFailure): Promise<number | null> {
     if (this.stopping) {
       await this.fetches.putBack(file, null);
     } else if (kind === 'account') {
       // Before the file is due again.
-      await this.lanes.pause(fetchLaneOf(file.connectionId), failure.slice(0, 200));
+      const { claimedAt } = file;
+      await this.lanes.pause(fetchLaneOf(file.connectionId), failure.slice(0, 200), { claimedAt });
       await this.fetches.putBack(file, failure);
     } else if (kind === 'failed' || (kind === 'refused' && file.tries >= MAX_REFUSALS)) {
       await this.fetches.fail(file, failure);

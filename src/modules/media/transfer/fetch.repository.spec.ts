@@ -122,7 +122,7 @@ describe('a claim', () => {
     expect(await fetches.claim(claimRequest(laneKey, OWNER, 10))).toEqual({ hold: null, items: [] });
     const other = await newConnection();
     await pending(other);
-    await lanes.pause(fetchLaneOf(other.id), 'resting', 60_000);
+    await lanes.pause(fetchLaneOf(other.id), 'resting', { leastMs: 60_000 });
     expect(await claim(other)).toEqual([]);
   });
 

@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
 import { dueTableLanes, type DueSince, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
-import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
 import {
+  claimOf,
+  type Claim,
+  type ClaimRow,
   GRANTED_SLOTS,
   HOLD_COLUMNS,
   holdParams,
   laneHold,
   type HoldRequest,
-} from '../../../infrastructure/queue/lane.repository.js';
+} from '../../../infrastructure/queue/lane-hold.js';
 import { FETCH_LANE, withMediaEvents } from '../media.repository.js';
 import type { MediaObject } from '../media.types.js';
 

@@ -4,7 +4,7 @@ import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { Subject } from '../../workspaces/erasure/erasure.service.js';
-import { isHeld } from '../../../infrastructure/queue/lane.repository.js';
+import { isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { queueTakes, scheduleTakes } from '../message/message-state.js';

@@ -134,14 +134,17 @@ export function scheduleTakes(event: StateEvent): string {
 }
 
 /**
- * Condition on rows of `message_queue`, which has no status: those that `event` moves. No index has it: one that has
- * `attempt_id is null` behind other columns is not read as a whole by this condition alone.
+ * Condition on rows of `message_queue`: they wait. Not `attempt_id is null`, which is a column of the index
+ * `message_queue_lane`: the planner might read all of that index for it.
  */
+const waits = (alias: string): string => `num_nulls(${alias}.attempt_id) = 1`;
+
+/** Condition on rows of `message_queue`, which has no status: those that `event` moves. */
 export function queueTakes(event: StateEvent, alias = 'q'): string {
   const [waiting, sending] = [nextStatus('queued', event) !== null, nextStatus('processing', event) !== null];
   if (waiting && sending) return 'true';
   if (!waiting && !sending) return 'false';
-  return waiting ? `num_nulls(${alias}.attempt_id) = 1` : `${alias}.attempt_id is not null`;
+  return waiting ? waits(alias) : `${alias}.attempt_id is not null`;
 }
 
 /** Condition on rows of `message_state`: those that `event` moves. */
@@ -151,12 +154,12 @@ export function stateTakes(event: StateEvent, alias = 's'): string {
 }
 
 /** SQL: tags of which nothing is sent now. */
-export const HELD_TAGS =
+export const PAUSED_TAGS =
   'select t.organization_id, t.tag from message_tag t where t.paused or t.cancel_before is not null';
 
 /**
- * SQL: a row of `message_queue` or `message_schedule` is not held by its tag. The tags are read once a statement, and only
- * where it meets a row with a tag.
+ * SQL: the tag of a row of `message_queue` or `message_schedule`, if it has one, is neither paused nor being canceled. The tags
+ * are read once a statement, and only where it meets a row with a tag.
  */
-export const isNotHeld = (alias: string): string =>
-  `(${alias}.tag is null or (${alias}.organization_id, ${alias}.tag) not in (${HELD_TAGS}))`;
+export const tagIsNotPaused = (alias: string): string =>
+  `(${alias}.tag is null or (${alias}.organization_id, ${alias}.tag) not in (${PAUSED_TAGS}))`;

@@ -7,7 +7,7 @@ import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository, type Adoption } from '../../conversations/conversations.repository.js';
 import { RecipientsService } from '../../conversations/windows/recipients.service.js';
 import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
-import { receiveMessages, type ReceivedMessage } from './received-messages.repository.js';
+import { findNewMessages, storeMessages, type ReceivedMessage } from './received-messages.repository.js';
 import {
   applyAppStatuses,
   observationOfAppMessage,
@@ -69,41 +69,29 @@ export class MessageReportsService {
    * each exactly once, the windows that messages and calls open, and who owns a conversation. One result a notification, in the same order, for `announce`.
    */
   async applyAll(notifications: readonly MessageReports[], statements: Statements): Promise<NotificationEffect[]> {
-    const reports = notifications.flatMap(({ statuses }) => statuses);
-    const messages = notifications.flatMap(({ inbound }) => inbound);
-    const applied = await applyStatusReports(reports, statements);
-    const status = applied.values();
-    const results = notifications.map(({ statuses }) => {
-      const result: NotificationEffect = {
-        unmatched: new Set(),
-        created: 0,
-        echoed: 0,
-        organizationIds: new Set(),
-        fetchFor: new Set(),
-        adoptions: [],
-        replacements: [],
-        traced: [],
-      };
-      for (const report of statuses) this.noteStatus(result, report, status.next().value ?? null);
-      return result;
-    });
-    // All contacts at once: their connections are locked in one order.
+    const results = await this.applyStatuses(notifications, statements);
     const echoes = notifications.flatMap((notification) => notification.echoes);
-    let echoedTo: (string | null)[] | null = null;
-    const others = notifications.flatMap(({ calls, handovers }) => [
-      ...calls.map(callObservation),
-      ...handovers.map(handoverObservation),
-    ]);
-    const enter = async (authors: readonly ContactObservation[]): Promise<(string | null)[]> => {
-      const adoptions = results.flatMap((result) => result.adoptions);
-      const observed = [...echoes.map(observationOfAppMessage), ...authors, ...others];
-      const ids = await this.conversations.enterAll(observed, adoptions, statements);
-      echoedTo = ids.slice(0, echoes.length);
-      return ids.slice(echoes.length);
-    };
-    const received = (await receiveMessages(messages, statements, this.media, enter)).values();
-    if (echoedTo === null) await enter([]);
-    const recorded = (await recordAppMessages(echoes, echoedTo ?? [], statements, this.media)).values();
+    const found = await findNewMessages(
+      notifications.flatMap(({ inbound }) => inbound),
+      statements,
+    );
+    // All contacts at once: their connections are locked in one order.
+    const conversationIds = await this.conversations.enterAll(
+      [
+        ...echoes.map(observationOfAppMessage),
+        ...found.authors,
+        ...notifications.flatMap(({ calls, handovers }) => [
+          ...calls.map(callObservation),
+          ...handovers.map(handoverObservation),
+        ]),
+      ],
+      results.flatMap(({ adoptions }) => adoptions),
+      statements,
+    );
+    const echoedTo = conversationIds.slice(0, echoes.length);
+    const writtenTo = conversationIds.slice(echoes.length);
+    const received = (await storeMessages(found, writtenTo, statements, this.media)).values();
+    const recorded = (await recordAppMessages(echoes, echoedTo, statements, this.media)).values();
     // Behind the messages of the app, of which these may be.
     const ofApp = await applyAppStatuses(
       results.flatMap(({ unmatched }) => [...unmatched]),
@@ -117,6 +105,29 @@ export class MessageReportsService {
         result.organizationIds.add(organizationId);
     }
     return results;
+  }
+
+  /** The statuses of all notifications; one result a notification, to which the caller adds what the others change. */
+  private async applyStatuses(
+    notifications: readonly MessageReports[],
+    statements: Statements,
+  ): Promise<NotificationEffect[]> {
+    const reports = notifications.flatMap(({ statuses }) => statuses);
+    const applied = (await applyStatusReports(reports, statements)).values();
+    return notifications.map(({ statuses }) => {
+      const result: NotificationEffect = {
+        unmatched: new Set(),
+        created: 0,
+        echoed: 0,
+        organizationIds: new Set(),
+        fetchFor: new Set(),
+        adoptions: [],
+        replacements: [],
+        traced: [],
+      };
+      for (const report of statuses) this.noteStatus(result, report, applied.next().value ?? null);
+      return result;
+    });
   }
 
   /**

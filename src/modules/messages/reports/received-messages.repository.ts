@@ -5,7 +5,6 @@ import type { MediaService } from '../../media/media.service.js';
 import type { PendingMedia } from '../../media/media.types.js';
 import { isMediaType } from '../message/file-references.js';
 import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
-import { enterContactObservations } from '../../conversations/conversations.repository.js';
 import { ownerFields } from '../../conversations/control/owner.js';
 import { insertMessageEvents } from '../message/message-event-sql.js';
 import type { InboundReport } from '../messages.types.js';
@@ -22,23 +21,24 @@ type NewInbound = InboundReport & { id: string; file: PendingMedia | null };
 
 type StoredRow = { id: string } & Pick<InboundReport, 'connectionId' | 'metaMessageId'>;
 
-/** Enters the authors of messages, and returns the conversation of each. */
-type EnterContacts = (observations: readonly ContactObservation[]) => Promise<readonly (string | null)[]>;
+/** Reported messages, and which of them are new. */
+export interface FoundMessages {
+  readonly reports: readonly InboundReport[];
+  readonly byKey: ReadonlyMap<string, NewInbound>;
+  /** Of those that are stored already. */
+  readonly ids: Map<string, string>;
+  readonly fresh: readonly NewInbound[];
+  /** Of `fresh` those that are a part of the conversation with their author: what was said in a group is not. */
+  readonly direct: readonly NewInbound[];
+  /** Of `direct`, in the same order. */
+  readonly authors: readonly ContactObservation[];
+}
 
-/**
- * Makes customers' messages durable, each exactly once, many in the caller's transaction with their conversations, the
- * files that are to be fetched and their events. One result a report, in the same order; a repeat changes nothing and
- * finds the first one's id.
- *
- * @param enter is called once where there is a new message, and not at all where there is none.
- */
-export async function receiveMessages(
+/** Finds which messages are new. Their authors are entered before `storeMessages`. */
+export async function findNewMessages(
   reports: readonly InboundReport[],
   statements: Statements,
-  media: MediaService,
-  enter: EnterContacts = async (observations) => (await enterContactObservations(observations, statements)).ids,
-): Promise<ReceivedMessage[]> {
-  if (reports.length === 0) return [];
+): Promise<FoundMessages> {
   const byKey = new Map<string, NewInbound>();
   for (const report of reports) {
     const key = keyOf(report);
@@ -47,10 +47,27 @@ export async function receiveMessages(
   }
   const ids = await read([...byKey.values()], statements);
   // In the order of the index: two batches that share messages then never deadlock.
-  const fresh = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
-  const candidates = fresh.map(([, message]) => message);
-  const created = await insert(candidates, statements, media, enter);
-  const conflicted = candidates.filter((message) => !created.has(keyOf(message)));
+  const inOrder = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const fresh = inOrder.map(([, message]) => message);
+  const direct = fresh.filter(({ context }) => context.group_id === undefined);
+  return { reports, byKey, ids, fresh, direct, authors: direct.map(observationOf) };
+}
+
+/**
+ * Makes customers' messages durable, each exactly once, many in the caller's transaction, with the files that are to be
+ * fetched and their events. One result a report, in the same order; a repeat changes nothing and finds the first one's id.
+ *
+ * @param conversationIds those of `found.authors`.
+ */
+export async function storeMessages(
+  { reports, byKey, ids, fresh, direct }: FoundMessages,
+  conversationIds: readonly (string | null)[],
+  statements: Statements,
+  media: MediaService,
+): Promise<ReceivedMessage[]> {
+  const conversationOf = new Map(direct.map((message, index) => [message, conversationIds[index] ?? null]));
+  const created = await insert(fresh, conversationOf, statements, media);
+  const conflicted = fresh.filter((message) => !created.has(keyOf(message)));
   for (const [key, id] of [...created, ...(await read(conflicted, statements))]) ids.set(key, id);
   return reports.map((report) => {
     const key = keyOf(report);
@@ -74,15 +91,11 @@ async function read(reports: readonly InboundReport[], statements: Statements): 
 /** Returns the ids of those that no other process has stored meanwhile. */
 async function insert(
   messages: readonly NewInbound[],
+  conversationOf: ReadonlyMap<NewInbound, string | null>,
   statements: Statements,
   media: MediaService,
-  enter: EnterContacts,
 ): Promise<Map<string, string>> {
   if (messages.length === 0) return new Map();
-  // What was said in a group is no part of the conversation with its author.
-  const direct = messages.filter(({ context }) => context.group_id === undefined);
-  const conversationIds = await enter(direct.map(observationOf));
-  const conversationOf = new Map(direct.map((message, index) => [message, conversationIds[index]]));
   const inBatch = new Map(messages.map((message) => [keyOf(message), message.id]));
   const rows = messages.map((message) => ({
     ...message,

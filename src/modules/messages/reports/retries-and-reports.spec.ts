@@ -112,6 +112,16 @@ class Flow {
   }
 }
 
+/** A message whose second attempt has an unknown outcome. */
+async function doubtful(): Promise<Flow> {
+  const flow = await take();
+  await flow.report('failed');
+  await flow.retry();
+  await flow.claim();
+  await flow.answer('unknown');
+  return flow;
+}
+
 describe('a retry after a reported failure', () => {
   it('is not withdrawn by a "sent" of the failed attempt, late or repeated', async () => {
     const flow = await take();
@@ -214,11 +224,7 @@ describe('a retry after a reported failure', () => {
 
 describe('a retry after an unknown outcome', () => {
   it('is withdrawn by a "sent" of any attempt with an unknown outcome, whose later reports then count', async () => {
-    const flow = await take();
-    await flow.report('failed');
-    await flow.retry();
-    await flow.claim();
-    await flow.answer('unknown');
+    const flow = await doubtful();
     await flow.retry();
     await flow.claim();
     await flow.answer('deferred');
@@ -229,11 +235,7 @@ describe('a retry after an unknown outcome', () => {
   });
 
   it('is withdrawn by the late answer that the platform took the earlier attempt, while it waits', async () => {
-    const flow = await take();
-    await flow.report('failed');
-    await flow.retry();
-    await flow.claim();
-    await flow.answer('unknown');
+    const flow = await doubtful();
     await flow.retry();
     expect(await flow.answer('accepted', 1)).toBe(true);
     const { metaMessageId } = flow.attempts[1] ?? {};
@@ -251,11 +253,7 @@ describe('a retry after an unknown outcome', () => {
   });
 
   it('is not made again by its own "not now" where it was under way when that answer came', async () => {
-    const flow = await take();
-    await flow.report('failed');
-    await flow.retry();
-    await flow.claim();
-    await flow.answer('unknown');
+    const flow = await doubtful();
     await flow.retry();
     await flow.claim();
     expect(await flow.answer('accepted', 1)).toBe(true);
@@ -270,12 +268,27 @@ describe('a retry after an unknown outcome', () => {
     ]);
   });
 
+  it('is withdrawn once where the late answer, a report of the attempt and the claim of the retry come together', async () => {
+    const flows: Flow[] = [];
+    // One after the other: a claim takes all that waits.
+    for (let n = 0; n < 10; n++) flows.push(await doubtful());
+    for (const flow of flows) await flow.retry();
+    await Promise.all([
+      ...flows.flatMap((flow) => [flow.answer('accepted', 1), flow.report('sent', 1)]),
+      flows[0]?.claim(),
+    ]);
+    for (const flow of flows) {
+      expect(['accepted', 'sent']).toContain((await flow.row()).status);
+      const attempts = await attemptRows(opened.database, flow.messageId);
+      expect(attempts.slice(0, 2).map(({ number, status }) => [number, status])).toEqual([
+        [1, 'accepted'],
+        [2, 'accepted'],
+      ]);
+    }
+  });
+
   it('is not withdrawn by the late answer of an attempt that failed by a report', async () => {
-    const flow = await take();
-    await flow.report('failed');
-    await flow.retry();
-    await flow.claim();
-    await flow.answer('unknown');
+    const flow = await doubtful();
     await flow.report('failed', 1);
     await flow.retry();
     expect(await flow.answer('accepted', 1)).toBe(false);
@@ -284,11 +297,7 @@ describe('a retry after an unknown outcome', () => {
 
   it('whose attempt turns out to be taken leaves no failure on that attempt', async () => {
     for (const settles of ['sent', 'delivered', 'read'] as const) {
-      const flow = await take();
-      await flow.report('failed');
-      await flow.retry();
-      await flow.claim();
-      await flow.answer('unknown');
+      const flow = await doubtful();
       expect(await flow.attempt(1)).toMatchObject({ status: 'unknown', failure_category: 'platform_unavailable' });
       await flow.report(settles, 1);
       expect(await flow.attempt(1)).toMatchObject({ status: 'accepted', failure_category: null });

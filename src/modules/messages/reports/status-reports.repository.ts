@@ -82,20 +82,31 @@ function rowEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvid
   return row.rowAttemptId === null ? undefined : attempts.get(row.rowAttemptId);
 }
 
+/** Which attempt a report moves out of the queue, and what else is there: see `MOVE_FROM_QUEUE`. */
+type MoveFromQueue =
+  | { move: 'attempt_under_way' }
+  | { move: 'earlier_while_retry_under_way' | 'earlier_while_waiting'; earlierAttemptId: string | null };
+
+function moveFromQueue({ row, progress }: ChangedMessage): MoveFromQueue {
+  const attemptId = progress.replacingAttemptId ?? progress.message.latestAttemptId;
+  if (row.rowAttemptId === null) return { move: 'earlier_while_waiting', earlierAttemptId: attemptId };
+  if (attemptId === row.rowAttemptId) return { move: 'attempt_under_way' };
+  return { move: 'earlier_while_retry_under_way', earlierAttemptId: attemptId };
+}
+
 /**
  * The message's new values; what is absent is null in the statement. A message that failed and then advanced has no
  * failure any more.
  */
-function changeOf({ row, progress }: ChangedMessage) {
-  const { message, moves, newMetaMessageId, replacingAttemptId, pricing } = progress;
+function changeOf(changed: ChangedMessage) {
+  const { row, progress } = changed;
+  const { message, moves, newMetaMessageId, pricing } = progress;
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
   const evidence = rowEvidence(row, progress);
-  const attemptId = replacingAttemptId ?? message.latestAttemptId;
   return {
     id: message.id,
-    // For MOVE_FROM_QUEUE alone: the attempt that counts, where it is in message_attempt and not in the message's row.
-    ...(attemptId !== row.rowAttemptId && { fromHistoryId: attemptId }),
+    ...(isInQueue(row.status) && moveFromQueue(changed)),
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
@@ -186,7 +197,7 @@ with r as materialized (
   select r.*, t.evidence, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as reported_category,
     p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype,
     p.model as pricing_model
-  from json_to_recordset($1) as r (id uuid, "fromHistoryId" uuid, status text,
+  from json_to_recordset($1) as r (id uuid, move text, "earlierAttemptId" uuid, status text,
     moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
     "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
     "errorCode" text, "errorMessage" text, attempt json, pricing json)
@@ -248,32 +259,39 @@ const UPDATE_STATE: Prepared = {
 
 // Messages that are still in the queue: a report came before the answer of the attempt under way, or it proves that an
 // earlier attempt was taken, which makes the retry unnecessary. The message goes from the queue to message_state, with the
-// attempt that the report is about, and its times. Three cases:
-// 1. That attempt is under way: it is in the queue's row (`under_way`), and goes to message_state.
-// 2. It is an earlier one, and a retry is under way: the earlier one goes from message_attempt to message_state
-//    (`from_history`), and the retry to message_attempt (`under_way_to_history`).
-// 3. It is an earlier one, and the message waits for its retry: the earlier one goes from message_attempt to message_state.
-//    No attempt is under way.
+// attempt that the report is about, and its times. Three cases (`MoveFromQueue`):
+// 1. attempt_under_way: the report is about the attempt under way, which goes from the queue's row to message_state.
+// 2. earlier_while_retry_under_way: it is about an earlier one, which goes from message_attempt to message_state; the
+//    retry under way goes to message_attempt.
+// 3. earlier_while_waiting: it is about an earlier one, which goes from message_attempt to message_state. The message
+//    waits for its retry: no attempt is under way.
 const MOVE_FROM_QUEUE: Prepared = {
   name: 'report_from_queue',
   text: `${CHANGES}, left_queue as (
+  -- 1, 2 and 3
   delete from message_queue q where q.message_id = any(array(select id from r)) returning q.*
 ), under_way as (
-  -- The attempt under way, as its report leaves it.
+  -- 1 and 2: the attempt under way, as its report leaves it.
   select l.attempt_id as id, l.organization_id, l.message_id, l.attempt_number as number,
     case when r.evidence = 'taken' then 'accepted' when r.evidence is not null then 'rejected' else 'started' end as status,
     l.claimed_at as started_at, case when r.evidence is not null then clock_timestamp() end as finished_at,
     null::integer as http_status, r.code as platform_code, r.message as platform_message,
     r.reported_category as failure_category, r."attemptMetaId" as meta_message_id, null as trace_id
-  from left_queue l join r on r.id = l.message_id where l.attempt_id is not null
-), from_history as (
-  delete from message_attempt a using r where a.id = r."fromHistoryId"
+  from left_queue l join r on r.id = l.message_id where r.move <> 'earlier_while_waiting'
+), retry_to_history as (
+  -- 2
+  insert into message_attempt (${ATTEMPT_COLUMNS})
+  select u.* from under_way u join r on r.id = u.message_id where r.move = 'earlier_while_retry_under_way'
+  ${CLOSE_KNOWN_ATTEMPT}
+), earlier as (
+  -- 2 and 3
+  delete from message_attempt a using r where a.id = r."earlierAttemptId" and r.move <> 'attempt_under_way'
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
-), under_way_to_history as (
-  insert into message_attempt (${ATTEMPT_COLUMNS})
-  select * from under_way where message_id in (select message_id from from_history)
-  ${CLOSE_KNOWN_ATTEMPT}
+), reported as (
+  -- The attempt that the report is about: 1, or 2 and 3.
+  select u.* from under_way u join r on r.id = u.message_id where r.move = 'attempt_under_way'
+  union all select * from earlier
 ), entered_state as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, sent_at, delivered_at, read_at, failed_at, meta_message_id, failure_category,
@@ -287,11 +305,7 @@ const MOVE_FROM_QUEUE: Prepared = {
     case when a.number < l.attempt_number then l.attempt_number end, nullif(a.status, 'started'), a.finished_at,
     a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id, r.billable, r.pricing_category,
     r.pricing_type, r.pricing_subtype, r.pricing_model
-  from left_queue l join r on r.id = l.message_id left join (
-    select * from from_history
-    union all
-    select * from under_way where message_id not in (select message_id from from_history)) as a
-    on a.message_id = l.message_id
+  from left_queue l join r on r.id = l.message_id left join reported a on a.message_id = l.message_id
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
 ), ${withEventsOf('entered_state')}`,
 };

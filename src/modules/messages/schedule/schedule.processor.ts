@@ -7,14 +7,14 @@ import type { FailureCategory } from '../../../common/failure-category.js';
 import { mapAtOnce } from '../../../common/map-at-once.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane.repository.js';
+import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
 import {
   type DrainJob,
   QUEUE_WORKER_OPTIONS,
   QueueParts,
   QueueProcessor,
 } from '../../../infrastructure/queue/queue-processor.js';
-import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import type { OptOutsFound } from '../../opt-outs/opt-outs.types.js';
 import { SendPreparation } from '../accept/send-preparation.js';

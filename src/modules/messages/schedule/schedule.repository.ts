@@ -7,12 +7,14 @@ import {
   holdParams,
   laneHold,
   type HoldRequest,
-} from '../../../infrastructure/queue/lane.repository.js';
+  claimOf,
+  type Claim,
+  type ClaimRow,
+} from '../../../infrastructure/queue/lane-hold.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { dueTableLanes, dueSql, type TableLanes, type MarkedLanes } from '../../../infrastructure/queue/due-lanes.js';
-import { claimOf, type Claim, type ClaimRow } from '../../../infrastructure/queue/queue-loop.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
-import { isNotHeld, queueTakes, scheduleTakes } from '../message/message-state.js';
+import { tagIsNotPaused, queueTakes, scheduleTakes } from '../message/message-state.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../message/message-row.js';
 import type { Message } from '../messages.types.js';
 import { failUnsent } from '../message/message-event-sql.js';
@@ -116,7 +118,7 @@ type DueRow = ClaimRow<MessageRow & { isExpired: boolean }>;
 export const CLAIM = `
 with ${laneHold({ returning: ', l.low_at' })}, due as materialized (
   select t.message_id, t.organization_id, t.release_at, t.scheduled_for from message_schedule t
-  where t.connection_id = $7 and t.release_at >= (select low_at from hold) and t.release_at <= statement_timestamp() and ${isNotHeld('t')}
+  where t.connection_id = $7 and t.release_at >= (select low_at from hold) and t.release_at <= statement_timestamp() and ${tagIsNotPaused('t')}
   order by t.connection_id, t.release_at limit least(${GRANTED_SLOTS}, 1) * $8::integer
 ), found as (
   select ${MESSAGE_SELECT}, due.release_at as "releaseAt",

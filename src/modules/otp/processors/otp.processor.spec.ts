@@ -1,52 +1,35 @@
 import { claimRequest } from '../../../../test/support/claim-request.js';
-import { DataSource } from 'typeorm';
-import { Scope } from '../../../../test/support/rig/scope.js';
-import { TcpProxy } from '../../../../test/support/rig/tcp-proxy.js';
 import { CodeRows, GIVEN_BACK, RESERVED, type MadeCode } from '../../../../test/otp/code-rows.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { openProxiedDatabase, type ProxiedDatabase } from '../../../../test/support/proxied-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
 import { loadConfig } from '../../../infrastructure/config/load-config.js';
-import { dataSourceOptions } from '../../../infrastructure/database/data-source.js';
-import { Database } from '../../../infrastructure/database/database.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { OtpDispatcher } from './otp.processor.js';
 import { SendingRepository } from '../sending.repository.js';
 
 const OWNER = newId();
 
-let scope: Scope;
-let opened: OpenTestDatabase;
-let source: DataSource;
-let proxy: TcpProxy;
+let database: ProxiedDatabase;
 let dispatcher: OtpDispatcher;
 let counters: Counters;
 let rows: CodeRows;
 
 beforeAll(async () => {
-  scope = new Scope();
-  opened = await openTestDatabase(4);
-  proxy = await TcpProxy.before(scope, opened.url);
-  source = new DataSource(dataSourceOptions({ url: proxy.through(opened.url), poolSize: 2, queryTimeoutMs: 10_000 }));
-  await source.initialize();
+  database = await openProxiedDatabase();
 });
 
-afterAll(async () => {
-  await source.destroy();
-  await scope.close();
-  await opened.close();
-});
+afterAll(() => database.close());
 
 beforeEach(async () => {
-  await opened.database.execute(`update otp_challenge set status = 'expired' where status in ('queued', 'sending')`);
-  await opened.database.execute('delete from lane');
-  rows = await CodeRows.project(opened.database);
+  await database.direct.execute(`update otp_challenge set status = 'expired' where status in ('queued', 'sending')`);
+  await database.direct.execute('delete from lane');
+  rows = await CodeRows.project(database.direct);
   counters = new Counters();
-  const database = new Database(source);
   const unused = null as never;
   const config = loadConfig({ env: {}, persistSecrets: false });
-  const sending = new SendingRepository(database);
-  dispatcher = new OtpDispatcher(sending, rows.packages, unused, unused, database, counters, config);
+  const sending = new SendingRepository(database.proxied);
+  dispatcher = new OtpDispatcher(sending, rows.packages, unused, unused, database.proxied, counters, config);
 });
 
 /** A code whose claim breaks before or after its commit; the database is away until the proxy inspects no more. */
@@ -54,7 +37,7 @@ async function lose(how: 'cut' | 'lose_answer'): Promise<MadeCode> {
   const made = await rows.make();
   await rows.lanes.ensure('otp');
   let lost = false;
-  proxy.inspect = (bytes) => {
+  database.proxy.inspect = (bytes) => {
     if (lost) return 'cut';
     lost = bytes.includes('), project as (');
     return lost ? how : 'pass';
@@ -66,7 +49,7 @@ async function lose(how: 'cut' | 'lose_answer'): Promise<MadeCode> {
 it('a code whose claim was committed and whose answer was lost can be sent again', async () => {
   const made = await lose('lose_answer');
   expect(await rows.statusOf(made)).toBe('sending');
-  proxy.inspect = null;
+  database.proxy.inspect = null;
   await waitFor(async () => (await rows.statusOf(made)) === 'queued');
   const [again] = await rows.claim(1, null, OWNER);
   expect(again?.id).toBe(made.id);
@@ -75,15 +58,15 @@ it('a code whose claim was committed and whose answer was lost can be sent again
 
 it('a claim that was never committed changes nothing', async () => {
   const made = await lose('cut');
-  proxy.inspect = null;
+  database.proxy.inspect = null;
   expect(await rows.row(made)).toMatchObject({ status: 'queued', attempt_id: made.attemptId });
 });
 
 it('a code whose lease is over meanwhile has failed, and is given back', async () => {
   const made = await lose('lose_answer');
-  await opened.database.execute(`update otp_challenge set lease_until = now() where id = $1`, [made.id]);
+  await database.direct.execute(`update otp_challenge set lease_until = now() where id = $1`, [made.id]);
   expect(await rows.sending.expireLeases(10)).toBe(1);
-  proxy.inspect = null;
+  database.proxy.inspect = null;
   await waitFor(async () => (await rows.statusOf(made)) === 'failed');
   expect(await rows.counts()).toEqual(GIVEN_BACK);
 });

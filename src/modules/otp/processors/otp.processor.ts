@@ -7,7 +7,7 @@ import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import type { HoldRequest, LanePace } from '../../../infrastructure/queue/lane.repository.js';
+import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
@@ -18,7 +18,7 @@ import {
   QueueProcessor,
 } from '../../../infrastructure/queue/queue-processor.js';
 import { oneLane } from '../../../infrastructure/queue/due-lanes.js';
-import { claimEach, type Claim, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import { SecretBox } from '../../../infrastructure/secrets/secret-box.js';
 import { platformUrl } from '../../../infrastructure/whatsapp/connect-options.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';

@@ -193,7 +193,7 @@ describe('claiming', () => {
     const lane = newId();
     await queue(lane, '111');
     await holdLane(opened.database, claimRequest(lane, OWNER, 1));
-    await lanes.pause(lane, 'rate_limited', 60_000);
+    await lanes.pause(lane, 'rate_limited', { leastMs: 60_000 });
     expect(await claim(lane, 5)).toEqual([]);
   });
 

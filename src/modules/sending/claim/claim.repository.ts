@@ -11,10 +11,10 @@ import {
   laneHold,
   type HoldRequest,
   type HoldRow,
-} from '../../../infrastructure/queue/lane.repository.js';
+  type Claim,
+} from '../../../infrastructure/queue/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
-import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
-import { isNotHeld, queueTakes } from '../../messages/message/message-state.js';
+import { tagIsNotPaused, queueTakes } from '../../messages/message/message-state.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
 export interface ClaimedMessage {
@@ -125,9 +125,15 @@ const FIRST_OF_RECIPIENT = `
   where first.connection_id = q.connection_id and first.recipient = q.recipient
   order by first.connection_id, first.recipient, (first.attempt_id is null), first.seq limit 1`;
 
+// 1. `due_at` is only a hint of whose turn it is. The triggers of message_queue keep it (migrations/1770600000000-messages.ts);
+//    it may be too early, for a row that was inserted while the row before it was being deleted.
+// 2. The order, and one message at a time to a recipient, come from `FIRST_OF_RECIPIENT`: only its first row is claimed.
+// 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
+// 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
+//    that a lost claim can be found.
+// 5. The lease begins here, by the database's clock. Without an outcome at its end the message is `outcome_unknown`.
+//
 // $1 to $6 the holds (`laneHold`, which adds the relation `hold`); of each lane $7 the claim's id, $8 lease seconds.
-// `due_at` says when a row's turn comes. The triggers of message_queue keep it (migrations/1770600000000-messages.ts): a
-// row behind another one of its recipient has none, and it gets one when that row is removed.
 export const CLAIM: Prepared = {
   name: 'message_claim',
   text: `
@@ -138,23 +144,21 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, asked as materialized
     on claim.lane = hold.key
   where hold.slots > 0
 ), picked as materialized (
-  -- Due rows of each lane, longest due first, from the low-water mark on: removed rows before it are not read, however many
-  -- of them another transaction keeps from being vacuumed. That a row is its recipient's first keeps the order, and one
-  -- at a time, even where due_at is too early (inserted while the row before it was being deleted: message_queue_insert).
-  -- statement_timestamp(), as an index condition must not change while it is read; clock_timestamp() only filters.
-  -- The attempt's id is the claim's with its last four hexadecimal digits replaced by n: attemptIdOf makes the same ids, so
-  -- that a lost claim can be found.
+  -- Longest due first, from the low-water mark on: removed rows before it are not read, however many of them another
+  -- transaction keeps from being vacuumed.
+  -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
   select due.row_ctid, asked.lease_seconds, overlay(asked.claim_id::text placing
     lpad(to_hex(row_number() over (partition by asked.key order by due.seq)), 4, '0') from 33)::uuid as attempt_id
   from asked cross join lateral (
     select q.ctid as row_ctid, q.seq from message_queue q
     where q.connection_id = asked.connection_id and ${queueTakes('claimed')}
       and q.due_at >= asked.low_at and q.due_at <= statement_timestamp() and q.expires_at > clock_timestamp()
-      and ${isNotHeld('q')} and q.message_id = (${FIRST_OF_RECIPIENT})
+      and ${tagIsNotPaused('q')} and q.message_id = (${FIRST_OF_RECIPIENT})
     order by q.connection_id, q.due_at limit asked.slots for no key update of q skip locked) as due
 ), claimed as (
-  -- picked has locked these rows. A row that changed between the statement's snapshot and its lock has a ctid that the
-  -- snapshot does not show; the attempt's condition is repeated for that case. Turn and expiry are those of the look.
+  -- Two claims A and B of one lane at once: B passes over the rows that A has locked. If A commits after B's snapshot and
+  -- before B comes to a row, B locks the row's new version, sees there that it is claimed, and leaves it out. If it was
+  -- put back meanwhile, B's snapshot does not show the new version's ctid: nothing is updated, and a later look finds it.
   update message_queue q set attempt_id = picked.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
     lease_until = clock_timestamp() + make_interval(secs => picked.lease_seconds),
     attempt_number = q.attempt_number + 1, due_at = null

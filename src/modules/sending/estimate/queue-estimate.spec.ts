@@ -208,7 +208,7 @@ describe('the reason', () => {
 
   it('number_paused: until the pause ends, unless its own next try is later', async () => {
     const [id = '', other = ''] = await queue(['1001', '1002']);
-    await lanes.pause(connection.id, 'rate_limited', 30_000);
+    await lanes.pause(connection.id, 'rate_limited', { leastMs: 30_000 });
     const waiting = await waitingOf(id);
     expect(waiting.reason).toBe('number_paused');
     expect(waiting.estimatedSendAt).toEqual(waiting.until);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { isHeld } from '../../../infrastructure/queue/lane.repository.js';
+import { isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { CLAIMS_BLOCKED } from '../../../infrastructure/queue/claims-blocked.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
 import { queueTakes } from '../../messages/message/message-state.js';

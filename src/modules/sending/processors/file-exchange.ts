@@ -62,7 +62,7 @@ export class FileExchange {
     return { kind: 'ready', content: exchanged, ids };
   }
 
-  /** Whether the platform refused a message, in so many words, for one of its files. */
+  /** Whether the platform refused a message explicitly for one of its files. */
   isRefused(outcome: SendOutcome, ids: PlatformIds): boolean {
     if (outcome.kind !== 'rejected' || !CODES_ABOUT_FILES.has(outcome.platformCode ?? 0)) return false;
     const words = outcome.platformMessage ?? '';

@@ -9,6 +9,7 @@ import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import type { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
+import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import type { ConnectionsService } from '../../connections/connections.service.js';
 import type { SendingConnection } from '../../connections/connections.types.js';
 import type { TemplatesService } from '../../templates/templates.service.js';
@@ -41,11 +42,11 @@ beforeAll(async () => {
 beforeEach(() => (outcomes = new OutcomeRepository(opened.database, LIMITED)));
 afterAll(() => opened.close());
 
-/** A sender of marketing templates; the platform refuses each for its endpoint, and `onRequest` runs before it answers. */
+/** A sender of marketing templates; the platform refuses each, by default for its endpoint, and `onRequest` runs before it answers. */
 function senderFor(
   connection: object,
   onRequest: (sender: MessageSender) => unknown = () => undefined,
-  counters = new Counters(),
+  { counters = new Counters(), answer = REFUSED }: { counters?: Counters; answer?: NotAcceptedOutcome } = {},
 ): MessageSender {
   const done = () => Promise.resolve();
   const sending = { ...connection, status: 'connected', marketingStatus: null, marketingRoute: 'auto' };
@@ -54,7 +55,7 @@ function senderFor(
   const client = {
     sendMessage: async () => {
       await onRequest(sender);
-      return REFUSED;
+      return answer;
     },
   };
   const unused = {} as never;
@@ -110,7 +111,7 @@ describe('a template that is refused for its endpoint, and cannot go by the othe
     const { connection, message } = await claimedTemplate();
     outcomes.openNext = () => Promise.reject(new Error('the database is away'));
     const counters = new Counters();
-    await senderFor(connection, undefined, counters).work(task(message));
+    await senderFor(connection, undefined, { counters }).work(task(message));
     expect(counters.snapshot()).not.toHaveProperty('outcome_not_found');
     expect(await statusOf(message.id)).toBe('queued');
     expect(await attemptRows(opened.database, message.id)).toMatchObject([refused]);
@@ -124,7 +125,7 @@ describe('a template that is refused for its endpoint, and cannot go by the othe
       await openNext(...given);
       throw new Error('the connection broke');
     };
-    await senderFor(connection, undefined, counters).work(task(message));
+    await senderFor(connection, undefined, { counters }).work(task(message));
     expect(counters.snapshot()).not.toHaveProperty('outcome_not_found');
     expect(await statusOf(message.id)).toBe('queued');
     expect(await attemptRows(opened.database, message.id)).toMatchObject([
@@ -134,6 +135,26 @@ describe('a template that is refused for its endpoint, and cannot go by the othe
   });
 });
 
+it('a refusal pauses the lane once, also where its outcome is stored after the pause', async () => {
+  const { connection, message } = await claimedTemplate();
+  const throttled = { ...REFUSED, kind: 'lane_paused', category: 'rate_limited', retryAfterMs: 30_000 } as const;
+  const record = outcomes.record.bind(outcomes);
+  outcomes.record = async (outcome) => {
+    outcomes.record = record;
+    await opened.database.execute('update lane set paused_until = clock_timestamp() where key = $1', [connection.id]);
+    await record(outcome);
+    throw new Error('the connection broke');
+  };
+  await senderFor(connection, undefined, { answer: throttled }).work(task(message));
+  expect(await statusOf(message.id)).toBe('queued');
+  expect(
+    await opened.database.row(
+      'select pause_count as count, paused_until > clock_timestamp() as paused from lane where key = $1',
+      [connection.id],
+    ),
+  ).toEqual({ count: 1, paused: false });
+});
+
 it('an outcome whose attempt is not found is counted', async () => {
   const { connection, message } = await claimedTemplate();
   const counters = new Counters();
@@ -141,6 +162,6 @@ it('an outcome whose attempt is not found is counted', async () => {
     sender.stop();
     return opened.database.execute('delete from message_queue where message_id = $1', [message.id]);
   };
-  await senderFor(connection, erase, counters).work(task(message));
+  await senderFor(connection, erase, { counters }).work(task(message));
   expect(counters.snapshot()).toMatchObject({ outcome_not_found: 1 });
 });

@@ -3,8 +3,9 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Deadline } from '../../../common/deadline.js';
 import { newId } from '../../../common/ids.js';
 import { retry } from '../../../common/retry.js';
-import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
-import { type HoldRequest, type LanePace, LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import type { Claim, HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
+import type { QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
@@ -165,7 +166,11 @@ export class MessageSender implements QueueKind<SendTask> {
     this.counters.increment(`send_${sent.kind}`);
     this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
     if (sent.kind !== 'accepted' && sent.platformCode === OPTED_OUT_CODE) await this.noteOptOut(message);
-    const dueInMs = await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
+    const dueInMs = await this.record(
+      message,
+      recordOf(message, sent),
+      sent.kind === 'lane_paused' ? () => this.pause(task, sent) : null,
+    );
     const after = sent.kind === 'accepted' ? this.afterAccepted(task, sent) : this.afterRefusal(connection, sent);
     if (after !== null) await after;
     return dueInMs;
@@ -200,7 +205,8 @@ export class MessageSender implements QueueKind<SendTask> {
 
   /**
    * The platform forgets files after a while: a message that it refuses for its file was definitely not sent, and is
-   * sent once more, with the file uploaded again. Once only.
+   * sent once more in the same attempt, with the file uploaded again. If that upload takes long, the message goes back to
+   * the queue and its next attempt begins anew; a file that is refused again and again is bounded by MediaTransferService.
    */
   private async sendWithFiles(
     task: SendTask,
@@ -346,9 +352,10 @@ export class MessageSender implements QueueKind<SendTask> {
     return this.logErrors(this.optOuts.noteRefusal({ organizationId, connectionId, phone, userId }));
   }
 
-  private pause(connectionId: string, outcome: NotAcceptedOutcome): Promise<void> {
+  private pause({ message, times }: SendTask, outcome: NotAcceptedOutcome): Promise<void> {
     const reason = `${outcome.category}${outcome.platformCode === null ? '' : ` (${outcome.platformCode})`}`;
-    return this.lanes.pause(connectionId, reason, outcome.retryAfterMs ?? 0);
+    const { claimedAt } = times;
+    return this.lanes.pause(message.connectionId, reason, { claimedAt, leastMs: outcome.retryAfterMs ?? 0 });
   }
 
   /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */
@@ -362,7 +369,7 @@ export class MessageSender implements QueueKind<SendTask> {
   private async record(
     message: ClaimedMessage,
     record: OutcomeRecord,
-    pause: NotAcceptedOutcome | null = null,
+    pause: (() => Promise<void>) | null = null,
   ): Promise<number | null> {
     const result = await this.store(message, record, pause);
     if (result === 'not_found') {
@@ -381,11 +388,17 @@ export class MessageSender implements QueueKind<SendTask> {
   private async store(
     message: ClaimedMessage,
     record: OutcomeRecord,
-    pause: NotAcceptedOutcome | null = null,
+    pause: (() => Promise<void>) | null = null,
   ): Promise<Recorded | null> {
     const settle = (): Promise<Recorded> => this.outcomes.record(record);
-    // Before the message is due again: the very next claim would take it.
-    const write = pause === null ? settle : () => this.pause(message.connectionId, pause).then(settle);
+    // Before the message is due again: the very next claim would take it. Once, however often `settle` is tried.
+    let pauseFirst = pause;
+    const pauseAndSettle = async (): Promise<Recorded> => {
+      await pauseFirst?.();
+      pauseFirst = null;
+      return settle();
+    };
+    const write = pause === null ? settle : pauseAndSettle;
     try {
       return await retry(write, {
         forMs: RECORD_FOR_MS,

@@ -92,7 +92,7 @@ function movedOf(rows: readonly MovedRow[]): MovedMessage[] {
   );
 }
 
-// By statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all that was claimed.
+// statement_timestamp(): clock_timestamp() cannot be an index condition, so every claimed row would be read.
 export const EXPIRE_LEASES = `
 with picked as (
   select q.ctid as row_ctid from message_queue q

@@ -314,7 +314,7 @@ function* checkButton(button: JsonObject, field: string): Violations {
   const at = `${field}.text`;
   if (label === 'own') yield* textOf(text, at, MAX_LENGTH.label);
   else if (typeof text === 'string') yield* atMost(text, at, MAX_LENGTH.label);
-  // The platform refuses them in so many words (100, subcode 2388060). A label far too long is refused for that alone,
+  // The platform refuses them explicitly (100, subcode 2388060). A label far too long is refused for that alone,
   // so that the work stays small.
   if (label !== undefined && typeof text === 'string' && text.length <= 4 * MAX_LENGTH.label && !isPlain(text)) {
     yield violation(at, 'plain_text', 'must be plain words: no variables, line breaks, emoji or formatting.');

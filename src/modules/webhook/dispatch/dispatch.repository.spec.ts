@@ -185,7 +185,7 @@ describe('claim', () => {
   it('gives nothing where the endpoint rests or does not want any, and the search for due endpoints passes over one that wants none', async () => {
     const takes = await endpoint({ events: 1 });
     const rests = await endpoint({ events: 1 });
-    await new LaneRepository(database).pause(webhookLaneOf(rests.id), 'hangs', 60_000);
+    await new LaneRepository(database).pause(webhookLaneOf(rests.id), 'hangs', { leastMs: 60_000 });
     const paused = await endpoint({ events: 1, active: false });
     const later = await endpoint({ events: 1 });
     await database.execute(

@@ -9,11 +9,11 @@ import {
   laneHold,
   type HoldRequest,
   type HoldRow,
-} from '../../../infrastructure/queue/lane.repository.js';
+  type Claim,
+} from '../../../infrastructure/queue/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/queue/lost-claims.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { dueTableLanes, type MarkedLanes, type TableLanes } from '../../../infrastructure/queue/due-lanes.js';
-import type { Claim } from '../../../infrastructure/queue/queue-loop.js';
 import { WEBHOOK_LANE, type DisabledReason } from '../webhook.types.js';
 import { healthAfter, type Health } from './endpoint-health.js';
 

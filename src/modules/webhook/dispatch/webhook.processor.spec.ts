@@ -1,9 +1,9 @@
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
-import type { HoldRequest } from '../../../infrastructure/queue/lane.repository.js';
+import type { HoldRequest, Claim } from '../../../infrastructure/queue/lane-hold.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { QueueLoop, type Claim } from '../../../infrastructure/queue/queue-loop.js';
+import { QueueLoop } from '../../../infrastructure/queue/queue-loop.js';
 import type { DeliveryResult } from '../delivery-client.js';
 import { DeliveryAttempts, MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs } from './webhook.processor.js';
 import { endpointOfLane, webhookLaneOf, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
@@ -172,8 +172,8 @@ describe('deliveries', () => {
     const lane = webhookLaneOf('a');
     await waitFor(() => rests.length === 2);
     expect(rests).toEqual([
-      [lane, 0],
-      [lane, 0],
+      [lane, { claimedAt: expect.any(Number), leastMs: 0 }],
+      [lane, { claimedAt: expect.any(Number), leastMs: 0 }],
     ]);
     await loop.stop(1_000);
   });

@@ -4,11 +4,12 @@ import type { Queue } from 'bullmq';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { type HoldRequest, type LanePace, LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
-import type { Claim, QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import type { QueueKind } from '../../../infrastructure/queue/queue-loop.js';
 import {
   type DrainJob,
   QUEUE_WORKER_OPTIONS,
@@ -222,7 +223,7 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   /** Pauses the lane of an endpoint that hangs, or asks to wait; after a success the next pause is short again. */
   private async pauseLane({ endpointId, kind, pauseMs, claimedAt }: DeliveryOutcome): Promise<void> {
     const lane = webhookLaneOf(endpointId);
-    if (pauseMs !== null) await this.lanes.pause(lane, 'webhook_endpoint', pauseMs);
+    if (pauseMs !== null) await this.lanes.pause(lane, 'webhook_endpoint', { claimedAt, leastMs: pauseMs });
     else if (kind === 'succeeded') await this.lanes.succeeded(lane, claimedAt);
   }
 }
@@ -321,7 +322,7 @@ export function retryDelayMs(tries: number, random: number, retryAfterMs: number
  *    disabled endpoint three days at the most.
  *
  * If the process dies in 2 to 4, the lease runs out and the event is due again, under the same id: receivers may see it
- * twice, never not at all.
+ * twice, never not at all. If the answer to a claim is lost, its events are put back at once: nothing of it was delivered.
  */
 @Processor(WEBHOOK_QUEUE, QUEUE_WORKER_OPTIONS)
 export class WebhookProcessor extends QueueProcessor<ClaimedEvent> {

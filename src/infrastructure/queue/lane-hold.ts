@@ -1,0 +1,191 @@
+import { CLAIMS_BLOCKED } from './claims-blocked.js';
+
+// The hold: which process has a lane, and what is unused of the lane's pace. A claim takes or renews it in its own statement
+// (`laneHold`); `LaneRepository` releases it, and pauses lanes.
+
+/** Pace of one lane. */
+export interface LanePace {
+  ratePerSecond: number;
+  /** Seconds of unused pace that may be caught up at once. */
+  burstSeconds: number;
+}
+
+/** How many rows may be caught up at once. At least one: a product of rounded numbers may be less. */
+export function burstRows({ ratePerSecond, burstSeconds }: LanePace): number {
+  return Math.max(1, ratePerSecond * burstSeconds);
+}
+
+/** What a claim says of its lane, as the first parameters of the statement: see `holdParams`. */
+export interface HoldRequest {
+  laneKey: string;
+  /** The process that claims. */
+  owner: string;
+  /** Rows to claim. Where `unusedRows` is known, no more than that, which the loop sees to. */
+  limit: number;
+  pace: LanePace;
+  /** Unused pace that this process has in memory, in rows; null where it does not hold the lane as far as it knows. */
+  unusedRows: number | null;
+}
+
+/** The answer of a statement with `laneHold`. */
+export interface Hold {
+  /** Rows that this statement may claim; 0 while paused or when the pace is used up. */
+  slots: number;
+  /** The lane is paused, or all claims are blocked. */
+  paused: boolean;
+  /** The lane's unused pace before this statement took its slots, in rows; null where this process knows it already. */
+  unusedRows: number | null;
+  /** Milliseconds until the pause is over; null without a pause, or where its end is not known. */
+  pausedMs: number | null;
+}
+
+/** The columns that `HOLD_COLUMNS` adds to each row of a claim. */
+export interface HoldRow {
+  hold_slots: number;
+  hold_paused: boolean;
+  hold_unused_rows: number | null;
+  hold_paused_ms: number | null;
+}
+
+// The lease of a lane: renewed after 2.5 s, taken over 5 s after a crash.
+const OWNER_MS = 5_000;
+/** A claim renews the hold when no more than this is left of it. */
+const RENEW_BELOW_MS = OWNER_MS / 2;
+
+/**
+ * SQL: one process owns the lane in the row of `lane` under this alias. The database's clock steps back where a standby with a
+ * slower one takes over: a hold beyond what can have been taken by this clock is over.
+ */
+export function isHeld(lane: string): string {
+  return `coalesce(${lane}.owner_until > clock_timestamp()
+    and ${lane}.owner_until <= clock_timestamp() + interval '${OWNER_MS} milliseconds', false)`;
+}
+
+/** The values of $1 to $6, which belong to `laneHold`. */
+export function holdParams({ laneKey, owner, limit, unusedRows, pace }: HoldRequest): unknown[] {
+  return [laneKey, owner, limit, unusedRows, burstRows(pace), pace.ratePerSecond];
+}
+
+/** The same for a claim on many lanes. */
+export function holdParamsOfMany(requests: readonly HoldRequest[]): unknown[][] {
+  const rows = requests.map(holdParams);
+  return [0, 1, 2, 3, 4, 5].map((column) => rows.map((row) => row[column]));
+}
+
+/** SQL: `holdParams` as a relation. */
+const ONE_LANE = `select $1::text as key, $2::uuid as owner, $3::integer as row_limit, $4::float8 as unused_rows,
+    $5::float8 as burst_rows, $6::float8 as rate`;
+/**
+ * SQL: `holdParamsOfMany` as a relation. By a subquery, for where the planner sees how many lanes there are it makes a new
+ * plan for each claim, which takes longer than to run it.
+ */
+const MANY_LANES = `select * from unnest((select $1::text[]), $2::uuid[], $3::integer[], $4::float8[],
+    $5::float8[], $6::float8[]) as asked (key, owner, row_limit, unused_rows, burst_rows, rate)`;
+
+interface LaneHoldOptions {
+  /** The claim is on many lanes, by `holdParamsOfMany`; no lane may be asked for twice. Default: on one, by `holdParams`. */
+  many?: boolean;
+  /** More columns of `hold` (alias `l`): `, l.low_at`. */
+  returning?: string;
+  /** The work can be done twice without harm: it goes on while claims are blocked. Default: false. */
+  runsWhileBlocked?: boolean;
+}
+
+/**
+ * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
+ * own attempt and lease. Two holders at once would be too fast, not wrong. $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
+ *
+ * | State of the lane                                                    | Relation         | Written | Slots come from    |
+ * | -------------------------------------------------------------------- | ---------------- | ------- | ------------------ |
+ * | held by this process, which knows its unused pace, for a while yet   | `held_unchanged` | no      | the request's limit |
+ * | the same, but the hold ends soon                                     | `written`        | renewed | its unused pace    |
+ * | free, its owner died, or held by this process with unknown pace      | `written`        | taken   | `next_slot_at`     |
+ * | held by another process, or its row locked by another transaction    | none             | no      |                    |
+ *
+ * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of the first three.
+ * Where the lane is paused, `slots` is 0 and nothing is written. A claim takes at most `slots` rows of a lane. It
+ * returns a row for each hold, even without a claimed row: one lane by `from hold left join ...`, many lanes by `from hold
+ * full join ... on false`, which returns the rows of both one after the other.
+ *
+ * A process that takes over from one that did not release the lane counts its pace as used up to the end of that hold.
+ *
+ * On another database than the one that was confirmed every lane counts as paused: see `Restoration`.
+ */
+export function laneHold({ many = false, returning = '', runsWhileBlocked = false }: LaneHoldOptions = {}): string {
+  const paused = '(coalesce(l.paused_until > clock_timestamp(), false) or (select is_blocked from blocked))';
+  const pausedMs = `case when l.paused_until > clock_timestamp()
+    then (extract(epoch from l.paused_until - clock_timestamp()) * 1000)::float8 end as paused_ms`;
+  // This process owns the lane and has counted its pace in memory. False, not null, where no process owns it.
+  const paceKnown = 'l.owner is not distinct from a.owner and a.unused_rows is not null';
+  const endsLate = `l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds'`;
+  return `
+blocked as materialized (
+  select ${runsWhileBlocked ? 'false' : CLAIMS_BLOCKED} as is_blocked
+), lane_asked as materialized (
+  ${many ? MANY_LANES : ONE_LANE}
+), may_take as materialized (
+  -- The lanes to take or to renew. One row that another transaction keeps locked must not stop the claim of the others.
+  select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${paceKnown} as pace_known,
+    l.next_slot_at, l.owner_until
+  from lane_asked a join lane l on l.key = a.key
+  where (l.owner = a.owner or l.owner is null or not ${isHeld('l')}) and not (${paceKnown} and ${isHeld('l')} and ${endsLate})
+  order by l.key for update of l skip locked
+), held_unchanged as materialized (
+  -- Also where the hold ends soon and the row is locked at this moment: a later claim renews it.
+  select l.key, case when ${paused} then 0 else a.row_limit end as slots, ${paused} as paused,
+    null::float8 as unused_rows, ${pausedMs}${returning}
+  from lane_asked a join lane l on l.key = a.key
+  where ${paceKnown} and ${isHeld('l')} and a.key not in (select key from may_take)
+), slots_by_pace as (
+  -- At 10 rows a second with a burst of 5 rows, where the next slot was at 12:00:00.0 and it is 12:00:02.0, 20 rows are unused,
+  -- and 5 may be caught up.
+  select key, owner, now, paused, paused_ms, pace_known, rate, unused_rows,
+    greatest(0, least(row_limit, floor(unused_rows)::integer)) as slots
+  from (
+    select key, owner, row_limit, rate, now, paused, paused_ms, pace_known,
+      -- A hold that has not ended belongs to this process, which lost count of its pace as a claim failed: all of it counts as
+      -- used, as owner_until is ahead of now. A next_slot_at ahead of now can only come from a clock that was set back.
+      case when pace_known then least(unused_rows, burst_rows) else greatest(0, rate * extract(epoch from now - greatest(
+        next_slot_at, owner_until, now - make_interval(secs => burst_rows / rate)))::float8) end as unused_rows
+    from may_take) as by_rows
+), written as (
+  -- Takes or renews the hold. next_slot_at is when the rows that stay unused became so.
+  update lane l set owner = g.owner, owner_until = g.now + interval '${OWNER_MS} milliseconds',
+    next_slot_at = g.now - make_interval(secs => (g.unused_rows - g.slots) / g.rate)
+  from slots_by_pace g where l.key = g.key and not g.paused
+  returning l.key, g.slots, false as paused, case when not g.pace_known then g.unused_rows end as unused_rows,
+    null::float8 as paused_ms${returning}
+), hold as materialized (
+  select * from held_unchanged union all select * from written union all
+  select l.key, 0, true, null::float8, g.paused_ms${returning} from slots_by_pace g join lane l on l.key = g.key where g.paused
+)`;
+}
+
+/** SQL: how many rows the claim on one lane may take; 0 without a hold. */
+export const GRANTED_SLOTS = 'coalesce((select slots from hold), 0)';
+
+/** SQL: what each row of a claim says of the hold; for `holdOf`. */
+export const HOLD_COLUMNS = `hold.slots as hold_slots, hold.paused as hold_paused, hold.unused_rows as hold_unused_rows,
+  hold.paused_ms as hold_paused_ms`;
+
+/** What the rows of a claim say of the hold; null: another process holds the lane, or its row has gone. */
+export function holdOf([row]: readonly HoldRow[]): Hold | null {
+  if (row === undefined) return null;
+  const { hold_slots: slots, hold_paused: paused, hold_unused_rows: unusedRows, hold_paused_ms: pausedMs } = row;
+  return { slots, paused, unusedRows, pausedMs };
+}
+
+/** What a claim brought of one lane. */
+export interface Claim<T> {
+  /** Null: another process holds the lane, or its row has gone. */
+  hold: Hold | null;
+  /** No more than `hold.slots`; none without a hold. */
+  items: T[];
+}
+
+/** A row of a claim on one lane: `HOLD_COLUMNS`, and what was claimed; `id` is null where that is nothing. */
+export type ClaimRow<T extends { id: string }> = HoldRow & (T | { id: null });
+
+export function claimOf<T extends { id: string }>(rows: readonly ClaimRow<T>[]): Claim<T> {
+  return { hold: holdOf(rows), items: rows.filter((row): row is HoldRow & T => row.id !== null) };
+}
