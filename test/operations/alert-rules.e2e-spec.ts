@@ -43,6 +43,7 @@ const HEALTHY: Readonly<Record<string, number | { rise: number }>> = {
       [`herald_connections_payment_missing{${labels}}`, 0],
       [`herald_graph_version_days_left{${labels}, version="v26.0"}`, 400],
       [`herald_contact_book_removals_waiting{${labels}}`, 0],
+      [`herald_usage_age_seconds{${labels}}`, 30],
       [`herald_database_oldest_xmin_seconds{${labels}, holder="session"}`, 0],
       [`herald_database_connections{${labels}, state="waiting"}`, 0],
       [`nodejs_eventloop_lag_p99_seconds{${labels}}`, 0.02],
@@ -193,6 +194,7 @@ const CASES: Case[] = [
     changed: { ...all({ rise: 1 }, 'contact_book_failed'), ...all(1, 'removals_waiting') },
     fires: ['HeraldContactBookFails'],
   },
+  { fault: 'usage is not counted', changed: all({ rise: 15 }, 'usage_age'), fires: ['HeraldUsageOld'], minutes: 20 },
   { fault: 'a key ends', changed: all(1, 'keys_ending'), fires: ['HeraldKeysEnd'] },
   { fault: 'claims are blocked', changed: all(1, 'lanes_held'), fires: ['HeraldLanesHeld'] },
   {

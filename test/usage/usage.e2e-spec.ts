@@ -38,9 +38,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => test?.stop());
 
-/** Everything is counted as it is now, or by the next round as the state asks for it. */
+/** Everything is counted as it is now, or by the next round as the state asks for it; the present hour as a quarter of an hour later. */
 async function countAll(): Promise<void> {
-  await test.database.query('update usage_hour set next_at = clock_timestamp()');
+  await test.database.query(
+    `update usage_hour set next_at = clock_timestamp(), counted_at = counted_at - interval '15 minutes'`,
+  );
   await test.app.get(Sweeps).runNow('usage');
 }
 

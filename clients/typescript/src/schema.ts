@@ -889,8 +889,8 @@ export interface paths {
          *     counts in the interval of its submission, whatever happens later. States are cumulative: a read message is also
          *     accepted, sent and delivered.
          *
-         *     Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago. They are kept for 25
-         *     months. `cost` is estimated from the operator's prices, and null where there are none.
+         *     Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago; states of
+         *     earlier quarters of an hour follow within 15 minutes. They are kept for 25 months. `cost` is estimated from the operator's prices, and null where there are none.
          *
          *     The whole answer has at most 10,000 rows.
          *

@@ -134,6 +134,42 @@ describe('UsageRepository', () => {
     expect(await submitted()).toBe(2);
   });
 
+  it('counts of the present hour its last quarter only, and all of it when the quarter is over', async () => {
+    // An hour whose third quarter is the present one.
+    const { quarter } = await opened.database.row<{ quarter: Date }>(
+      `select date_bin('15 minutes', clock_timestamp() - interval '1 minute', '2000-01-01 00:00:00+00') as quarter`,
+    );
+    const hour = new Date(quarter.getTime() - HOUR / 2);
+    await opened.database.execute('insert into usage_hour (hour, next_at) values ($1, now())', [hour]);
+    await insert({ createdAt: new Date(quarter.getTime() - 1), status: 'sent' });
+    await insert({ createdAt: quarter, status: 'sent' });
+    const counted = async (): Promise<number[]> => {
+      await again();
+      expect(await counting.countDue(FOREVER)).toBe(true);
+      const rows = await rowsOf(hour, new Date(hour.getTime() + HOUR), { groupBy: ['type'] });
+      const sum = (key: 'submitted' | 'delivered'): number => rows.reduce((all, row) => all + row[key], 0);
+      return [sum('submitted'), sum('delivered')];
+    };
+    expect(await counted()).toEqual([2, 0]);
+    await opened.database.execute(`update message_state set status = 'delivered'`);
+    expect(await counted()).toEqual([2, 1]);
+    await opened.database.execute(`update usage_hour set counted_at = counted_at - interval '15 minutes'`);
+    expect(await counted()).toEqual([2, 2]);
+    expect(await counted()).toEqual([2, 2]);
+  });
+
+  it('times are of delivered messages only', async () => {
+    await insert({ status: 'sent' });
+    const { id } = await insert({ status: 'read' });
+    await opened.database.execute(
+      `update message_state set delivered_at = accepted_at + interval '1 second' where message_id = $1`,
+      [id],
+    );
+    await countAll();
+    const [row] = await rowsOf(new Date(Date.now() - DAY), new Date(Date.now() + HOUR), { groupBy: ['type'] });
+    expect(row?.delivery).toEqual(Array.from({ length: 16 }, (_, index) => (index === 3 ? 1 : 0)));
+  });
+
   it('an hour is counted at its times, and once more before retention, which waits for it', async () => {
     const at = new Date(Date.now() - 29.95 * DAY);
     const { id } = await insert({ createdAt: at, type: 'template', content: { name: 'news' } });
