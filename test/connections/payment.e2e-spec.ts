@@ -1,3 +1,4 @@
+import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.js';
 import { changeOf, entries, notify, secondsNow, statusOf } from '../inbound/fixture.js';
 import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
 import { runInProcess } from '../support/run-in-process.js';
@@ -99,6 +100,16 @@ it.each([131042, 131048])(
     expect(await pauseReason()).toBe(`account_restricted (${code})`);
   },
 );
+
+it('a failure of before the end of the last pause does not make the next one longer', async () => {
+  const { id } = workspace.connection;
+  await test.app.get(LaneRepository, { strict: false }).pause(id, 'rate_limited');
+  await test.database.execute('update lane set paused_until = clock_timestamp() where key = $1', [id]);
+  const timestamp = String(secondsNow() - 30);
+  await report({ statuses: [statusOf(await make(), 'failed', { ...failed(131048), timestamp })] });
+  const lane = await test.database.row('select pause_count, pause_reason from lane where key = $1', [id]);
+  expect(lane).toEqual({ pause_count: 1, pause_reason: 'rate_limited' });
+});
 
 it('a report of long ago rests nothing, and one of before a payment went out says nothing', async () => {
   const long = String(secondsNow() - 3_600);

@@ -95,17 +95,17 @@ interface LaneHoldOptions {
  * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
  * own attempt and lease. Two holders at once would be too fast, not wrong. $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
- * | State of the lane                                                    | Relation         | Written | Slots come from    |
- * | -------------------------------------------------------------------- | ---------------- | ------- | ------------------ |
- * | held by this process, which knows its unused pace, for a while yet   | `held_unchanged` | no      | the request's limit |
- * | the same, but the hold ends soon                                     | `written`        | renewed | its unused pace    |
- * | free, its owner died, or held by this process with unknown pace      | `written`        | taken   | `next_slot_at`     |
- * | held by another process, or its row locked by another transaction    | none             | no      |                    |
+ * | State of the lane                                                      | Relation         | Written | Slots come from |
+ * | ---------------------------------------------------------------------- | ---------------- | ------- | --------------- |
+ * | held by this process, which knows its unused pace, for a while yet     | `held_unchanged` | no      | `limit`         |
+ * | the same, but the hold ends soon                                       | `written`        | renewed | `unusedRows`    |
+ * | free, its hold ran out, or held by this process, which lost its pace   | `written`        | taken   | `next_slot_at`  |
+ * | held by another process, or its row is locked by another transaction   | none             | no      | none            |
  *
- * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of the first three.
- * Where the lane is paused, `slots` is 0 and nothing is written. A claim takes at most `slots` rows of a lane. It
- * returns a row for each hold, even without a claimed row: one lane by `from hold left join ...`, many lanes by `from hold
- * full join ... on false`, which returns the rows of both one after the other.
+ * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of the first three; where the
+ * lane is paused, `slots` is 0 and nothing is written. A claim takes at most `slots` rows of a lane. It returns a row for each
+ * hold, even without a claimed row: one lane by `from hold left join ...`, many lanes by `from hold full join ... on false`,
+ * which returns the rows of both one after the other.
  *
  * A process that takes over from one that did not release the lane counts its pace as used up to the end of that hold.
  *

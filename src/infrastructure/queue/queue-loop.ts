@@ -94,13 +94,14 @@ const NOT_BEFORE_A_WAKE = Infinity;
  * | held, rows come            | set       | now                     | past               | false                  |
  * | held, no rows come         | set       | in `emptyDelayMs`       | past               | false                  |
  * | held, its pace is used up  | set       | when it gives a row     | past               | false                  |
- * | held, not warm any more    | set       | now *                   | past               | true                   |
+ * | not warm any more          | as before | now *                   | past               | true                   |
  * | paused                     | as before | now *                   | in 250 ms          | true                   |
- * | held by another process    | null      | in 250 ms               | in 250 ms          | true if not warm       |
- * | its claim failed           | null      | in 1 s                  | in 1 s             | true if not warm       |
- * | released, not forgotten    | null      | `ignoreWakesUntil` *    | in 100 or 250 ms   | true; handed over: false |
+ * | held by another process    | null      | in 250 ms **            | in 250 ms          | false **               |
+ * | its claim failed           | null      | in 1 s **               | in 1 s             | false **               |
+ * | handed over                | null      | in 100 ms *             | in 100 ms          | false                  |
  *
  * `*`: the next wake, while rows are in flight; the end of each is a wake. "Next wake" is `NOT_BEFORE_A_WAKE`.
+ * `**`: where the lane is not warm any more, as in the state of that name.
  */
 interface Lane {
   /** Monotonic ms: a look that finds nothing after this is the last one. */

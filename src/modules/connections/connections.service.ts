@@ -306,7 +306,8 @@ export class ConnectionsService {
     const at = occurredAt ?? new Date();
     if (status === 'failed') {
       const code = error?.code ?? null;
-      if (restsNumber(code) && Date.now() - at.getTime() < NEWS_MS) await this.rest(id, `account_restricted (${code})`);
+      if (restsNumber(code) && Date.now() - at.getTime() < NEWS_MS)
+        await this.rest(id, `account_restricted (${code})`, at);
       if (code === PAYMENT_MISSING) await this.paymentMissing(connection, at);
       return;
     }
@@ -339,13 +340,13 @@ export class ConnectionsService {
     await this.changed(id);
   }
 
-  /** Many messages that fail alike are one reason to rest. */
-  private async rest(id: string, reason: string): Promise<void> {
+  /** Many messages that fail alike are one reason to rest. A message that failed at `at` was claimed before. */
+  private async rest(id: string, reason: string, at: Date): Promise<void> {
     const now = systemClock.monotonic();
     if (now - (this.rested.get(id) ?? -Infinity) < REST_AGAIN_MS) return;
     if (this.rested.size > MAX_RESTED) this.rested.clear();
     this.rested.set(id, now);
-    await this.lanes.pause(id, reason);
+    await this.lanes.pause(id, reason, { claimedAt: now - Math.max(0, Date.now() - at.getTime()) });
   }
 
   /** What has waited for the number, messages and customers' files, goes on at once. */
