@@ -866,7 +866,7 @@ create table usage_total (
   category text,
   pricing_type text,
   failure_category text,
-  constraint usage_total_level_check CHECK ((level = ANY (ARRAY['account', 'number']))),
+  constraint usage_total_level_check CHECK ((level = ANY (ARRAY['workspace', 'account', 'number']))),
   constraint usage_total_span_check CHECK ((span = ANY (ARRAY['hour', 'day']))),
   constraint usage_total_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );

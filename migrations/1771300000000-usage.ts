@@ -50,11 +50,12 @@ ${FIGURES}  billable boolean,
 create index usage_count_workspace on usage_count (organization_id, span, start);
 create index usage_count_start on usage_count (span, start);
 
--- The same with fewer columns, for the most common questions: of each number, or (level "account") of all numbers of a
--- WhatsApp Business account together. Rows of an "hour" and of a UTC "day". country: of billable messages only.
+-- The same with fewer columns, for the most common questions: of each number, of all numbers of a WhatsApp Business account
+-- together, or of all of a workspace. Rows of an "hour" and of a UTC "day". country: of billable messages only, and not of a
+-- whole workspace, whose rows have neither account nor number.
 create table usage_total (
   organization_id uuid not null references organization (id),
-  level text not null check (level in ('account', 'number')),
+  level text not null check (level in ('workspace', 'account', 'number')),
   span text not null check (span in ('hour', 'day')),
   start timestamptz not null,
   account text,

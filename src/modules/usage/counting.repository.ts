@@ -248,11 +248,12 @@ order by organization_id`;
 
 const TOTAL_HOUR = `
 insert into usage_total (organization_id, level, span, start, account, connection_id, ${TOTALED.join(', ')})
-select u.organization_id, l.level, 'hour', $1, k.waba_id, case l.level when 'number' then u.connection_id end, u.billable,
-  case when u.billable then u.country end, u.category, u.pricing_type, u.failure_category,
+select u.organization_id, l.level, 'hour', $1, case when l.level <> 'workspace' then k.waba_id end,
+  case l.level when 'number' then u.connection_id end, u.billable,
+  case when u.billable and l.level <> 'workspace' then u.country end, u.category, u.pricing_type, u.failure_category,
   ${FIGURES.map((column) => `sum(u.${column})`).join(', ')}
 from usage_count u left join connection k on k.id = u.connection_id and k.organization_id = u.organization_id
-cross join (values ('account'), ('number')) as l (level)
+cross join (values ('workspace'), ('account'), ('number')) as l (level)
 where u.span = 'slot' and u.start >= $1 and u.start < $1::timestamptz + interval '1 hour'
 group by 1, 2, 5, 6, 7, 8, 9, 10, 11
 order by 1, 2`;

@@ -66,7 +66,7 @@ export class UsageRepository {
       failure_category: 'u.failure_category',
     };
     const figures = FIGURES.map((column) => `sum(p.sign * u.${column}) as ${column}`).join(', ');
-    const { sql, values, groups } = grouped(asked, kind, figures, COUNTED);
+    const { sql, values, groups } = grouped(asked, kind, figures, COUNTED, 'workspace');
     const sums = MEASURES.map((measure) => `sum(${measure})::float8 as ${measure}`).join(', ');
     return this.database.query<SummedRow>(
       `select bucket, ${groups} ${sums}, json_build_array(${DELIVERY_COLUMNS.map((column) => `sum(${column})`).join(', ')}) as delivery,
@@ -80,7 +80,7 @@ export class UsageRepository {
   billed(asked: Asked): Promise<BilledRow[]> {
     const by = { month: MONTH, country: 'u.country', '"billedCategory"': 'u.category', account: 'u.account' };
     const sum = 'sum(p.sign * u.submitted)::float8 as messages';
-    const { sql, values } = grouped(asked, by, sum, 'case when u.billable then u.submitted else 0 end');
+    const { sql, values } = grouped(asked, by, sum, 'case when u.billable then u.submitted else 0 end', 'account');
     return this.database.query<BilledRow>(`${sql} limit ${MAX_BILLED + 1}`, values);
   }
 
@@ -135,7 +135,7 @@ export class UsageRepository {
       `with counted as (
          select organization_id, ${sums}, row_number() over (order by sum(submitted + received) desc) as place
          from usage_total
-         where level = 'account' and span = 'day' and start >= date_trunc('month', now(), 'UTC') group by organization_id
+         where level = 'workspace' and span = 'day' and start >= date_trunc('month', now(), 'UTC') group by organization_id
        )
        select case when place <= $1 then organization_id::text else 'other' end as workspace, ${sums}
        from counted group by 1`,
@@ -158,16 +158,21 @@ const COLUMNS: Readonly<Record<Group, string>> = {
   source: 'source',
 };
 
-/** Sums by bucket, by the groups that are asked for and by other expressions, where `weight` is not nothing. */
+/**
+ * Sums by bucket, by the groups that are asked for and by other expressions, where `weight` is not nothing.
+ *
+ * @param level of the totals that suffice where numbers are not asked for
+ */
 function grouped(
   { organizationId, pieces, groupBy, filter }: Asked,
   by: Readonly<Record<string, string>>,
   sums: string,
   weight: string,
+  level: 'workspace' | 'account',
 ): { sql: string; values: unknown[]; groups: string } {
   const asked = [...groupBy, ...GROUPS.filter((group) => filter[group] !== undefined)];
-  const level = asked.includes('connection') ? 'number' : 'account';
-  const source = asked.every((group) => group === 'connection' || group === 'category') ? TOTALS[level] : COUNTS;
+  const isCoarse = asked.every((group) => group === 'connection' || group === 'category');
+  const source = isCoarse ? TOTALS[asked.includes('connection') ? 'number' : level] : COUNTS;
   const filters = filterSql(filter, 7);
   const expressions = { ...by, ...Object.fromEntries(groupBy.map((group) => [`"${group}"`, `u.${COLUMNS[group]}`])) };
   const columns = Object.entries(expressions).map(([name, expression]) => `${expression} as ${name}`);
@@ -214,13 +219,13 @@ const COUNTS = `
   where u.organization_id = $1 and u.span = case p.span when 'day' then 'day' else 'slot' end and ${IN_PIECE}`;
 
 // What is less than an hour is in usage_count only.
-const totals = (level: 'account' | 'number'): string => `
+const totals = (level: 'workspace' | 'account' | 'number'): string => `
   select u.start, u.account, u.connection_id, ${TOTALED.map((column) => `u.${column}`).join(', ')} from usage_total u
   where u.organization_id = $1 and u.level = '${level}' and u.span = p.span and ${IN_PIECE}
   union all
   select c.start, c.account, c.connection_id, ${TOTALED.map((column) => `c.${column}`).join(', ')} from (${COUNTS}) c
   where p.span = 'slot'`;
-const TOTALS = { account: totals('account'), number: totals('number') };
+const TOTALS = { workspace: totals('workspace'), account: totals('account'), number: totals('number') };
 
 const MONTH = `to_char(u.start at time zone 'UTC', 'YYYY-MM')`;
 
