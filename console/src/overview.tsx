@@ -93,23 +93,21 @@ function startsOf(range: Range, now: number): number[] {
 const PARTS: readonly Part[] = [
   { name: 'read', kind: 'read' },
   { name: 'delivered', kind: 'delivered' },
-  { name: 'accepted', kind: 'accepted' },
-  { name: 'waiting', kind: 'waiting' },
+  { name: 'on the way', kind: 'waiting' },
   { name: 'unknown', kind: 'unknown' },
   { name: 'failed', kind: 'failed' },
 ];
 
-/** The states are cumulative, and of a failed message some were reached: parts that add up to what was submitted. */
+/**
+ * Parts that add up to what was submitted. The states are cumulative, and a failed message may have been accepted before: so
+ * those that wait and those that WhatsApp has are one part.
+ */
 function partsOf(row: Figures | undefined): number[] {
   if (row === undefined) return PARTS.map(() => 0);
-  const { submitted, accepted, delivered, read, failed, outcome_unknown: unknown } = row;
-  const rest = Math.max(submitted - failed - unknown, 0);
-  const [isRead, isDelivered, isAccepted] = [read, Math.max(delivered - read, 0), Math.max(accepted - delivered, 0)];
-  const cut = (part: number, before: number): number => Math.max(Math.min(part, rest - before), 0);
-  const first = cut(isRead, 0);
-  const second = cut(isDelivered, first);
-  const third = cut(isAccepted, first + second);
-  return [first, second, third, rest - first - second - third, unknown, failed];
+  const { submitted, delivered, read, failed, outcome_unknown: unknown } = row;
+  const atLeastNone = (count: number): number => Math.max(count, 0);
+  const onTheWay = atLeastNone(submitted - delivered - failed - unknown);
+  return [read, atLeastNone(delivered - read), onTheWay, unknown, failed];
 }
 
 const RECEIVED: readonly Part[] = [{ name: 'received', kind: 'received' }];
