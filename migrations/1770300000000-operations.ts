@@ -15,6 +15,7 @@ export class Operations1770300000000 implements MigrationInterface {
 
 const UP = `
 -- Which process drains a lane, until when, and how far its pace is used up. All times are the database's.
+-- next_slot_at: since when pace is unused; unused rows are the time since then by the rate, at most the burst.
 -- low_at: no due row of the lane is before it.
 create table lane (
   key text primary key,

@@ -100,14 +100,13 @@ interface LaneHoldOptions {
  * | held by this process, which knows its unused pace, for a while yet     | `held_unchanged` | no      | `limit`         |
  * | the same, but the hold ends soon                                       | `written`        | renewed | `unusedRows`    |
  * | free, its hold ran out, or held by this process, which lost its pace   | `written`        | taken   | `next_slot_at`  |
- * | held by another process, or its row is locked by another transaction   | none             | no      | none            |
+ * | locked by another transaction; held by this process, which knows pace  | `held_unchanged` | no      | `limit`         |
+ * | held by another process; or locked, and not as in the line above       | none             | no      | none            |
  *
- * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of the first three; where the
+ * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of the first four; where the
  * lane is paused, `slots` is 0 and nothing is written. A claim takes at most `slots` rows of a lane. It returns a row for each
  * hold, even without a claimed row: one lane by `from hold left join ...`, many lanes by `from hold full join ... on false`,
  * which returns the rows of both one after the other.
- *
- * A process that takes over from one that did not release the lane counts its pace as used up to the end of that hold.
  *
  * On another database than the one that was confirmed every lane counts as paused: see `Restoration`.
  */
@@ -137,14 +136,15 @@ blocked as materialized (
   from lane_asked a join lane l on l.key = a.key
   where ${paceKnown} and ${isHeld('l')} and a.key not in (select key from may_take)
 ), slots_by_pace as (
-  -- At 10 rows a second with a burst of 5 rows, where the next slot was at 12:00:00.0 and it is 12:00:02.0, 20 rows are unused,
-  -- and 5 may be caught up.
+  -- next_slot_at: the time since which pace is unused. Three examples at 10 rows a second with a burst of 5 rows, at 12:00:02.0:
+  -- A free lane with next_slot_at 12:00:00.0 has 20 unused rows, of which 5 may be caught up.
+  -- A lane whose process died, with owner_until 12:00:01.8: what was used until then is not known, so 2 rows are unused.
+  -- A lane of this process that lost count, with owner_until 12:00:04.0: none.
   select key, owner, now, paused, paused_ms, pace_known, rate, unused_rows,
     greatest(0, least(row_limit, floor(unused_rows)::integer)) as slots
   from (
     select key, owner, row_limit, rate, now, paused, paused_ms, pace_known,
-      -- A hold that has not ended belongs to this process, which lost count of its pace as a claim failed: all of it counts as
-      -- used, as owner_until is ahead of now. A next_slot_at ahead of now can only come from a clock that was set back.
+      -- A next_slot_at ahead of now can only come from a clock that was set back.
       case when pace_known then least(unused_rows, burst_rows) else greatest(0, rate * extract(epoch from now - greatest(
         next_slot_at, owner_until, now - make_interval(secs => burst_rows / rate)))::float8) end as unused_rows
     from may_take) as by_rows

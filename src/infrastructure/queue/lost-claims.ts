@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isUnreachable } from '../database/database-faults.js';
+import { isExhausted, isLocked, isUnreachable } from '../database/database-faults.js';
 
 const LOOK_AGAIN_MS = 500;
+/** After the lease, while the database cannot be asked. */
+const MAX_AWAY_MS = 600_000;
 
 /** A claim with an unknown outcome: the connection was lost before its answer came. */
 export class LostClaimError extends Error {
@@ -16,7 +18,8 @@ export class LostClaimError extends Error {
   /** For the `catch` of a claim that gives these ids to its attempts. */
   static of(ids: readonly string[]): (error: unknown) => never {
     return (error) => {
-      throw isUnreachable(error) ? new LostClaimError(ids, error) : error;
+      const nothingWasDone = isExhausted(error) || isLocked(error);
+      throw isUnreachable(error) && !nothingWasDone ? new LostClaimError(ids, error) : error;
     };
   }
 }
@@ -30,22 +33,25 @@ interface TakingBack<A> {
 
 /**
  * Puts back what a lost claim took, by the ids of its attempts: nothing of it was sent, because its rows are not known
- * here. The statement may still be under way on the server, so it is looked for until its lease would have run out.
+ * here. The statement may still be under way on the server, so it is looked for until its lease has run out; and where the
+ * database is away then, until it is back. By that time the sweep may have given the attempts an unknown outcome, which this
+ * resolves.
  *
  * @returns how many rows were put back.
  */
 export async function takeBack<A>({ ids }: LostClaimError, { find, putBack, forMs }: TakingBack<A>): Promise<number> {
   const until = performance.now() + forMs;
-  do {
+  for (;;) {
+    const isLast = performance.now() >= until;
     try {
       const claimed = await find(ids);
       // A claim is one statement: it took all of them or none.
       await Promise.all(claimed.map((attempt) => putBack(attempt)));
-      if (claimed.length > 0) return claimed.length;
+      if (claimed.length > 0 || isLast) return claimed.length;
     } catch {
       // The database is still away.
+      if (performance.now() >= until + MAX_AWAY_MS) return 0;
     }
     await pause(LOOK_AGAIN_MS, undefined, { ref: false });
-  } while (performance.now() < until);
-  return 0;
+  }
 }

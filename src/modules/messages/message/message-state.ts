@@ -86,7 +86,6 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     notified_failed: 'failed',
     // Else an answer "not now" to the retry under way would have the message sent again.
     earlier_accepted: 'accepted',
-    earlier_sent: 'sent',
   },
   outcome_unknown: {
     ...PROOF,

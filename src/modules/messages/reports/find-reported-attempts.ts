@@ -163,7 +163,8 @@ select s.message_id, s.attempt_id, s.meta_message_id from unnest($2::text[]) as 
 join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(k.id, 0) and s.meta_message_id = k.id
 where s.attempt_id is not null`;
 
-// Every statement locks in this order: rows of the queue by id, then those of message_state.
+// Statements of this kind lock in this order: rows of the queue by id, then those of message_state. A batch of outcomes may lock
+// another message's state before a row of the queue; a deadlock with it is tried again (`GroupCommit`).
 export const LOCK: Prepared = {
   name: 'report_lock',
   text: `

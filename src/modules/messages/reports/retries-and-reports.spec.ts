@@ -268,17 +268,6 @@ describe('a retry after an unknown outcome', () => {
     ]);
   });
 
-  it('is not made again by its own "not now" where it was under way when the earlier attempt was reported "sent"', async () => {
-    const flow = await doubtful();
-    await flow.retry();
-    await flow.claim();
-    await flow.report('sent', 1);
-    expect(await flow.answer('deferred', 2)).toBe(false);
-    const { metaMessageId } = flow.attempts[1] ?? {};
-    expect(await flow.row()).toMatchObject({ status: 'sent', meta_message_id: metaMessageId, attempt_count: 3 });
-    expect(await flow.claim()).toBe(false);
-  });
-
   it('is withdrawn once where the late answer, a report of the attempt and the claim of the retry come together', async () => {
     const flows: Flow[] = [];
     // One after the other: a claim takes all that waits.

@@ -60,6 +60,10 @@ export interface AttemptEvidence {
  * What a number of reports make of one message, applied one after the other. Pure, and indifferent to repeats, to
  * order and to how the reports are spread over batches: a state is never left for an earlier one. Of an attempt that
  * failed, only `delivered` and `read` move the message.
+ *
+ * Which attempt counts: `latestAttemptId`, that under way or the last one; from the moment in which a report of an earlier one makes
+ * its retry unnecessary, `replacingAttemptId`. For example attempt 1 was put off, attempt 2 is on the wire, and `sent` of
+ * attempt 1 comes: the message is `sent`, attempt 1 replaces attempt 2, and a later `failed` of attempt 1 fails the message.
  */
 export class MessageProgress {
   readonly moves: StatusMove[] = [];

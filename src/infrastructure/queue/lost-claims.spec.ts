@@ -1,0 +1,29 @@
+import { jest } from '@jest/globals';
+import { LostClaimError, takeBack } from './lost-claims.js';
+
+const lost = new LostClaimError(['an attempt'], new Error('Connection terminated'));
+
+describe('a lost claim', () => {
+  it('is taken back too where the database is away for longer than the lease', async () => {
+    const putBack = jest.fn(() => Promise.resolve());
+    const find = jest.fn<(ids: readonly string[]) => Promise<string[]>>();
+    find.mockRejectedValueOnce(new Error('away')).mockResolvedValueOnce(['an attempt']);
+    expect(await takeBack(lost, { find, putBack, forMs: 0 })).toBe(1);
+    expect(putBack.mock.calls).toEqual([['an attempt']]);
+  });
+
+  it('took nothing where it is not there once its lease has run out', async () => {
+    const find = jest.fn(() => Promise.resolve<string[]>([]));
+    expect(await takeBack(lost, { find, putBack: () => Promise.reject(new Error('never')), forMs: 0 })).toBe(0);
+    expect(find).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ['the connection broke', { code: 'ECONNRESET' }, true],
+    ['its time was over', { code: '57014' }, false],
+    ['a row stayed locked', { code: '55P03' }, false],
+  ])('is one where %s: %j %s', (_words, fault, isLost) => {
+    const error = Object.assign(new Error('the database says no'), fault);
+    expect(() => LostClaimError.of(['an attempt'])(error)).toThrow(isLost ? LostClaimError : error);
+  });
+});
