@@ -7,7 +7,7 @@ import { type PageEntry, PAGES } from './pages.tsx';
 import { session, type SignedIn, useCan, useSession } from './session.ts';
 import { HasSimulator } from './simulated.ts';
 import { SignIn } from './sign-in.tsx';
-import { Empty, Icon, isForPage, SEARCHING, Skeleton } from './ui.tsx';
+import { Empty, Icon, isForPage, SEARCHING, Skeleton, typeAhead } from './ui.tsx';
 
 const PhoneDock = lazy(async () => ({ default: (await import('./phone.tsx')).PhoneDock }));
 
@@ -171,6 +171,7 @@ function useSearchKey(mayRead: boolean): void {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== '/' || !isForPage(event)) return;
       event.preventDefault();
+      typeAhead();
       navigate('/messages', { state: SEARCHING });
     };
     window.addEventListener('keydown', onKey);

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { api, curlOf, dataOf, type MessageRow } from './api.ts';
 import { type Journal, useJournal } from './journal.ts';
@@ -22,6 +22,7 @@ import {
   Skeleton,
   Status,
   STATUS_WORDS,
+  typedSoFar,
   useNow,
 } from './ui.tsx';
 
@@ -136,8 +137,10 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
     return () => clearTimeout(timer);
   }, [typed, text, onText]);
   const box = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (window.history.state === SEARCHING) box.current?.focus();
+  useLayoutEffect(() => {
+    if (window.history.state !== SEARCHING) return;
+    box.current?.focus();
+    setTyped((before) => before + typedSoFar());
   }, []);
   const { data: connections } = useConnections();
   const onKey = (event: KeyboardEvent): void => {

@@ -116,6 +116,37 @@ export function duration(ms: number): string {
 /** State of the address: the search box takes the focus. */
 export const SEARCHING = 'searching';
 
+/** A page that is loaded for the first time may take so long. */
+const TYPING_AHEAD_MS = 5_000;
+let typedAhead = '';
+let typingAhead: ReturnType<typeof setTimeout> | undefined;
+
+/** Keeps what is typed from now on for the search box, which is not there yet. */
+export function typeAhead(): void {
+  if (typingAhead !== undefined) return;
+  window.addEventListener('keydown', keepKey, true);
+  typingAhead = setTimeout(typedSoFar, TYPING_AHEAD_MS);
+}
+
+/** What was typed since `typeAhead`, which ends with it. */
+export function typedSoFar(): string {
+  clearTimeout(typingAhead);
+  typingAhead = undefined;
+  window.removeEventListener('keydown', keepKey, true);
+  const typed = typedAhead;
+  typedAhead = '';
+  return typed;
+}
+
+function keepKey(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === 'Backspace') typedAhead = typedAhead.slice(0, -1);
+  else if (event.key.length === 1) typedAhead += event.key;
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 /** A key that is no typing, no shortcut of the browser and not for a dialog. */
 export function isForPage(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { runHerald } from '../../support/herald-process.js';
+import { waitFor } from '../../support/wait-for.js';
 import { ATTACK, CUSTOMER, describeConsole, PATIENCE_MS } from './rig.js';
 
 interface Listed {
@@ -166,7 +167,10 @@ describeConsole('numbers, templates, files and codes in the console', (rig) => {
         await page.waitForURL('**/media/*');
         const picture = page.locator('.media-box img');
         await picture.waitFor();
-        await page.waitForFunction('document.querySelector(".media-box img")?.naturalWidth === 1');
+        // Not waitForFunction, which evaluates text in the page where it looks again: the page's policy forbids that.
+        await waitFor(
+          async () => (await picture.evaluate((image) => ('naturalWidth' in image ? image.naturalWidth : null))) === 1,
+        );
         expect(await page.locator('.detail-name').textContent()).toBe('<img src=x onerror=alert(1)>.png');
         expect(await page.locator('img[src="x"]').count()).toBe(0);
         await page.getByText('No message uses it.').waitFor();

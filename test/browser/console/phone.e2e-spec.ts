@@ -41,6 +41,8 @@ describeConsole('the simulated phone in the console', (rig) => {
         await said.getByLabel('React', { exact: true }).click();
         await page.getByLabel('React with ❤️').click();
         await said.locator('.reactions', { hasText: '❤️' }).waitFor();
+        await page.locator('.conversation-row', { hasText: '❤️' }).first().waitFor();
+        await rig.expectOneScreen(page);
         await page.locator('.conversation-row', { hasText: '❤️' }).first().click();
         const inThread = page.locator('.thread .bubble', { hasText: 'Your table is ready.' });
         await inThread.locator('.reactions', { hasText: '❤️' }).waitFor();

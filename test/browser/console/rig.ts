@@ -120,6 +120,14 @@ export class ConsoleRig {
     );
     expect(found).toEqual([]);
     expect(await overflowOf(page)).toBe(0);
+    await this.expectOneScreen(page);
+  }
+
+  /** Boxes scroll, and not the page: its bar and its menu stay. */
+  async expectOneScreen(page: Page): Promise<void> {
+    expect(await page.evaluate('document.documentElement.scrollHeight - document.documentElement.clientHeight')).toBe(
+      0,
+    );
   }
 
   async newKey(scopes: string): Promise<{ id: string; key: string }> {
