@@ -4,6 +4,7 @@ import { filesOf, uploaded } from '../media/fixture.js';
 import { envelope, notify, secondsNow } from '../inbound/fixture.js';
 import { mobile, otpApp, setSender } from '../otp/fixture.js';
 import { ErasureBusyError } from '../../src/modules/workspaces/erasure/erasure.service.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { WorkspaceErasure } from '../../src/modules/workspaces/erasure/workspace-erasure.service.js';
 import { runHerald } from '../support/herald-process.js';
 import { killWaiting } from '../support/kill-waiting.js';
@@ -92,6 +93,9 @@ describe('deletion of a workspace', () => {
     const own = (await filesBy()).filter((path) => !before.includes(path));
     expect(own).toHaveLength(1);
     const other = await lived();
+    // Else it is counted at some moment between the looks below.
+    await test.database.execute('update usage_hour set next_at = now()');
+    await test.app.get(Sweeps, { strict: false }).runNow('usage');
     const others = await rowsOf(other.sender.workspace.id);
     const { id } = sender.workspace;
     const tables = new Set(await rowsWith(test.database, traces));
@@ -110,6 +114,7 @@ describe('deletion of a workspace', () => {
       'otp_package',
       'otp_recipient',
       'platform_notification',
+      'usage_count',
       'webhook_event',
     ]) {
       expect([table, tables.has(`public.${table}`)]).toEqual([table, true]);
