@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
 import type { BenchContext, Claim } from '../bench-context.js';
@@ -26,11 +25,11 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
   const committedAt = new Map<number, number>();
   const delays: number[] = [];
   const end = new AbortController();
-  // fetch() takes its own off only with the garbage.
-  setMaxListeners(Infinity, end.signal);
   const read = async ({ apiKey }: SeededWorkspace, query: string): Promise<Page> => {
     const headers = { authorization: `Bearer ${apiKey}` };
-    const response = await fetch(`${url}/api/v1/events?${query}`, { headers, signal: end.signal });
+    // One a request: fetch() takes its listener off only with the garbage.
+    const signal = AbortSignal.any([end.signal]);
+    const response = await fetch(`${url}/api/v1/events?${query}`, { headers, signal });
     if (response.status !== 200) throw new Error(`GET /events?${query}: ${response.status}: ${await response.text()}`);
     return (await response.json()) as Page;
   };

@@ -7,7 +7,7 @@ import type { EventCursor } from './event-cursor.js';
 import { EventsRepository, type EventPlace } from './events.repository.js';
 
 /** Between two looks: an event is seen this long after its commit at the latest. */
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 200;
 /** Requests of one process that wait, and those of one workspace. */
 export const MAX_WAITING = 1_000;
 export const MAX_OF_WORKSPACE = 100;
