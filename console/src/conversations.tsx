@@ -6,7 +6,7 @@ import { Bubble, bubbleOf } from './bubble.tsx';
 import { useEvents } from './live.ts';
 import { withReactions } from './reactions.ts';
 import { type Cursor, journalPage, nextCursor } from './search.ts';
-import { plusNumber, wholeNumber, withParameter } from './parts.tsx';
+import { plusNumber, wholeNumber, withParameter, WRITE_WHOLE_NUMBER } from './parts.tsx';
 import { useCan } from './session.ts';
 import {
   ago,
@@ -71,9 +71,7 @@ export function ConversationsPage({ selected }: { selected: string | null }) {
             {[['1', 'Unread']]}
           </Choice>
         </div>
-        {number !== '' && to === null && (
-          <p className="hint warn">Write the whole number with its country code, such as +4915112345678</p>
-        )}
+        {number !== '' && to === null && <p className="hint warn">{WRITE_WHOLE_NUMBER}</p>}
         <div className="conversation-rows" tabIndex={-1}>
           {list.isPending && <Skeleton lines={10} />}
           {list.error !== null && <Problem error={list.error} onRetry={() => void refetch()} />}

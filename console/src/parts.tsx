@@ -68,6 +68,9 @@ export function wholeNumber(text: string): string | null {
   return /^[+\d\s()./-]+$/.test(text.trim()) && /^[1-9]\d{7,15}$/.test(digits) ? `+${digits}` : null;
 }
 
+/** What a search says of a number that is not whole. */
+export const WRITE_WHOLE_NUMBER = 'Write the whole number with its country code, such as +4915112345678';
+
 /** The address's filters, and one that is changed in it; '' takes it away. */
 export function withParameter(search: string, name: string, value: string): string {
   const parameters = new URLSearchParams(search);

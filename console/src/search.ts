@@ -1,5 +1,5 @@
 import { api, dataOf, type MessageRow } from './api.ts';
-import { wholeNumber } from './parts.tsx';
+import { wholeNumber, WRITE_WHOLE_NUMBER } from './parts.tsx';
 
 export const STATUSES = [
   'queued',
@@ -51,7 +51,7 @@ export function readSearch(text: string): Search {
   const search: Search = { filters: {}, id: null, problem: null };
   if (NUMBER.test(text.trim())) {
     const number = wholeNumber(text);
-    if (number === null) search.problem = 'Write the whole number with its country code, such as +4915112345678';
+    if (number === null) search.problem = WRITE_WHOLE_NUMBER;
     else search.filters.to = number;
     return search;
   }

@@ -20,7 +20,7 @@ import {
 } from './send-content.tsx';
 import { NoNumber, peerOf, plusNumber, wholeNumber } from './parts.tsx';
 import { useCan } from './session.ts';
-import { chooseCustomer, CUSTOMERS, HasSimulator, isCustomer, useCustomer } from './simulated.ts';
+import { chooseCustomer, customerOf, CUSTOMERS, HasSimulator, useCustomer } from './simulated.ts';
 import { CopyButton, Empty, fullTime, Problem, Skeleton } from './ui.tsx';
 
 const CHECK_MS = 350;
@@ -102,14 +102,14 @@ function useDraft({ connections, sent }: SendFormProps): [Draft, (changes: Parti
   });
   const set = (changes: Partial<Draft>): void => setDraft((before) => ({ ...before, ...changes }));
   const { to } = draft;
-  useEffect(() => chooseCustomer(wholeNumber(to) ?? ''), [to]);
+  useEffect(() => chooseCustomer(to), [to]);
   const shown = useRef(customer);
   useEffect(() => {
     if (shown.current === customer) return;
     shown.current = customer;
     setDraft((before) => {
-      const number = wholeNumber(before.to) ?? '';
-      return number !== customer && isCustomer(number) ? { ...before, to: customer } : before;
+      const written = customerOf(before.to);
+      return written !== null && written !== customer ? { ...before, to: customer } : before;
     });
   }, [customer]);
   return [draft, set];
@@ -181,10 +181,7 @@ function SendForm(props: SendFormProps) {
         {isDemo && (
           <label className="field">
             <span>In the demo, the number decides how it ends</span>
-            <select
-              value={isCustomer(wholeNumber(draft.to) ?? '') ? (wholeNumber(draft.to) ?? '') : ''}
-              onChange={(event) => set({ to: event.target.value })}
-            >
+            <select value={customerOf(draft.to) ?? ''} onChange={(event) => set({ to: event.target.value })}>
               <option value="" disabled>
                 another number
               </option>

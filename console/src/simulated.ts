@@ -1,4 +1,5 @@
 import { createContext, useSyncExternalStore } from 'react';
+import { wholeNumber } from './parts.tsx';
 
 /** The simulated customers of the demo, by how a message to them ends. */
 export const CUSTOMERS: readonly (readonly [string, string])[] = [
@@ -19,11 +20,16 @@ export const HasSimulator = createContext(false);
 let customer = CUSTOMERS[0]?.[0] ?? '';
 const listeners = new Set<() => void>();
 
-export const isCustomer = (number: string): boolean => CUSTOMERS.some(([phone]) => phone === number);
+/** The customer with this number, however it is written. */
+export function customerOf(text: string): string | null {
+  const number = wholeNumber(text);
+  return CUSTOMERS.some(([phone]) => phone === number) ? number : null;
+}
 
 /** Whose phone is shown; other numbers change nothing. */
-export function chooseCustomer(number: string): void {
-  if (!isCustomer(number) || number === customer) return;
+export function chooseCustomer(text: string): void {
+  const number = customerOf(text);
+  if (number === null || number === customer) return;
   customer = number;
   for (const listener of listeners) listener();
 }

@@ -4,8 +4,8 @@ import { filesOf, uploaded } from '../media/fixture.js';
 import { envelope, notify, secondsNow } from '../inbound/fixture.js';
 import { mobile, otpApp, setSender } from '../otp/fixture.js';
 import { ErasureBusyError } from '../../src/modules/workspaces/erasure/erasure.service.js';
-import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { WorkspaceErasure } from '../../src/modules/workspaces/erasure/workspace-erasure.service.js';
+import { countUsage } from '../support/count-usage.js';
 import { runHerald } from '../support/herald-process.js';
 import { killWaiting } from '../support/kill-waiting.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
@@ -94,8 +94,7 @@ describe('deletion of a workspace', () => {
     expect(own).toHaveLength(1);
     const other = await lived();
     // Else it is counted at some moment between the looks below.
-    await test.database.execute('update usage_hour set next_at = now()');
-    await test.app.get(Sweeps, { strict: false }).runNow('usage');
+    await countUsage(test);
     const others = await rowsOf(other.sender.workspace.id);
     const { id } = sender.workspace;
     const tables = new Set(await rowsWith(test.database, traces));

@@ -1,9 +1,9 @@
-import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { HistoryImportService } from '../../src/modules/inbound/history-import.service.js';
 import { entries, notify, statesOf as kept, secondsNow, tryAgain } from '../inbound/fixture.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { rowsWith } from '../isolation/traces.js';
 import { testPhone } from '../support/factories.js';
+import { countUsage } from '../support/count-usage.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { eventsOf, followedWorkspace, sendingWorkspace, type SendingWorkspace } from './fixture.js';
@@ -255,8 +255,7 @@ it('usage counts what was sent in the app apart, without a cost', async () => {
   await notify(test, echo);
   const pricing = { billable: true, pricing_model: 'PMP', type: 'regular', category: 'service' };
   await notify(test, statusOf(id, 'delivered', { pricing }));
-  await test.database.query('update usage_hour set next_at = clock_timestamp()');
-  await test.app.get(Sweeps).runNow('usage');
+  await countUsage(test);
   const { data } = (await workspace.api.get('/usage?group_by=source')).body;
   expect(data).toEqual(
     expect.arrayContaining([

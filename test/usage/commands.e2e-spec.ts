@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
 import { runHerald } from '../support/herald-process.js';
 import { insertMessage } from '../support/message-factory.js';
 import { runInProcess } from '../support/run-in-process.js';
+import { countUsage } from '../support/count-usage.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const MONTH = new Date().toISOString().slice(0, 7);
@@ -90,8 +90,7 @@ it('herald usage: a month by number, country and category, as a table, JSON and 
     `update message_state set billable = true, pricing_category = 'utility', pricing_type = 'regular'
      from message m where m.id = message_id and m.recipient like '49%'`,
   );
-  await test.database.execute('update usage_hour set next_at = clock_timestamp() where true');
-  await test.app.get(Sweeps).runNow('usage');
+  await countUsage(test);
   const other = await sendingWorkspace(test);
 
   const [german, ...others] = await json<{ country: string; submitted: number; cost: object | null }[]>(

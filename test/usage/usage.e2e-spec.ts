@@ -9,6 +9,7 @@ import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js'
 import { otpApp } from '../otp/fixture.js';
 import type { ApiClient } from '../support/api-client.js';
 import { insertMessage } from '../support/message-factory.js';
+import { countUsage } from '../support/count-usage.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -38,13 +39,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => test?.stop());
 
-/** Everything is counted as it is now, or by the next round as the state asks for it; the present hour as a quarter of an hour later. */
-async function countAll(): Promise<void> {
-  await test.database.query(
-    `update usage_hour set next_at = clock_timestamp(), counted_at = counted_at - interval '15 minutes'`,
-  );
-  await test.app.get(Sweeps).runNow('usage');
-}
+const countAll = (): Promise<void> => countUsage(test);
 
 async function usage(api: ApiClient, query = ''): Promise<{ data: Row[]; totals: Row; as_of: string | null }> {
   const { status, body } = await api.get(`/usage?${query}`);

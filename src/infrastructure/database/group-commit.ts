@@ -197,7 +197,7 @@ export class GroupCommit<I, O> {
     if (batch.length === 0) return;
     this.inFlight++;
     this.begunAt = performance.now();
-    if (this.sizeOf(batch) >= (this.settings.gather?.apartAfter ?? 0)) this.largeBegunAt = this.begunAt;
+    if (this.isLarge(batch)) this.largeBegunAt = this.begunAt;
     // While something is locked a further batch might meet it, too.
     void this.settle(batch, 1, this.asideCount > 0).finally(() => {
       this.inFlight--;
@@ -212,14 +212,19 @@ export class GroupCommit<I, O> {
     if (settings.maxSize === undefined) return most;
     let count = 0;
     for (let size = 0; count < most; count++) {
-      size += this.sizeOf([this.waiting[this.head + count] as Waiting<I, O>]);
+      size += this.sizeOf(this.waiting[this.head + count] as Waiting<I, O>);
       if (size > settings.maxSize && count > 0) break;
     }
     return count;
   }
 
-  private sizeOf(batch: readonly Waiting<I, O>[]): number {
-    return batch.reduce((size, { item }) => size + (this.settings.sizeOf?.(item) ?? 1), 0);
+  private sizeOf({ item }: Waiting<I, O>): number {
+    return this.settings.sizeOf?.(item) ?? 1;
+  }
+
+  private isLarge(batch: readonly Waiting<I, O>[]): boolean {
+    const apartAfter = this.settings.gather?.apartAfter;
+    return apartAfter === undefined || batch.reduce((size, each) => size + this.sizeOf(each), 0) >= apartAfter;
   }
 
   private take(): Waiting<I, O>[] {

@@ -409,9 +409,12 @@ export class QueueLoop<T> {
     const alike = new Map<string, Failure[]>();
     for (const failure of failures) {
       const { lane, error } = failure;
+      const text = String(error);
+      const others = alike.get(text);
+      if (others === undefined) alike.set(text, [failure]);
+      else others.push(failure);
       lane.lookAt = lane.ignoreWakesUntil = now + FAILED_MS;
       if (lane.warmUntil <= now) this.releaseWhenIdle(lane, now);
-      alike.set(String(error), [...(alike.get(String(error)) ?? []), failure]);
     }
     for (const [first, ...others] of alike.values()) {
       if (first === undefined) continue;

@@ -390,15 +390,13 @@ export class MessageSender implements QueueKind<SendTask> {
     record: OutcomeRecord,
     pause: (() => Promise<void>) | null = null,
   ): Promise<Recorded | null> {
-    const settle = (): Promise<Recorded> => this.outcomes.record(record);
-    // Before the message is due again: the very next claim would take it. Once, however often `settle` is tried.
+    // Before the message is due again: the very next claim would take it. Once, however often the outcome is tried.
     let pauseFirst = pause;
-    const pauseAndSettle = async (): Promise<Recorded> => {
+    const write = async (): Promise<Recorded> => {
       await pauseFirst?.();
       pauseFirst = null;
-      return settle();
+      return this.outcomes.record(record);
     };
-    const write = pause === null ? settle : pauseAndSettle;
     try {
       return await retry(write, {
         forMs: RECORD_FOR_MS,
