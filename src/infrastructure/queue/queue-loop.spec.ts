@@ -7,7 +7,9 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { waitFor } from '../../../test/support/wait-for.js';
 import type { HoldRequest, LanePace, Claim } from './lane-hold.js';
 import { LaneRepository } from './lane.repository.js';
-import { claimEach, QueueLoop, type QueueKind, type QueueLoopOptions } from './queue-loop.js';
+import { LostClaimError } from './lost-claims.js';
+import { claimEach, type QueueKind } from './queue-kind.js';
+import { QueueLoop, type QueueLoopOptions } from './queue-loop.js';
 import { gate } from '../../../test/support/gate.js';
 
 let opened: OpenTestDatabase;
@@ -21,6 +23,8 @@ beforeAll(async () => {
 afterEach(() => Promise.all(loops.splice(0).map((loop) => loop.stop(5_000))));
 afterAll(() => opened.close());
 
+const OUT_OF_TIME = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+
 /** Rows in memory; the lane itself is a real row. */
 class ListKind implements QueueKind<number> {
   readonly name = 'list';
@@ -32,6 +36,9 @@ class ListKind implements QueueKind<number> {
   /** The lanes of each claim. */
   readonly claims: string[][] = [];
   failing = false;
+  /** Claims of these lanes run out of time, once `slowGate` resolves. */
+  readonly slow = new Set<string>();
+  slowGate: Promise<void> | null = null;
   inFlight = 0;
   most = 0;
   /** Work goes on until it resolves. */
@@ -39,6 +46,11 @@ class ListKind implements QueueKind<number> {
   /** Claims go on until it resolves. */
   claimGate: Promise<void> | null = null;
   stopped = false;
+  /** The next claim fails with it. */
+  lost: LostClaimError | null = null;
+  /** Until it resolves what was lost is not put back. */
+  backGate: Promise<void> | null = null;
+  readonly takenBack: [LostClaimError, readonly string[]][] = [];
 
   window?: (laneKey: string) => number;
 
@@ -50,6 +62,13 @@ class ListKind implements QueueKind<number> {
     this.claims.push(requests.map(({ laneKey }) => laneKey));
     await this.claimGate;
     if (this.failing) throw new Error('the database is away');
+    const { lost } = this;
+    this.lost = null;
+    if (lost !== null) throw lost;
+    if (requests.some(({ laneKey }) => this.slow.has(laneKey))) {
+      await this.slowGate;
+      throw OUT_OF_TIME;
+    }
     return claimEach(requests, async (request) => {
       const hold = await holdLane(opened.database, request);
       return { hold, items: (this.rows.get(request.laneKey) ?? []).splice(0, hold?.slots ?? 0) };
@@ -64,6 +83,11 @@ class ListKind implements QueueKind<number> {
     this.inFlight--;
     this.done.push(item);
     return null;
+  }
+
+  async takeBack(lost: LostClaimError, laneKeys: readonly string[]): Promise<void> {
+    await this.backGate;
+    this.takenBack.push([lost, laneKeys]);
   }
 
   stop(): void {
@@ -533,6 +557,67 @@ describe('a failure', () => {
     expect(errors[0]).toContain('20 lanes');
   });
 
+  it('of a claim because of one slow lane keeps that one from its rows, and no other', async () => {
+    const kind = new ListKind();
+    const { loop, errors } = loopFor(kind);
+    const all = Array.from({ length: 20 }, () => newId());
+    const [slow = ''] = all.splice(7, 1);
+    kind.slow.add(slow);
+    for (const lane of [...all, slow]) {
+      kind.fill(lane, 2);
+      loop.wake(lane);
+    }
+    await waitFor(() => kind.done.length === 2 * all.length);
+    await waitFor(() => errors.length > 0);
+    expect(errors).toEqual([`lane ${slow}: a claim failed`]);
+    const found = kind.claims.length;
+    // From now on it is asked for by itself, also after it was forgotten; the others, beside it.
+    for (const lane of all) kind.fill(lane, 2);
+    await waitFor(() => {
+      for (const lane of [...all, slow]) loop.wake(lane);
+      return kind.done.length === 4 * all.length && errors.length > 1;
+    });
+    expect(kind.claims.slice(found).filter((lanes) => lanes.includes(slow) && lanes.length > 1)).toEqual([]);
+    kind.slow.clear();
+    await waitFor(() => {
+      loop.wake(slow);
+      return kind.done.length === 4 * all.length + 2;
+    });
+    // It was quick, and is one of all again.
+    await waitFor(() => {
+      for (const lane of [...all, slow]) loop.wake(lane);
+      return kind.claims.slice(found).some((lanes) => lanes.includes(slow) && lanes.length > 1);
+    });
+  });
+
+  it('of a slow lane is waited for by no other lane, and by the stop', async () => {
+    const kind = new ListKind();
+    const { loop, errors } = loopFor(kind);
+    const [slow, other] = [newId(), newId()];
+    kind.slow.add(slow);
+    loop.wake(slow);
+    await waitFor(() => errors.length > 0);
+    const { opened: mayEnd, open } = gate();
+    kind.slowGate = mayEnd;
+    const before = kind.claims.length;
+    await waitFor(() => {
+      loop.wake(slow);
+      return kind.claims.length > before;
+    });
+    kind.fill(other, 3);
+    loop.wake(other);
+    await waitFor(() => kind.done.length === 3);
+    let stopped = false;
+    const stopping = loop.stop(60_000).then((left) => {
+      stopped = true;
+      return left;
+    });
+    await new Promise(setImmediate);
+    expect(stopped).toBe(false);
+    open();
+    expect(await stopping).toBe(0);
+  });
+
   it('of a row outside its own handling is reported, and frees its place', async () => {
     const kind = new ListKind();
     const lane = newId();
@@ -589,5 +674,39 @@ describe('a stop', () => {
     expect(await stopping).toBe(0);
     expect(kind.done).toHaveLength(2);
     expect(await isFree(lane)).toBe(true);
+  });
+
+  it('waits for what a lost claim took to be put back, also where it was lost after the stop began', async () => {
+    const kind = new ListKind();
+    const { opened: mayAnswer, open: answer } = gate();
+    const { opened: mayPutBack, open: putBack } = gate();
+    [kind.claimGate, kind.backGate] = [mayAnswer, mayPutBack];
+    const lost = new LostClaimError(['an attempt'], new Error('Connection terminated'));
+    kind.lost = lost;
+    const both = [newId(), newId()];
+    const { loop, errors } = loopFor(kind);
+    for (const lane of both) loop.wake(lane);
+    await waitFor(() => kind.claims.length === 1);
+    let stopped = false;
+    const stopping = loop.stop(60_000).finally(() => (stopped = true));
+    answer();
+    await waitFor(() => errors.length === 1);
+    expect(stopped).toBe(false);
+    putBack();
+    expect(await stopping).toBe(0);
+    expect(kind.takenBack).toEqual([[lost, both]]);
+  });
+
+  it('ends in its time where what a lost claim took cannot be put back', async () => {
+    const kind = new ListKind();
+    const { opened: mayPutBack, open: putBack } = gate();
+    kind.backGate = mayPutBack;
+    kind.lost = new LostClaimError(['an attempt'], new Error('Connection terminated'));
+    const { loop, errors } = loopFor(kind);
+    loop.wake(newId());
+    await waitFor(() => errors.length === 1);
+    expect(await loop.stop(100)).toBe(0);
+    expect(kind.takenBack).toEqual([]);
+    putBack();
   });
 });
