@@ -106,6 +106,24 @@ describe("when the database's clock has stepped back by an hour", () => {
     );
   });
 
+  it('what was put off before its tag was paused has so much less to wait after the pause', async () => {
+    const { connection } = await test.sender();
+    const { id } = await test.factories.message({ connection, tag: 'paused' });
+    await test.database.execute(
+      `update message_queue set due_at = 'infinity', paused_due_at = clock_timestamp() + interval '2 hours'
+       where message_id = $1`,
+      [id],
+    );
+    await test.database.execute(`update heartbeat set beat_at = clock_timestamp() + interval '1 hour'`);
+    await waitFor(
+      async () =>
+        (await open(
+          'message_queue',
+          `message_id = '${id}' and due_at = 'infinity' and paused_due_at < clock_timestamp() + interval '90 minutes'`,
+        )) === 1,
+    );
+  });
+
   it('what was deferred since by the clock that counts keeps its time', async () => {
     const sender = await test.sender();
     await waitFor(async () => (await open('heartbeat', `name = 'clock' and beat_at > clock_timestamp()`)) === 0);
