@@ -108,19 +108,52 @@ describe("when the database's clock has stepped back by an hour", () => {
 
   it('what was put off before its tag was paused has so much less to wait after the pause', async () => {
     const { connection } = await test.sender();
-    const { id } = await test.factories.message({ connection, tag: 'paused' });
+    const nextAttemptAt = new Date(Date.now() + 3_600_000);
+    const { id } = await test.factories.message({ connection, tag: 'paused', nextAttemptAt });
     await test.database.execute(
       `update message_queue set due_at = 'infinity', paused_due_at = clock_timestamp() + interval '2 hours'
        where message_id = $1`,
       [id],
     );
-    await test.database.execute(`update heartbeat set beat_at = clock_timestamp() + interval '1 hour'`);
+    await test.database.execute(
+      `update heartbeat set beat_at = clock_timestamp() + interval '1 hour' where name = 'clock'`,
+    );
     await waitFor(
       async () =>
         (await open(
           'message_queue',
           `message_id = '${id}' and due_at = 'infinity' and paused_due_at < clock_timestamp() + interval '90 minutes'`,
         )) === 1,
+    );
+  });
+
+  it('and steps back again while that is corrected, both steps are taken off', async () => {
+    const { database } = test;
+    const sender = await test.sender();
+    await waitFor(async () => (await open('heartbeat', `name = 'clock' and beat_at > clock_timestamp()`)) === 0);
+    const message = await test.factories.message({
+      connection: sender.connection,
+      nextAttemptAt: new Date(Date.now() + 3_600_000),
+    });
+    const setMark = `insert into lane (key, low_at) values ($1, now()) on conflict (key) do update set low_at = excluded.low_at`;
+    await database.execute(setMark, [sender.connection.id]);
+    const isCorrecting = `datname = current_database() and wait_event_type = 'Lock' and query like 'update lane set low_at%'`;
+    await database.transaction(async () => {
+      // The correction waits for this row, after it has measured the step.
+      await database.execute('select from lane where key = $1 for update', [sender.connection.id]);
+      await database.detached(async () => {
+        await database.execute(
+          `update heartbeat set beat_at = clock_timestamp() + interval '1 hour' where name = 'clock'`,
+        );
+        await waitFor(async () => (await open('pg_stat_activity', isCorrecting)) > 0);
+      });
+      await database.execute(`update heartbeat set beat_at = beat_at + interval '1 hour' where name = 'clock'`);
+      await database.execute(`update message_queue set due_at = due_at + interval '1 hour' where message_id = $1`, [
+        message.id,
+      ]);
+    });
+    await waitFor(
+      async () => (await open('message_view', `id = '${message.id}' and status in ('queued', 'processing')`)) === 0,
     );
   });
 

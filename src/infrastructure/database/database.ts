@@ -135,9 +135,12 @@ export class Database implements OnApplicationShutdown {
    * As `transaction`, for statements on a queue: they read an index in its order wherever there is one. The planner's
    * statistics say nothing of what a queue has at this moment, and a plan that was made while it was empty is kept as it
    * grows.
+   *
+   * @param withinMs time of each statement; default: that of the session.
    */
-  byIndex<T>(work: () => Promise<T>): Promise<T> {
-    return this.transaction(work, BY_INDEX);
+  byIndex<T>(work: () => Promise<T>, withinMs?: number): Promise<T> {
+    const settings = withinMs === undefined ? BY_INDEX : `${BY_INDEX}; set local statement_timeout = ${withinMs}`;
+    return this.transaction(work, settings);
   }
 
   /**

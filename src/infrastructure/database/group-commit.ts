@@ -356,7 +356,7 @@ export class GroupCommit<I, O> {
   }
 }
 
-function halvesOf<T>(batch: readonly T[]): [T[], T[]] {
+export function halvesOf<T>(batch: readonly T[]): [T[], T[]] {
   const middle = Math.ceil(batch.length / 2);
   return [batch.slice(0, middle), batch.slice(middle)];
 }

@@ -45,34 +45,43 @@ export class ClockSteps implements OnModuleInit {
     // A batch of each column in turn: a long queue keeps the others waiting for no more than that.
     let open = this.sweeps.awaitedTimes.map((time) => ({
       time,
-      from: `'${now}'::timestamptz + interval '${time.leaveSeconds ?? 0} seconds'`,
+      // What is written meanwhile is due now, by the clock that counts.
+      from: `'${now}'::timestamptz + interval '${Math.max(MIN_STEP_SECONDS, time.leaveSeconds ?? 0)} seconds'`,
     }));
     while (open.length > 0) {
       const more: typeof open = [];
       for (const { time, from } of open) {
         // The next round does the rest: the row `clock` still says so.
         if (signal.aborted) return corrected;
-        const { rows, last } = await this.correct(time, from, seconds);
+        const { found, rows, last } = await this.correct(time, from, seconds);
         corrected += rows;
-        if (rows >= BATCH && last !== null) more.push({ time, from: `'${last}'::timestamptz` });
+        // Rows that another transaction changed since they were found are looked at again.
+        if (rows < found) more.push({ time, from });
+        else if (found >= BATCH && last !== null) more.push({ time, from: `'${last}'::timestamptz` });
       }
       open = more;
     }
-    await this.database.execute(`update heartbeat set beat_at = clock_timestamp() where name = 'clock'`);
+    // No more than the step that was corrected: the clock may have stepped back again meanwhile.
+    await this.database.execute(
+      `update heartbeat set beat_at = beat_at - make_interval(secs => $1)
+       where name = 'clock' and beat_at > clock_timestamp() + interval '${MIN_STEP_SECONDS} seconds'`,
+      [seconds],
+    );
     return corrected;
   }
 
   /** In the order of the times: one that was corrected is earlier than all that follow, and is not met again. */
   private correct({ table, column, where = 'true' }: AwaitedTime, from: string, seconds: number) {
-    return this.database.row<{ rows: number; last: string | null }>(
+    return this.database.row<{ found: number; rows: number; last: string | null }>(
       `with found as materialized (
          select tableoid as part, ctid as row_ctid, ${column} as at from ${table} where ${where} and ${column} > ${from}
          order by ${column} fetch first ${BATCH} rows with ties
        ), corrected as (
          update ${table} t set ${column} = found.at - make_interval(secs => $1)
          from found where t.tableoid = found.part and t.ctid = found.row_ctid and t.${column} = found.at
+         returning 1
        )
-       select count(*)::integer as rows, max(at)::text as last from found`,
+       select count(*)::integer as found, (select count(*) from corrected)::integer as rows, max(at)::text as last from found`,
       [seconds],
     );
   }

@@ -21,6 +21,8 @@ beforeAll(async () => {
 afterEach(() => Promise.all(loops.splice(0).map((loop) => loop.stop(5_000))));
 afterAll(() => opened.close());
 
+const OUT_OF_TIME = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+
 /** Rows in memory; the lane itself is a real row. */
 class ListKind implements QueueKind<number> {
   readonly name = 'list';
@@ -32,6 +34,9 @@ class ListKind implements QueueKind<number> {
   /** The lanes of each claim. */
   readonly claims: string[][] = [];
   failing = false;
+  /** Claims of these lanes run out of time, once `slowGate` resolves. */
+  readonly slow = new Set<string>();
+  slowGate: Promise<void> | null = null;
   inFlight = 0;
   most = 0;
   /** Work goes on until it resolves. */
@@ -50,6 +55,10 @@ class ListKind implements QueueKind<number> {
     this.claims.push(requests.map(({ laneKey }) => laneKey));
     await this.claimGate;
     if (this.failing) throw new Error('the database is away');
+    if (requests.some(({ laneKey }) => this.slow.has(laneKey))) {
+      await this.slowGate;
+      throw OUT_OF_TIME;
+    }
     return claimEach(requests, async (request) => {
       const hold = await holdLane(opened.database, request);
       return { hold, items: (this.rows.get(request.laneKey) ?? []).splice(0, hold?.slots ?? 0) };
@@ -531,6 +540,67 @@ describe('a failure', () => {
     await waitFor(() => kind.claims.length === 2);
     expect(errors.length).toBeLessThanOrEqual(2);
     expect(errors[0]).toContain('20 lanes');
+  });
+
+  it('of a claim because of one slow lane keeps that one from its rows, and no other', async () => {
+    const kind = new ListKind();
+    const { loop, errors } = loopFor(kind);
+    const all = Array.from({ length: 20 }, () => newId());
+    const [slow = ''] = all.splice(7, 1);
+    kind.slow.add(slow);
+    for (const lane of [...all, slow]) {
+      kind.fill(lane, 2);
+      loop.wake(lane);
+    }
+    await waitFor(() => kind.done.length === 2 * all.length);
+    await waitFor(() => errors.length > 0);
+    expect(errors).toEqual([`lane ${slow}: a claim failed`]);
+    const found = kind.claims.length;
+    // From now on it is asked for by itself, also after it was forgotten; the others, beside it.
+    for (const lane of all) kind.fill(lane, 2);
+    await waitFor(() => {
+      for (const lane of [...all, slow]) loop.wake(lane);
+      return kind.done.length === 4 * all.length && errors.length > 1;
+    });
+    expect(kind.claims.slice(found).filter((lanes) => lanes.includes(slow) && lanes.length > 1)).toEqual([]);
+    kind.slow.clear();
+    await waitFor(() => {
+      loop.wake(slow);
+      return kind.done.length === 4 * all.length + 2;
+    });
+    // It was quick, and is one of all again.
+    await waitFor(() => {
+      for (const lane of [...all, slow]) loop.wake(lane);
+      return kind.claims.slice(found).some((lanes) => lanes.includes(slow) && lanes.length > 1);
+    });
+  });
+
+  it('of a slow lane is waited for by no other lane, and by the stop', async () => {
+    const kind = new ListKind();
+    const { loop, errors } = loopFor(kind);
+    const [slow, other] = [newId(), newId()];
+    kind.slow.add(slow);
+    loop.wake(slow);
+    await waitFor(() => errors.length > 0);
+    const { opened: mayEnd, open } = gate();
+    kind.slowGate = mayEnd;
+    const before = kind.claims.length;
+    await waitFor(() => {
+      loop.wake(slow);
+      return kind.claims.length > before;
+    });
+    kind.fill(other, 3);
+    loop.wake(other);
+    await waitFor(() => kind.done.length === 3);
+    let stopped = false;
+    const stopping = loop.stop(60_000).then((left) => {
+      stopped = true;
+      return left;
+    });
+    await new Promise(setImmediate);
+    expect(stopped).toBe(false);
+    open();
+    expect(await stopping).toBe(0);
   });
 
   it('of a row outside its own handling is reported, and frees its place', async () => {

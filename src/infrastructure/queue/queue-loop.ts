@@ -1,8 +1,18 @@
 import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
+import { isOutOfTime } from '../database/database-faults.js';
+import { halvesOf } from '../database/group-commit.js';
 import { HandOver } from './hand-over.js';
 import { burstRows, type Claim, type Hold, type HoldRequest, type LanePace } from './lane-hold.js';
+import {
+  isHeldHere,
+  MAX_EMPTY_DELAY_MS,
+  MIN_EMPTY_DELAY_MS,
+  newLane,
+  NOT_BEFORE_A_WAKE,
+  type Lane,
+} from './lane-state.js';
 import type { LaneRepository, ReleasedLane } from './lane.repository.js';
 
 /** One kind of work: what its lanes are, how its rows are claimed, and what is done with one. */
@@ -18,8 +28,11 @@ export interface QueueKind<T> {
   /**
    * Claims due rows of many lanes, durably, so that no other process works on them. Takes or renews the hold on each lane
    * in the same statement: see `laneHold`. One answer a request, in the same order; an Error for a lane whose claim failed.
+   *
+   * @param withinMs the statement's time; default: that of every statement. Only after a claim of many lanes that failed as a
+   * whole because its time was over.
    */
-  claim(requests: readonly HoldRequest[]): Promise<(Claim<T> | Error)[]>;
+  claim(requests: readonly HoldRequest[], withinMs?: number): Promise<(Claim<T> | Error)[]>;
   /**
    * Works on one row and records the outcome. Must not reject. Resolves with the milliseconds until the row is due again
    * where it waits for its time, else with null.
@@ -34,11 +47,11 @@ export function claimEach<T>(
   requests: readonly HoldRequest[],
   claim: (request: HoldRequest) => Promise<Claim<T>>,
 ): Promise<(Claim<T> | Error)[]> {
-  return Promise.all(
-    requests.map((request) =>
-      claim(request).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))),
-    ),
-  );
+  return Promise.all(requests.map((request) => claim(request).catch(errorOf)));
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 export interface QueueLoopOptions<T> extends Partial<typeof DEFAULTS> {
@@ -66,66 +79,18 @@ const DEFAULTS = {
   clock: DEFAULT_CLOCK,
 };
 
-/** A lane that brought rows is looked at after the first of these, then after twice as long for each empty look, up to the second. */
-const MIN_EMPTY_DELAY_MS = 50;
-const MAX_EMPTY_DELAY_MS = 250;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const MIN_PACE_MS = 25;
 /** Until a claim that failed is tried again. */
 const FAILED_MS = 1_000;
+/** A claim that takes so long is slow. Seven halvings find one slow lane of a hundred. */
+const SLOW_MS = 250;
 const MAX_LANES_PER_CLAIM = 100;
 const MAX_ROWS_PER_LANE = 64;
 /** Times at which lanes are woken, those of one lane this far apart. What is more, or later, is left to the sweep. */
 const MAX_WAKES = 10_000;
 const WAKES_APART_MS = 50;
 const MAX_WAKE_IN_MS = 24 * 3_600_000;
-
-/** `lookAt` of a lane without a planned look: the next wake plans one. */
-const NOT_BEFORE_A_WAKE = Infinity;
-
-/**
- * What a process knows of a lane. A lane is *released*: its row in the database has no owner; *forgotten*: it is not in memory
- * any more; *handed over*: released for another process, which is told of it. It is warm until `warmUntil`.
- *
- * | State                      | `bucket`  | `lookAt`                | `ignoreWakesUntil` | `releaseWhenIdle`      |
- * | -------------------------- | --------- | ----------------------- | ------------------ | ---------------------- |
- * | woken                      | null      | now                     | past               | false                  |
- * | a claim is under way       | as before | next wake               | past               | false                  |
- * | held, rows come            | set       | now                     | past               | false                  |
- * | held, no rows come         | set       | in `emptyDelayMs`       | past               | false                  |
- * | held, its pace is used up  | set       | when it gives a row     | past               | false                  |
- * | not warm any more          | as before | now *                   | past               | true                   |
- * | paused                     | as before | now *                   | in 250 ms          | true                   |
- * | held by another process    | null      | in 250 ms **            | in 250 ms          | false **               |
- * | its claim failed           | null      | in 1 s **               | in 1 s             | false **               |
- * | handed over                | null      | in 100 ms *             | in 100 ms          | false                  |
- *
- * `*`: the next wake, while rows are in flight; the end of each is a wake. "Next wake" is `NOT_BEFORE_A_WAKE`.
- * `**`: where the lane is not warm any more, as in the state of that name.
- */
-interface Lane {
-  /** Monotonic ms: a look that finds nothing after this is the last one. */
-  warmUntil: number;
-  /** The lane is released by a look at which no row of it is worked on; a wake withdraws this. */
-  releaseWhenIdle: boolean;
-  /** Monotonic ms of the next look, or `NOT_BEFORE_A_WAKE`. */
-  lookAt: number;
-  /** From a look that found nothing to the next one. */
-  emptyDelayMs: number;
-  /** Rows that are worked on. */
-  inFlight: number;
-  /** A claim is under way: how much of `bucket` it takes is not known yet. */
-  claiming: boolean;
-  /** Unused pace, in rows; null where this process does not hold the lane, as far as it knows. */
-  bucket: TokenBucket | null;
-  pace: LanePace | null;
-  /** Monotonic ms from which it may be handed over, where this process holds it: see `HandOver`. */
-  handOverAt: number;
-  /** Monotonic ms before which no wake makes it look: another process holds it or shall take it, it is paused, or its claim failed. */
-  ignoreWakesUntil: number;
-}
-
-const isHeldHere = (lane: Lane): lane is Lane & { bucket: TokenBucket } => lane.bucket !== null && !lane.claiming;
 
 interface Asked {
   laneKey: string;
@@ -148,7 +113,9 @@ interface Failure extends Pick<Asked, 'laneKey' | 'lane'> {
  * 4. No rows came: it is polled with growing delay, and released when it is not warm any more.
  * 5. The claim may not have the lane. A paused lane (`paused`) is released at once, and woken when its pause ends. One that
  *    another process holds (`heldElsewhere`) is asked for again every 250 ms while it is warm, and then forgotten.
- * 6. `release` gives it back with its unused pace. A process that is full also hands lanes over: see `HandOver`.
+ * 6. The claim's time is over (`claimHalves`): its lanes are claimed in halves, so that the others go on. The one that is slow
+ *    is claimed by itself from then on, beside the looks, until its claim is quick again.
+ * 7. `release` gives it back with its unused pace. A process that is full also hands lanes over: see `HandOver`.
  */
 export class QueueLoop<T> {
   private readonly lanes = new Map<string, Lane>();
@@ -158,6 +125,10 @@ export class QueueLoop<T> {
   private readonly handOver: HandOver;
   /** By lane and time. */
   private readonly wakes = new Map<string, NodeJS.Timeout>();
+  /** Lanes whose last claim was slow; one of them at a time is claimed, beside the looks. */
+  private readonly slow = new Set<string>();
+  private claimsSlow = false;
+  /** Rows that are worked on, and those that the claim of a slow lane may bring. */
   private inFlight = 0;
   private timer: NodeJS.Timeout | null = null;
   private plannedAt = Infinity;
@@ -215,12 +186,16 @@ export class QueueLoop<T> {
     for (const timer of this.wakes.values()) clearTimeout(timer);
     this.options.kind.stop();
     const until = this.clock.monotonic() + timeoutMs;
-    while (this.looking && this.clock.monotonic() < until) await this.progress.wait(until - this.clock.monotonic());
+    while (this.isClaiming && this.clock.monotonic() < until) await this.progress.wait(until - this.clock.monotonic());
     // What is still in flight needs no hold: another process may go on with the other recipients.
-    if (!this.looking) await this.release([...this.lanes.keys()]);
+    if (!this.isClaiming) await this.release([...this.lanes.keys()]);
     while (this.inFlight > 0 && this.clock.monotonic() < until)
       await this.progress.wait(until - this.clock.monotonic());
     return this.inFlight;
+  }
+
+  private get isClaiming(): boolean {
+    return this.looking || this.claimsSlow;
   }
 
   /** The lane has a due row in so many milliseconds; it may be released meanwhile. */
@@ -254,7 +229,10 @@ export class QueueLoop<T> {
     try {
       await this.release(this.lanesToRelease(this.lookedAt));
       const asked = await this.requestsFor(this.dueLanes(this.lookedAt));
-      if (asked.length > 0) await this.claim(asked);
+      const slow = asked.find(({ laneKey }) => this.slow.has(laneKey));
+      if (slow !== undefined) void this.claimSlow(slow);
+      const others = asked.filter(({ laneKey }) => !this.slow.has(laneKey));
+      if (others.length > 0) this.failed(await this.claim(others));
     } catch (error) {
       this.options.onError(`${this.options.kind.name}: a look failed`, error);
     }
@@ -268,9 +246,13 @@ export class QueueLoop<T> {
   private nextLookAt(): number {
     let next = Infinity;
     for (const [laneKey, lane] of this.lanes) {
-      if (lane.lookAt < next && this.capacityOf(laneKey, lane) > 0) next = lane.lookAt;
+      if (lane.lookAt < next && this.mayAsk(laneKey, lane)) next = lane.lookAt;
     }
     return next;
+  }
+
+  private mayAsk(laneKey: string, lane: Lane): boolean {
+    return this.capacityOf(laneKey, lane) > 0 && !(this.claimsSlow && this.slow.has(laneKey));
   }
 
   /** How many more rows of this lane may be worked on; what the process has left is not considered. */
@@ -282,7 +264,7 @@ export class QueueLoop<T> {
   /** Lanes without rows in flight first, so that none of them waits for busy ones; else in turn. */
   private dueLanes(now: number): [string, Lane][] {
     if (this.isFull) return [];
-    const due = [...this.lanes].filter(([key, lane]) => lane.lookAt <= now && this.capacityOf(key, lane) > 0);
+    const due = [...this.lanes].filter(([key, lane]) => lane.lookAt <= now && this.mayAsk(key, lane));
     const quiet = due.filter(([, lane]) => lane.inFlight === 0);
     const busy = due.filter(([, lane]) => lane.inFlight > 0);
     return [...quiet, ...busy].slice(0, Math.min(MAX_LANES_PER_CLAIM, this.options.maxInFlight - this.inFlight));
@@ -324,27 +306,61 @@ export class QueueLoop<T> {
     return asked.filter((each) => each !== null);
   }
 
-  private async claim(asked: readonly Asked[]): Promise<void> {
+  /** The looks go on meanwhile. One lane at a time, so that all that are slow take one connection. */
+  private async claimSlow(asked: Asked): Promise<void> {
+    const { limit } = asked.request;
+    this.claimsSlow = true;
+    this.inFlight += limit;
+    const failures = await this.claim([asked]);
+    this.inFlight -= limit;
+    this.claimsSlow = false;
+    this.failed(failures);
+    this.progress.notify();
+    if (!this.isFull) this.plan(this.nextLookAt());
+  }
+
+  private async claim(asked: readonly Asked[], withinMs?: number): Promise<Failure[]> {
     for (const { lane } of asked) {
       lane.claiming = true;
       // A wake from now on is about rows that this claim may not have seen.
       lane.lookAt = NOT_BEFORE_A_WAKE;
     }
     const { kind } = this.options;
-    const answers = await kind
-      .claim(asked.map(({ request }) => request))
-      .catch((error: unknown) => asked.map(() => (error instanceof Error ? error : new Error(String(error)))));
+    const startedAt = this.clock.monotonic();
+    let answers: (Claim<T> | Error)[];
+    try {
+      answers = await kind.claim(
+        asked.map(({ request }) => request),
+        withinMs,
+      );
+    } catch (error) {
+      if (isOutOfTime(error) && asked.length > 1 && !this.stopping) return this.claimHalves(asked);
+      answers = asked.map(() => errorOf(error));
+    }
+    const isQuick = this.clock.monotonic() - startedAt < SLOW_MS;
     const failures: Failure[] = [];
     for (const [index, each] of asked.entries()) {
+      const { laneKey, lane } = each;
       const answer = answers[index] ?? new Error('a claim without an answer');
-      each.lane.claiming = false;
-      if (answer instanceof Error) {
-        // The claim may have been committed: what is left of the pace, and the hold, is not known.
-        each.lane.bucket = null;
-        failures.push({ laneKey: each.laneKey, lane: each.lane, error: answer });
-      } else this.answered(each, answer);
+      lane.claiming = false;
+      if (!(answer instanceof Error)) {
+        if (isQuick) this.slow.delete(laneKey);
+        this.answered(each, answer);
+        continue;
+      }
+      if (isOutOfTime(answer)) this.slow.add(laneKey);
+      // The claim may have been committed: what is left of the pace, and the hold, is not known.
+      else lane.bucket = null;
+      failures.push({ laneKey, lane, error: answer });
     }
-    this.failed(failures);
+    return failures;
+  }
+
+  /** One lane may be slow, or the database: the halves have little time, so that the others wait for little. */
+  private async claimHalves(asked: readonly Asked[]): Promise<Failure[]> {
+    const failures: Failure[] = [];
+    for (const half of halvesOf(asked)) failures.push(...(await this.claim(half, SLOW_MS)));
+    return failures;
   }
 
   private answered(asked: Asked, { hold, items }: Claim<T>): void {
@@ -475,21 +491,6 @@ export class QueueLoop<T> {
     else if (lane.ignoreWakesUntil > now) lane.lookAt = lane.ignoreWakesUntil;
     else this.lanes.delete(laneKey);
   }
-}
-
-function newLane(now: number): Lane {
-  return {
-    warmUntil: now,
-    releaseWhenIdle: false,
-    lookAt: now,
-    emptyDelayMs: MIN_EMPTY_DELAY_MS,
-    inFlight: 0,
-    claiming: false,
-    bucket: null,
-    pace: null,
-    handOverAt: Infinity,
-    ignoreWakesUntil: -Infinity,
-  };
 }
 
 function limitsOf(pace: LanePace) {

@@ -48,10 +48,12 @@ const isHoldRow = (row: ClaimRow): row is LaneHoldRow => row.id === null;
 export interface ClaimLimits {
   /** After this long without an outcome a claimed message is `outcome_unknown`. */
   leaseMs: number;
+  /** The statement's time; default: that of every statement. */
+  withinMs?: number | undefined;
 }
 
 /** What one lane asks of the statement that claims for many. */
-interface LaneClaim extends ClaimLimits {
+interface LaneClaim extends Pick<ClaimLimits, 'leaseMs'> {
   request: HoldRequest;
   claimId: string;
 }
@@ -77,14 +79,14 @@ export class ClaimRepository {
    *
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
-  async claim(requests: readonly HoldRequest[], { leaseMs }: ClaimLimits): Promise<Claim<ClaimedMessage>[]> {
+  async claim(requests: readonly HoldRequest[], { leaseMs, withinMs }: ClaimLimits): Promise<Claim<ClaimedMessage>[]> {
     const claims = requests.map((request): LaneClaim => ({ request, claimId: newId(), leaseMs }));
     const attemptIds = claims.flatMap(({ request, claimId }) =>
       Array.from({ length: request.limit }, (_, n) => attemptIdOf(claimId, n + 1)),
     );
     // byIndex: the plan follows the index, whatever the statistics say of a table that is now empty, now full.
     const rows = await this.database
-      .byIndex(() => this.database.query<ClaimRow>(CLAIM, claimParams(claims)))
+      .byIndex(() => this.database.query<ClaimRow>(CLAIM, claimParams(claims)), withinMs)
       .catch(LostClaimError.of(attemptIds));
     const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, noAnswer()]));
     for (const row of rows) {

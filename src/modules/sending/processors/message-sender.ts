@@ -103,13 +103,13 @@ export class MessageSender implements QueueKind<SendTask> {
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  async claim(requests: readonly HoldRequest[]): Promise<Claim<SendTask>[]> {
+  async claim(requests: readonly HoldRequest[], withinMs?: number): Promise<Claim<SendTask>[]> {
     const { sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
     const notAfter = Deadline.in(leaseMs - LEASE_MARGIN_MS);
     const startedAt = Date.now();
-    const claims = await this.claims.claim(requests, { leaseMs }).catch((error: unknown) => {
+    const claims = await this.claims.claim(requests, { leaseMs, withinMs }).catch((error: unknown) => {
       if (error instanceof LostClaimError) {
         const connectionIds = requests.map(({ laneKey }) => laneKey);
         void this.takeBack(connectionIds, error, leaseMs);

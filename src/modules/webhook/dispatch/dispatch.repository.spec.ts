@@ -229,6 +229,25 @@ describe('claim', () => {
   );
 });
 
+it('a claim with little time gives up sooner than others where the table is locked', async () => {
+  const [first, second] = [await endpoint({ events: 2 }), await endpoint({ events: 1 })];
+  for (const { id } of [first, second]) await new LaneRepository(database).ensure(webhookLaneOf(id));
+  const foreign = new pg.Client({ connectionString: open.url });
+  await foreign.connect();
+  try {
+    await foreign.query('begin; lock table webhook_queue in access exclusive mode');
+    let isOver = false;
+    const patient = dispatches.claim([claimRequest(webhookLaneOf(first.id), OWNER, 2)]).finally(() => (isOver = true));
+    const hurried = dispatches.claim([claimRequest(webhookLaneOf(second.id), OWNER, 1)], 50);
+    await expect(hurried).rejects.toMatchObject({ code: '57014' });
+    expect(isOver).toBe(false);
+    await foreign.query('rollback');
+    expect((await patient).map(({ items }) => items.length)).toEqual([2]);
+  } finally {
+    await foreign.end();
+  }
+});
+
 describe('beside a transaction that stays open, behind 100,000 delivered events', () => {
   let foreign: pg.Client;
 

@@ -120,14 +120,15 @@ export class DispatchRepository {
    * and a lease. An endpoint that is paused or disabled gives none. The secrets are those of this moment. Returns one
    * answer a request, in the same order; no lane may be asked for twice.
    *
+   * @param withinMs the statement's time; default: that of every statement.
    * @throws LostClaimError with the claim's id where the connection broke, and the claim may have been committed.
    */
-  async claim(requests: readonly HoldRequest[]): Promise<Claim<ClaimedEvent>[]> {
+  async claim(requests: readonly HoldRequest[], withinMs?: number): Promise<Claim<ClaimedEvent>[]> {
     const claimedAt = performance.now();
     const claimId = newId();
     const params = [...holdParamsOfMany(requests), LEASE_MS / 1_000, claimId];
     const rows = await this.database
-      .byIndex(() => this.database.query<ClaimRow>(CLAIM, params))
+      .byIndex(() => this.database.query<ClaimRow>(CLAIM, params), withinMs)
       .catch(LostClaimError.of([claimId]));
     const answers = new Map(
       requests.map(({ laneKey }): [string, Claim<ClaimedEvent>] => [laneKey, { hold: null, items: [] }]),

@@ -84,8 +84,8 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
     return Promise.resolve(PACE);
   }
 
-  claim(requests: readonly HoldRequest[]): Promise<Claim<ClaimedEvent>[]> {
-    return this.dispatches.claim(requests).catch((error: unknown) => {
+  claim(requests: readonly HoldRequest[], withinMs?: number): Promise<Claim<ClaimedEvent>[]> {
+    return this.dispatches.claim(requests, withinMs).catch((error: unknown) => {
       if (error instanceof LostClaimError) void this.takeBack(requests, error);
       throw error;
     });
