@@ -362,10 +362,11 @@ CREATE INDEX message_queue_due ON message_queue (connection_id, due_at) WHERE (d
 CREATE INDEX message_queue_expiry ON message_queue (expires_at);
 CREATE INDEX message_queue_lane ON message_queue (connection_id, recipient, ((attempt_id IS NULL)), seq);
 CREATE INDEX message_queue_lease ON message_queue (lease_until) WHERE (lease_until IS NOT NULL);
-CREATE INDEX message_queue_tag ON message_queue (organization_id, tag, seq) WHERE (tag IS NOT NULL);
+CREATE INDEX message_queue_paused ON message_queue (organization_id, tag, seq) WHERE (due_at = 'infinity'::timestamp with time zone);
+CREATE INDEX message_queue_tag ON message_queue (organization_id, tag, seq) WHERE ((tag IS NOT NULL) AND (due_at IS DISTINCT FROM 'infinity'::timestamp with time zone));
 CREATE TRIGGER message_queue_delete AFTER DELETE ON message_queue REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION message_queue_delete();
 CREATE TRIGGER message_queue_insert BEFORE INSERT ON message_queue FOR EACH ROW EXECUTE FUNCTION message_queue_insert();
-CREATE TRIGGER message_queue_release AFTER UPDATE OF attempt_id ON message_queue FOR EACH ROW WHEN (((old.attempt_id IS NOT NULL) AND (new.attempt_id IS NULL))) EXECUTE FUNCTION message_queue_release();
+CREATE TRIGGER message_queue_release AFTER UPDATE OF attempt_id, due_at ON message_queue FOR EACH ROW WHEN (((new.attempt_id IS NULL) AND ((old.attempt_id IS NOT NULL) OR ((old.due_at < 'infinity'::timestamp with time zone) AND (new.due_at = 'infinity'::timestamp with time zone))))) EXECUTE FUNCTION message_queue_release();
 
 create table message_read (
   message_id uuid not null,
@@ -1087,7 +1088,7 @@ SELECT m.id,
     q.seq,
     q.tries,
         CASE
-            WHEN q.attempt_id IS NULL THEN COALESCE(q.due_at, q.queued_at)
+            WHEN q.attempt_id IS NULL AND q.due_at IS DISTINCT FROM 'infinity'::timestamp with time zone THEN COALESCE(q.due_at, q.queued_at)
             ELSE NULL::timestamp with time zone
         END AS next_attempt_at,
     COALESCE(q.queued_at, t.queued_at, t.created_at, s.queued_at) AS queued_at,
@@ -1313,7 +1314,7 @@ begin
         and n.seq > new.seq
       order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 2 for no key update skip locked
     )
-    update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and num_nulls(q.attempt_id) = 1 and q.due_at is not null;
+    update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and num_nulls(q.attempt_id) = 1 and q.due_at < 'infinity';
   end if;
   return null;
 end $function$;

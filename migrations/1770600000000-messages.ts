@@ -121,8 +121,9 @@ create index message_schedule_by_recipient on message_schedule (connection_id, r
 
 -- Outbound messages that wait (attempt_id is null) or are on the wire. A row leaves the table with the outcome.
 -- due_at: when its turn comes; null of what is on the wire, or waits behind another row of its recipient. Kept by the
--- triggers below.
--- not_before: the time of a row that was put off; its turn comes no sooner, though it waits behind another row until then.
+-- triggers below. Infinity of what was tried before its tag was paused; what was never tried goes to message_schedule meanwhile.
+-- not_before: the time of a row that was put off; its turn comes no sooner, though it waits behind another row or is paused
+-- until then.
 -- No other index has message_id: the planner takes the table for empty whatever dead rows it has, and any index that
 -- could be searched by a part of a condition would do as well as the right one.
 create table message_queue (
@@ -155,8 +156,11 @@ create index message_queue_lane on message_queue (connection_id, recipient, (att
 create index message_queue_due on message_queue (connection_id, due_at) where due_at is not null;
 create index message_queue_lease on message_queue (lease_until) where lease_until is not null;
 create index message_queue_expiry on message_queue (expires_at);
--- Of messages with a tag only.
-create index message_queue_tag on message_queue (organization_id, tag, seq) where tag is not null;
+-- Of messages with a tag only. What a pause holds is in the second index alone, so a look for what is to be held reads none
+-- of it.
+create index message_queue_tag on message_queue (organization_id, tag, seq)
+  where tag is not null and due_at is distinct from 'infinity';
+create index message_queue_paused on message_queue (organization_id, tag, seq) where due_at = 'infinity';
 
 -- These triggers keep due_at, which says when a row's turn comes: set for each recipient's first row, null for those behind
 -- it. They find the rows that they write by ctid.
@@ -211,8 +215,8 @@ end $$;
 create trigger message_queue_delete after delete on message_queue referencing old table as gone
   for each statement execute function message_queue_delete();
 
--- A row that comes back from the wire has its time. If it stands first again, those behind it wait without one; if an
--- earlier one came meanwhile, that one is due.
+-- A row that comes back from the wire, or is paused, has its time. If it stands first again, those behind it wait without
+-- one; if an earlier one came meanwhile, that one is due.
 create function message_queue_release() returns trigger language plpgsql ${BY_INDEX} as $$
 declare first record;
 begin
@@ -232,12 +236,13 @@ begin
         and n.seq > new.seq
       order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 2 for no key update skip locked
     )
-    update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and ${WAITS} and q.due_at is not null;
+    update message_queue q set due_at = null where q.ctid = any(array(select place from behind)) and ${WAITS} and q.due_at < 'infinity';
   end if;
   return null;
 end $$;
-create trigger message_queue_release after update of attempt_id on message_queue for each row
-  when (old.attempt_id is not null and new.attempt_id is null) execute function message_queue_release();
+create trigger message_queue_release after update of attempt_id, due_at on message_queue for each row
+  when (new.attempt_id is null and (old.attempt_id is not null or old.due_at < 'infinity' and new.due_at = 'infinity'))
+  execute function message_queue_release();
 
 -- Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones are in
 -- message_attempt. attempt_count: all attempts, where later ones than attempt_number are in message_attempt too, because
@@ -334,7 +339,8 @@ select m.id, m.organization_id, m.connection_id, m.conversation_id, m.direction,
   coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as attempt_count,
   coalesce(q.event_count, s.event_count, 1) as event_count,
   coalesce(q.attempt_id, s.attempt_id) as current_attempt_id, q.lease_until, q.seq, q.tries,
-  case when q.attempt_id is null then coalesce(q.due_at, q.queued_at) end as next_attempt_at,
+  case when q.attempt_id is null and q.due_at is distinct from 'infinity' then coalesce(q.due_at, q.queued_at) end
+    as next_attempt_at,
   coalesce(q.queued_at, t.queued_at, t.created_at, s.queued_at) as queued_at,
   coalesce(q.claimed_at, s.processing_at) as processing_at,
   s.accepted_at, case when m.direction = 'inbound' then m.sent_at else s.sent_at end as sent_at, s.delivered_at,

@@ -13,6 +13,7 @@ import { enterContactObservations } from '../../conversations/conversations.repo
 import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../messages/messages.repository.js';
 import { ScheduleRepository } from '../../messages/schedule/schedule.repository.js';
+import { TagsRepository } from '../../tags/tags.repository.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 import { OutcomeRepository, RECORD_OUTCOME, type OutcomeRecord } from '../outcome/outcome.repository.js';
@@ -456,13 +457,16 @@ describe('the repair', () => {
 const TOGETHER = `
 select recipient from message_queue where attempt_id is not null group by connection_id, recipient having count(*) > 1`;
 
-it('never strands a message, nor sends two to a recipient at once, whatever inserts and deletes at once', async () => {
+it('never strands a message, nor sends two to a recipient at once, whatever inserts, deletes and pauses at once', async () => {
   const recipients = Array.from({ length: 6 }, (_none, n) => `49153${n}`);
   const [withdrawn] = recipients as [string];
   const any = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
   const messages = new MessagesRepository(opened.database, LIMITED);
   const schedule = new ScheduleRepository(opened.database);
   const maintenance = new MessagesMaintenanceRepository(opened.database);
+  const tags = new TagsRepository(opened.database);
+  const sale = { organizationId: connection.organizationId, tag: 'sale' };
+  const to = (recipient: string) => newMessage(connection, recipient, Math.random() < 0.5 ? { tag: sale.tag } : {});
   const ids: string[] = [];
   // What was withdrawn names no recipient any more.
   const retryable: string[] = [];
@@ -487,13 +491,13 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
   await Promise.all([
     rounds(async () => {
       left--;
-      const batch = Array.from({ length: 4 }, () => newMessage(connection, any(recipients)));
+      const batch = Array.from({ length: 4 }, () => to(any(recipients)));
       ids.push(...batch.map(({ id }) => id));
       retryable.push(...batch.filter(({ recipient }) => recipient !== withdrawn).map(({ id }) => id));
       await Promise.all(batch.map((message) => accepts.accept(message)));
     }),
     rounds(async () => {
-      const batch = Array.from({ length: 3 }, () => newMessage(connection, any(recipients)));
+      const batch = Array.from({ length: 3 }, () => to(any(recipients)));
       await accepts.acceptTogether(batch, false);
       ids.push(...batch.map(({ id }) => id));
     }),
@@ -515,9 +519,17 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
       );
       await sweeps.expireQueued(10);
     }),
+    rounds(async () => {
+      await tags.act(sale, 'pause', null);
+      await tags.putAside(sale);
+      await tags.act(sale, 'resume', null);
+      await tags.putBack(sale);
+    }),
     rounds(sendAll),
   ]);
   expect(await stranded()).toEqual([]);
+  for (let rounds = 0; rounds < 20 && (await tags.status(sale)) === 'resuming'; rounds++) await tags.putBack(sale);
+  expect(await tags.status(sale)).toBe('active');
   const waiting = 'select count(*)::integer as count from message_queue';
   while ((await opened.database.count(waiting)) > 0) await sendAll();
   expect(together).toEqual([]);

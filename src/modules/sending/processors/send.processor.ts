@@ -53,7 +53,7 @@ export class SendProcessor extends QueueProcessor<SendTask> {
         maxInFlight: parts.config.queue.maxInFlight,
         queue,
         dueLanes: claims.dueConnections,
-        waitsFor: [{ table: 'message_queue', column: 'due_at', where: 'due_at is not null' }],
+        waitsFor: [{ table: 'message_queue', column: 'due_at', where: `due_at < 'infinity'` }],
         leftAtStop: (count) => `${count} sends had no answer when Herald stopped; their outcome will be unknown`,
       },
       parts,
