@@ -1,5 +1,6 @@
 // A test file runs in the realm of its worker, so that `instanceof` holds between it and the packages, which are loaded once
 // per worker (test-runtime.cjs). What it changes in the process is undone after it.
+const { AsyncLocalStorage } = require('node:async_hooks');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
@@ -19,7 +20,7 @@ const ENDS_OF_PROCESS = ['SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRej
 class TestEnvironment {
   constructor({ projectConfig }) {
     this.global = globalThis;
-    this.undo = [keepGlobals(), keepSettings(), keepListeners()];
+    this.undo = [keepGlobals(), keepSettings(), keepListeners(), keepStorages()];
     this.moduleMocker = new ModuleMocker(globalThis);
     this.fakeTimers = null;
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
@@ -79,6 +80,29 @@ function keepListeners() {
       const added = process.rawListeners(event).filter((listener) => !before[index].includes(listener));
       for (const listener of added) process.removeListener(event, listener);
     });
+}
+
+/**
+ * A storage takes part in every promise from its first use on, and Node lets go of none by itself: those of the files before
+ * would cost more with each file. One that a package still uses takes part again at its next use.
+ */
+function keepStorages() {
+  const used = new Set();
+  const { run, enterWith } = AsyncLocalStorage.prototype;
+  Object.assign(AsyncLocalStorage.prototype, {
+    run(...args) {
+      used.add(this);
+      return run.apply(this, args);
+    },
+    enterWith(store) {
+      used.add(this);
+      return enterWith.call(this, store);
+    },
+  });
+  return () => {
+    Object.assign(AsyncLocalStorage.prototype, { run, enterWith });
+    for (const storage of used) storage.disable();
+  };
 }
 
 module.exports = TestEnvironment;

@@ -7,7 +7,9 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { waitFor } from '../../../test/support/wait-for.js';
 import type { HoldRequest, LanePace, Claim } from './lane-hold.js';
 import { LaneRepository } from './lane.repository.js';
-import { claimEach, QueueLoop, type QueueKind, type QueueLoopOptions } from './queue-loop.js';
+import { LostClaimError } from './lost-claims.js';
+import { claimEach, type QueueKind } from './queue-kind.js';
+import { QueueLoop, type QueueLoopOptions } from './queue-loop.js';
 import { gate } from '../../../test/support/gate.js';
 
 let opened: OpenTestDatabase;
@@ -44,6 +46,11 @@ class ListKind implements QueueKind<number> {
   /** Claims go on until it resolves. */
   claimGate: Promise<void> | null = null;
   stopped = false;
+  /** The next claim fails with it. */
+  lost: LostClaimError | null = null;
+  /** Until it resolves what was lost is not put back. */
+  backGate: Promise<void> | null = null;
+  readonly takenBack: [LostClaimError, readonly string[]][] = [];
 
   window?: (laneKey: string) => number;
 
@@ -55,6 +62,9 @@ class ListKind implements QueueKind<number> {
     this.claims.push(requests.map(({ laneKey }) => laneKey));
     await this.claimGate;
     if (this.failing) throw new Error('the database is away');
+    const { lost } = this;
+    this.lost = null;
+    if (lost !== null) throw lost;
     if (requests.some(({ laneKey }) => this.slow.has(laneKey))) {
       await this.slowGate;
       throw OUT_OF_TIME;
@@ -73,6 +83,11 @@ class ListKind implements QueueKind<number> {
     this.inFlight--;
     this.done.push(item);
     return null;
+  }
+
+  async takeBack(lost: LostClaimError, laneKeys: readonly string[]): Promise<void> {
+    await this.backGate;
+    this.takenBack.push([lost, laneKeys]);
   }
 
   stop(): void {
@@ -659,5 +674,39 @@ describe('a stop', () => {
     expect(await stopping).toBe(0);
     expect(kind.done).toHaveLength(2);
     expect(await isFree(lane)).toBe(true);
+  });
+
+  it('waits for what a lost claim took to be put back, also where it was lost after the stop began', async () => {
+    const kind = new ListKind();
+    const { opened: mayAnswer, open: answer } = gate();
+    const { opened: mayPutBack, open: putBack } = gate();
+    [kind.claimGate, kind.backGate] = [mayAnswer, mayPutBack];
+    const lost = new LostClaimError(['an attempt'], new Error('Connection terminated'));
+    kind.lost = lost;
+    const both = [newId(), newId()];
+    const { loop, errors } = loopFor(kind);
+    for (const lane of both) loop.wake(lane);
+    await waitFor(() => kind.claims.length === 1);
+    let stopped = false;
+    const stopping = loop.stop(60_000).finally(() => (stopped = true));
+    answer();
+    await waitFor(() => errors.length === 1);
+    expect(stopped).toBe(false);
+    putBack();
+    expect(await stopping).toBe(0);
+    expect(kind.takenBack).toEqual([[lost, both]]);
+  });
+
+  it('ends in its time where what a lost claim took cannot be put back', async () => {
+    const kind = new ListKind();
+    const { opened: mayPutBack, open: putBack } = gate();
+    kind.backGate = mayPutBack;
+    kind.lost = new LostClaimError(['an attempt'], new Error('Connection terminated'));
+    const { loop, errors } = loopFor(kind);
+    loop.wake(newId());
+    await waitFor(() => errors.length === 1);
+    expect(await loop.stop(100)).toBe(0);
+    expect(kind.takenBack).toEqual([]);
+    putBack();
   });
 });

@@ -14,45 +14,8 @@ import {
   type Lane,
 } from './lane-state.js';
 import type { LaneRepository, ReleasedLane } from './lane.repository.js';
-
-/** One kind of work: what its lanes are, how its rows are claimed, and what is done with one. */
-export interface QueueKind<T> {
-  /** Also the queue's name. */
-  readonly name: string;
-  /** Rows of one lane that one process works on at once. */
-  readonly maxPerLane: number;
-  /** Of those, the rows of this lane that may be worked on now. Default: all. */
-  window?(laneKey: string): number;
-  /** The lane's pace, or null where it must not run now (its rows then stay due). */
-  pace(laneKey: string): Promise<LanePace | null>;
-  /**
-   * Claims due rows of many lanes, durably, so that no other process works on them. Takes or renews the hold on each lane
-   * in the same statement: see `laneHold`. One answer a request, in the same order; an Error for a lane whose claim failed.
-   *
-   * @param withinMs the statement's time; default: that of every statement. Only after a claim of many lanes that failed as a
-   * whole because its time was over.
-   */
-  claim(requests: readonly HoldRequest[], withinMs?: number): Promise<(Claim<T> | Error)[]>;
-  /**
-   * Works on one row and records the outcome. Must not reject. Resolves with the milliseconds until the row is due again
-   * where it waits for its time, else with null.
-   */
-  work(item: T): Promise<number | null>;
-  /** From now on claimed rows that are not on the wire yet go back. */
-  stop(): void;
-}
-
-/** For a kind whose statement claims for one lane: a lane whose claim fails does not keep back the rows of the others. */
-export function claimEach<T>(
-  requests: readonly HoldRequest[],
-  claim: (request: HoldRequest) => Promise<Claim<T>>,
-): Promise<(Claim<T> | Error)[]> {
-  return Promise.all(requests.map((request) => claim(request).catch(errorOf)));
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
-}
+import { LostClaimError } from './lost-claims.js';
+import { errorOf, type QueueKind } from './queue-kind.js';
 
 export interface QueueLoopOptions<T> extends Partial<typeof DEFAULTS> {
   kind: QueueKind<T>;
@@ -85,6 +48,8 @@ const MIN_PACE_MS = 25;
 const FAILED_MS = 1_000;
 /** A claim that takes so long is slow. Seven halvings find one slow lane of a hundred. */
 const SLOW_MS = 250;
+/** A stop waits for so much of its time for what lost claims took to be put back: others stop after it. */
+const TAKE_BACK_SHARE = 0.3;
 const MAX_LANES_PER_CLAIM = 100;
 const MAX_ROWS_PER_LANE = 64;
 /** Times at which lanes are woken, those of one lane this far apart. What is more, or later, is left to the sweep. */
@@ -130,6 +95,8 @@ export class QueueLoop<T> {
   private claimsSlow = false;
   /** Rows that are worked on, and those that the claim of a slow lane may bring. */
   private inFlight = 0;
+  /** Lost claims that are being put back. */
+  private takingBack = 0;
   private timer: NodeJS.Timeout | null = null;
   private plannedAt = Infinity;
   private looking = false;
@@ -177,21 +144,26 @@ export class QueueLoop<T> {
   }
 
   /**
-   * Looks no more and waits until the claim that is under way has ended and the work in flight has settled, at most
-   * `timeoutMs`; releases all lanes, and returns how much work is left.
+   * Looks no more and waits until the claim that is under way has ended, the work in flight has settled and what lost claims
+   * took is put back, at most `timeoutMs`; releases all lanes, and returns how much work is left.
    */
   async stop(timeoutMs: number): Promise<number> {
     this.stopping = true;
     if (this.timer !== null) clearTimeout(this.timer);
     for (const timer of this.wakes.values()) clearTimeout(timer);
     this.options.kind.stop();
-    const until = this.clock.monotonic() + timeoutMs;
-    while (this.isClaiming && this.clock.monotonic() < until) await this.progress.wait(until - this.clock.monotonic());
+    const now = this.clock.monotonic();
+    const until = now + timeoutMs;
+    await this.waitWhile(() => this.isClaiming, until);
     // What is still in flight needs no hold: another process may go on with the other recipients.
     if (!this.isClaiming) await this.release([...this.lanes.keys()]);
-    while (this.inFlight > 0 && this.clock.monotonic() < until)
-      await this.progress.wait(until - this.clock.monotonic());
+    await this.waitWhile(() => this.inFlight > 0, until);
+    await this.waitWhile(() => this.takingBack > 0, now + timeoutMs * TAKE_BACK_SHARE);
     return this.inFlight;
+  }
+
+  private async waitWhile(isSo: () => boolean, until: number): Promise<void> {
+    while (isSo() && this.clock.monotonic() < until) await this.progress.wait(until - this.clock.monotonic());
   }
 
   private get isClaiming(): boolean {
@@ -353,7 +325,22 @@ export class QueueLoop<T> {
       else lane.bucket = null;
       failures.push({ laneKey, lane, error: answer });
     }
+    for (const error of new Set(failures.map((failure) => failure.error))) {
+      if (error instanceof LostClaimError) this.takeBack(error, asked);
+    }
     return failures;
+  }
+
+  /** The lanes go on meanwhile; the stop waits for it. */
+  private takeBack(lost: LostClaimError, asked: readonly Asked[]): void {
+    const laneKeys = asked.map(({ laneKey }) => laneKey);
+    const taking = this.options.kind.takeBack?.(lost, laneKeys);
+    if (taking === undefined) return;
+    this.takingBack++;
+    void taking.finally(() => {
+      this.takingBack--;
+      this.progress.notify();
+    });
   }
 
   /** One lane may be slow, or the database: the halves have little time, so that the others wait for little. */

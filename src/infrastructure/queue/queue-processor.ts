@@ -12,7 +12,8 @@ import { QueueConnection } from './queue-connection.js';
 import { Sweeps, type AwaitedTime } from './sweeps.js';
 import { Counters } from '../operations/counters.js';
 import { dueSweep, type DueLanes } from './due-lanes.js';
-import { QueueLoop, type QueueKind } from './queue-loop.js';
+import type { QueueKind } from './queue-kind.js';
+import { QueueLoop } from './queue-loop.js';
 
 /**
  * How a BullMQ worker treats `drain` jobs. They are hints: due rows are found without them, so nothing waits for a job

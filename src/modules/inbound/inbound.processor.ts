@@ -9,7 +9,7 @@ import {
   QueueParts,
   QueueProcessor,
 } from '../../infrastructure/queue/queue-processor.js';
-import { claimEach, type QueueKind } from '../../infrastructure/queue/queue-loop.js';
+import { claimEach, type QueueKind } from '../../infrastructure/queue/queue-kind.js';
 import { InboundRepository, type DueNotification } from './inbound.repository.js';
 import { InboundService } from './inbound.service.js';
 

@@ -16,7 +16,7 @@ import {
   QueueParts,
   QueueProcessor,
 } from '../../../infrastructure/queue/queue-processor.js';
-import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { findPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
 import {

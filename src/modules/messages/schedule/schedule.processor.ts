@@ -14,7 +14,7 @@ import {
   QueueParts,
   QueueProcessor,
 } from '../../../infrastructure/queue/queue-processor.js';
-import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import type { OptOutsFound } from '../../opt-outs/opt-outs.types.js';
 import { SendPreparation } from '../accept/send-preparation.js';

@@ -9,7 +9,7 @@ import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
 import { inBatches } from '../../../infrastructure/queue/sweeps.js';
-import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
+import { type LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import {
   type DrainJob,
@@ -18,7 +18,7 @@ import {
   QueueProcessor,
 } from '../../../infrastructure/queue/queue-processor.js';
 import { oneLane } from '../../../infrastructure/queue/due-lanes.js';
-import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import { claimEach, type QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { SecretBox } from '../../../infrastructure/secrets/secret-box.js';
 import { platformUrl } from '../../../infrastructure/whatsapp/connect-options.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
@@ -100,16 +100,12 @@ export class OtpDispatcher implements QueueKind<CodeTask>, OnApplicationShutdown
   private async claimLane(request: HoldRequest): Promise<Claim<CodeTask>> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const notAfter = Deadline.in(LEASE_MS - LEASE_MARGIN_MS);
-    const { hold, items } = await this.sending.claim(request, this.lastProjectId).catch((error: unknown) => {
-      if (error instanceof LostClaimError) void this.takeBack(error);
-      throw error;
-    });
+    const { hold, items } = await this.sending.claim(request, this.lastProjectId);
     this.lastProjectId = items.at(-1)?.projectId ?? this.lastProjectId;
     return { hold, items: items.map((code) => ({ ...code, notAfter })) };
   }
 
-  /** Beside the lane, which goes on meanwhile. */
-  private async takeBack(lost: LostClaimError): Promise<void> {
+  async takeBack(lost: LostClaimError): Promise<void> {
     const count = await takeBack(lost, {
       find: (attemptIds) => this.sending.findAttempts(attemptIds),
       putBack: (attemptId) => this.putBack(attemptId),

@@ -4,7 +4,8 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { QueueLoop, type QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
+import { QueueLoop } from '../../../infrastructure/queue/queue-loop.js';
 import { ClaimRepository, type ClaimedMessage } from './claim.repository.js';
 
 const QUERY_TIMEOUT_MS = 1_500;

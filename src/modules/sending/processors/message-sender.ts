@@ -4,9 +4,9 @@ import { Deadline } from '../../../common/deadline.js';
 import { newId } from '../../../common/ids.js';
 import { retry } from '../../../common/retry.js';
 import type { Claim, HoldRequest, LanePace } from '../../../infrastructure/queue/lane-hold.js';
-import type { QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
+import { type LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
@@ -109,13 +109,7 @@ export class MessageSender implements QueueKind<SendTask> {
     const claimedAt = performance.now();
     const notAfter = Deadline.in(leaseMs - LEASE_MARGIN_MS);
     const startedAt = Date.now();
-    const claims = await this.claims.claim(requests, { leaseMs, withinMs }).catch((error: unknown) => {
-      if (error instanceof LostClaimError) {
-        const connectionIds = requests.map(({ laneKey }) => laneKey);
-        void this.takeBack(connectionIds, error, leaseMs);
-      }
-      throw error;
-    });
+    const claims = await this.claims.claim(requests, { leaseMs, withinMs });
     const claim = this.tracing.on
       ? this.tracing.together(
           'claim messages',
@@ -128,12 +122,11 @@ export class MessageSender implements QueueKind<SendTask> {
     return claims.map(({ hold, items }) => ({ hold, items: items.map((message) => ({ message, times })) }));
   }
 
-  /** Runs in the background; the lanes continue. */
-  private async takeBack(connectionIds: readonly string[], lost: LostClaimError, forMs: number): Promise<void> {
+  async takeBack(lost: LostClaimError, connectionIds: readonly string[]): Promise<void> {
     const count = await takeBack(lost, {
       find: (attemptIds) => this.claims.findAttempts(connectionIds, attemptIds),
       putBack: (attempt) => this.outcomes.record(putBack(attempt)),
-      forMs,
+      forMs: this.config.limits.sendLeaseMs,
     });
     this.counters.increment('claims_taken_back', count);
   }

@@ -6,10 +6,10 @@ import { retry } from '../../../common/retry.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import type { HoldRequest, LanePace, Claim } from '../../../infrastructure/queue/lane-hold.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
-import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
+import { type LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
-import type { QueueKind } from '../../../infrastructure/queue/queue-loop.js';
+import type { QueueKind } from '../../../infrastructure/queue/queue-kind.js';
 import {
   type DrainJob,
   QUEUE_WORKER_OPTIONS,
@@ -85,15 +85,12 @@ export class DeliveryAttempts implements QueueKind<ClaimedEvent>, OnApplicationS
   }
 
   claim(requests: readonly HoldRequest[], withinMs?: number): Promise<Claim<ClaimedEvent>[]> {
-    return this.dispatches.claim(requests, withinMs).catch((error: unknown) => {
-      if (error instanceof LostClaimError) void this.takeBack(requests, error);
-      throw error;
-    });
+    return this.dispatches.claim(requests, withinMs);
   }
 
-  /** Runs in the background; the lanes continue. Without it these events would wait for their leases, and be logged as interrupted. */
-  private async takeBack(requests: readonly HoldRequest[], lost: LostClaimError): Promise<void> {
-    const endpointIds = requests.map(({ laneKey }) => endpointOfLane(laneKey));
+  /** Without it these events would wait for their leases, and be logged as interrupted. */
+  async takeBack(lost: LostClaimError, laneKeys: readonly string[]): Promise<void> {
+    const endpointIds = laneKeys.map(endpointOfLane);
     const count = await takeBack(lost, {
       find: ([claimId = '']) => this.dispatches.findAttempts(endpointIds, claimId),
       putBack: (attempt) => this.dispatches.record(released(attempt)),
