@@ -347,7 +347,7 @@ describe('many reports at once', () => {
       }),
       { numRuns: runs(15) },
     );
-  }, 60_000);
+  });
 });
 
 type Seen = Record<`${string}_at`, Date | null> & { status: OutboundStatus };
