@@ -119,6 +119,33 @@ describe('pause and resume', () => {
     await waitFor(async () => (await summary()).status === 'active', { what: 'the tag to be active' });
   });
 
+  it('hold what was tried before in its place: later messages to its recipient wait behind it', async () => {
+    const to = await workspace.contact();
+    const rested = await numberRests();
+    const tried = await send(to);
+    await test.database.execute('update message_queue set attempt_number = 1, tries = 1 where message_id = $1', [
+      tried,
+    ]);
+    await act('pause');
+    await round();
+    const plain = await workspace.sendText(to);
+    await rested();
+    expect(await workspace.message(tried)).toMatchObject({
+      status: 'queued',
+      waiting: { reason: 'tag_paused', until: null },
+      next_attempt_at: null,
+      estimated_send_at: null,
+      attempt_count: 1,
+    });
+    expect(await workspace.message(plain)).toMatchObject({
+      waiting: { reason: 'earlier_message_to_recipient', until: null },
+      estimated_send_at: null,
+    });
+    await act('resume');
+    for (const id of [tried, plain]) await workspace.reaches(id, 'read');
+    expect(order(to)).toEqual([tried, plain]);
+  });
+
   it('hold what is accepted meanwhile, and the claim alone before any row was moved', async () => {
     await workspace.reaches(await send(await workspace.contact()), 'read');
     await act('pause');

@@ -106,6 +106,27 @@ describe("when the database's clock has stepped back by an hour", () => {
     );
   });
 
+  it('what was put off before its tag was paused has so much less to wait after the pause', async () => {
+    const { connection } = await test.sender();
+    const nextAttemptAt = new Date(Date.now() + 3_600_000);
+    const { id } = await test.factories.message({ connection, tag: 'paused', nextAttemptAt });
+    await test.database.execute(
+      `update message_queue set due_at = 'infinity', not_before = clock_timestamp() + interval '2 hours'
+       where message_id = $1`,
+      [id],
+    );
+    await test.database.execute(
+      `update heartbeat set beat_at = clock_timestamp() + interval '1 hour' where name = 'clock'`,
+    );
+    await waitFor(
+      async () =>
+        (await open(
+          'message_queue',
+          `message_id = '${id}' and due_at = 'infinity' and not_before < clock_timestamp() + interval '90 minutes'`,
+        )) === 1,
+    );
+  });
+
   it('and steps back again while that is corrected, both steps are taken off', async () => {
     const { database } = test;
     const sender = await test.sender();

@@ -87,14 +87,21 @@ export class TagsRepository {
     return this.database.query<TagWork>(WORK);
   }
 
-  /** Takes what waits of a paused tag out of the queue, and puts off what is scheduled. */
+  /**
+   * Takes what waits of a paused tag out of the queue, and puts off what is scheduled. What was tried before stays in the
+   * queue, where a late report finds it, and is not due.
+   */
   async putAside(key: TagKey): Promise<Moved> {
     return sum(key, [await this.move(PUT_ASIDE, key), await this.move(PUT_OFF, key)]);
   }
 
-  /** Gives what was put aside new places in the queue, in the old order; what has expired fails. */
+  /**
+   * Gives what was put aside new places in the queue, in the old order, and what was tried its time; what has expired
+   * fails.
+   */
   async putBack(key: TagKey): Promise<Moved> {
-    const moved = sum(key, [await this.move(PUT_BACK, key), await this.move(RESCHEDULE, key)]);
+    const rows = [await this.move(TAKE_UP, key), await this.move(PUT_BACK, key), await this.move(RESCHEDULE, key)];
+    const moved = sum(key, rows);
     if (moved.messages === 0) await this.database.execute(RESUMED, [key.organizationId, key.tag]);
     return moved;
   }
@@ -164,8 +171,9 @@ const ACTS: Readonly<Record<TagAction, string>> = {
   ),
 };
 
-// A row that was tried before stays in the queue, where a late report finds it; the claim passes over it.
-const WAITS = `q.tag is not null and ${queueTakes('canceled')} and q.attempt_number = 0`;
+const NOT_PAUSED = `q.tag is not null and q.due_at is distinct from 'infinity'`;
+const PAUSED = `q.due_at = 'infinity'`;
+const WAITS = `${NOT_PAUSED} and ${queueTakes('canceled')}`;
 
 const HAS_WORK = `(t.resuming or t.cancel_before is not null or t.retry_before is not null)`;
 const IS_TO_BE_PUT_ASIDE = `t.paused and (
@@ -191,13 +199,21 @@ const moved = (rows: string, failed = '0'): string => `
 select (select count(*)::integer from ${rows}) as messages, ${failed} as failed,
   coalesce((select array_agg(distinct connection_id) from ${rows}), '{}') as "connectionIds"`;
 
+// A tried row is not locked as for its deletion: what is accepted for the recipient meanwhile waits behind it.
 const PUT_ASIDE = `
-with ${held('t.paused')}, picked as materialized (
-  select q.ctid as row_ctid from message_queue q
+with ${held('t.paused')}, found as materialized (
+  select q.ctid as row_ctid, q.attempt_number from message_queue q
   where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${WAITS}
-  order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
+  order by q.organization_id, q.tag, q.seq limit ${BATCH}
+), untried as materialized (
+  select q.ctid as row_ctid from message_queue q
+  where q.ctid = any(array(select row_ctid from found where attempt_number = 0)) and ${WAITS} for update skip locked
+), tried as materialized (
+  select q.ctid as row_ctid from message_queue q
+  where q.ctid = any(array(select row_ctid from found where attempt_number > 0)) and ${WAITS}
+  for no key update skip locked
 ), gone as (
-  delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) and ${queueTakes('canceled')}
+  delete from message_queue q where q.ctid = any(array(select row_ctid from untried)) and ${WAITS}
   returning q.*
 ), aside as (
   insert into message_schedule (message_id, organization_id, connection_id, conversation_id, created_at, recipient,
@@ -205,7 +221,13 @@ with ${held('t.paused')}, picked as materialized (
   select message_id, organization_id, connection_id, conversation_id, created_at, recipient, queued_at, 'infinity', tag,
     seq, queued_at, expires_at, event_count
   from gone
-)${moved('gone')}`;
+), kept as (
+  update message_queue q set due_at = 'infinity', not_before = greatest(q.not_before, q.due_at)
+  where q.ctid = any(array(select row_ctid from tried)) and ${WAITS}
+  returning q.connection_id
+), paused as (
+  select connection_id from gone union all select connection_id from kept
+)${moved('paused')}`;
 
 const PUT_OFF = `
 with ${held('t.paused')}, picked as materialized (
@@ -226,6 +248,28 @@ const aside = (condition: string, order: string): string => `picked as materiali
 )`;
 
 const IS_RESUMING = 't.resuming and not t.paused and t.cancel_before is null';
+
+// In the order of before. The time is not before the lane's low-water mark, which has passed the row. What waits behind
+// another row of its recipient locks that one, as in message_queue_insert (migrations/1770600000000-messages.ts): its
+// deletion passes the turn on.
+const TAKE_UP = `
+with ${held(IS_RESUMING)}, picked as materialized (
+  select q.ctid as row_ctid, q.connection_id, q.recipient, q.seq from message_queue q
+  where exists (select from tag) and q.organization_id = $1 and q.tag = $2 and ${PAUSED}
+  order by q.organization_id, q.tag, q.seq limit ${BATCH} for no key update skip locked
+), behind as materialized (
+  select picked.row_ctid from picked cross join lateral (
+    select from message_queue e
+    where e.connection_id = picked.connection_id and e.recipient = picked.recipient
+      and (e.attempt_id is not null or e.seq < picked.seq)
+    order by e.connection_id desc, e.recipient desc, (e.attempt_id is null) desc, e.seq desc limit 1
+    for key share skip locked) as earlier
+), taken_up as (
+  update message_queue q set due_at = case when q.ctid <> all(array(select row_ctid from behind))
+      then greatest(q.not_before, clock_timestamp()) end
+  from picked where q.ctid = picked.row_ctid and ${PAUSED}
+  returning q.connection_id
+)${moved('taken_up')}`;
 
 // One time for all rows: what has not expired by then goes back.
 const PUT_BACK = `
@@ -256,7 +300,9 @@ const RESUMED = `
 update message_tag t set resuming = false
 where t.organization_id = $1 and t.tag = $2 and t.resuming and not exists (
   select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag and s.tag is not null
-    and s.release_at = 'infinity')`;
+    and s.release_at = 'infinity')
+  and not exists (
+    select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag and ${PAUSED})`;
 
 const CANCEL_REASON = `'canceled', 'CANCELED', 'The message was canceled before it was sent.'`;
 const cancelScheduled = (condition: string): string => `
@@ -272,11 +318,10 @@ with ${held(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked 
 ), ${failUnsent('gone', CANCEL_REASON)}
 ${moved('gone', '(select count(*)::integer from gone)')}`;
 
-const CANCEL = [
-  `
+const cancelQueued = (condition: string): string => `
 with ${held(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked as materialized (
   select q.ctid as row_ctid from message_queue q
-  where q.organization_id = $1 and q.tag = $2 and q.tag is not null and ${queueTakes('canceled')}
+  where q.organization_id = $1 and q.tag = $2 and ${condition} and ${queueTakes('canceled')}
     and q.created_at <= (select cancel_before from tag)
   order by q.organization_id, q.tag, q.seq limit ${BATCH} for update skip locked
 ), gone as (
@@ -284,17 +329,18 @@ with ${held(`t.cancel_before is not null and not (${CLAIMS_BLOCKED})`)}, picked 
   returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.event_count, q.queued_at,
     q.attempt_number
 ), ${failUnsent('gone', CANCEL_REASON)}
-${moved('gone', '(select count(*)::integer from gone)')}`,
-  cancelScheduled('<'),
-  cancelScheduled('='),
-];
+${moved('gone', '(select count(*)::integer from gone)')}`;
+
+const CANCEL = [cancelQueued(NOT_PAUSED), cancelQueued(PAUSED), cancelScheduled('<'), cancelScheduled('=')];
 
 // What is on the wire may come back to the queue.
 const CANCELED = `
 update message_tag t set cancel_before = null
 where t.organization_id = $1 and t.tag = $2 and t.cancel_before is not null
   and not exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag
-    and q.tag is not null and q.created_at <= t.cancel_before)
+    and ${NOT_PAUSED} and q.created_at <= t.cancel_before)
+  and not exists (select from message_queue q where q.organization_id = t.organization_id and q.tag = t.tag
+    and ${PAUSED} and q.created_at <= t.cancel_before)
   and not exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag
     and s.tag is not null and s.release_at < 'infinity' and s.created_at <= t.cancel_before)
   and not exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag

@@ -21,8 +21,8 @@ const LATER = new Set(['unavailable', 'platform_unavailable', 'platform_timeout'
 /**
  * Groups of messages. An action is one row (`message_tag`), which the claim of messages reads where one with a tag is due:
  * a pause holds with its commit. The sweep does the rest in batches: it takes rows of paused tags out of the queue, so
- * that claims do not read them and later messages to their recipients pass; puts them back; cancels; retries. A round that
- * ends anywhere is continued by the next one.
+ * that claims do not read them and later messages to their recipients pass (what was tried before stays, and is not due);
+ * puts them back; cancels; retries. A round that ends anywhere is continued by the next one.
  */
 @Injectable()
 export class TagsService implements OnModuleInit {

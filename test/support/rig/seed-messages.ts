@@ -31,16 +31,18 @@ export async function seedConversations(
  * Queues `count` text messages of one connection, as POST /messages writes them.
  *
  * @param recipients how many different recipients take turns, from `first` on
+ * @param tries how often each was sent and put off before
  */
 export async function seedQueued(
-  pool: Pool,
-  connection: SeededConnection,
+  pool: { query(sql: string, params: unknown[]): Promise<unknown> },
+  connection: Pick<SeededConnection, 'id' | 'organizationId' | 'phoneNumber'>,
   {
     count,
     recipients = count,
     first = 0,
     tag = null,
-  }: { count: number; recipients?: number; first?: number; tag?: string | null },
+    tries = 0,
+  }: { count: number; recipients?: number; first?: number; tag?: string | null; tries?: number },
 ): Promise<void> {
   await pool.query(
     `with made as (
@@ -54,10 +56,10 @@ export async function seedQueued(
        insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
      )
      insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, tag,
-       expires_at)
+       expires_at, attempt_number, tries)
      select connection_id, created_at, id, organization_id, recipient, clock_timestamp(), tag,
-       clock_timestamp() + interval '1 day' from made`,
-    [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT, first, tag],
+       clock_timestamp() + interval '1 day', $9, $9 from made`,
+    [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT, first, tag, tries],
   );
 }
 

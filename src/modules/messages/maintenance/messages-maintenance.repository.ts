@@ -398,11 +398,13 @@ left join lateral (
   select q.due_at from message_queue q
   where c.status in ('connected', 'restricted') and q.connection_id = c.id
     and q.due_at >= coalesce((select low_at from lane where key = c.id::text), '-infinity')
+    and q.due_at <= statement_timestamp()
   order by q.connection_id, q.due_at limit 1) as queued on true
 left join lateral (
   select t.release_at from message_schedule t
   where t.connection_id = c.id
     and t.release_at >= coalesce((select low_at from lane where key = '${SCHEDULE_LANE}' || c.id), '-infinity')
+    and t.release_at <= statement_timestamp()
   order by t.connection_id, t.release_at limit 1) as scheduled on true`;
 
 const UNKNOWN = `

@@ -25,7 +25,8 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as "metaMessageId",
   case when m.direction = 'inbound' then m.sent_at else s.sent_at end as "sentAt",
   coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as "attemptCount",
-  case when q.attempt_id is null then coalesce(q.due_at, q.queued_at, case when t.seq is null then t.scheduled_for end) end as "nextAttemptAt",
+  case when q.attempt_id is null and q.due_at is distinct from 'infinity'
+    then coalesce(q.due_at, q.queued_at, case when t.seq is null then t.scheduled_for end) end as "nextAttemptAt",
   case when t.seq is null then t.scheduled_for end as "scheduledFor",
   coalesce(q.expires_at, t.expires_at, t.scheduled_for + make_interval(secs => m.ttl_seconds)) as "expiresAt",
   case when m.source is null then coalesce(q.queued_at, t.queued_at, t.created_at, s.queued_at) end as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",

@@ -13,6 +13,7 @@ import { enterContactObservations } from '../../conversations/conversations.repo
 import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../messages/messages.repository.js';
 import { ScheduleRepository } from '../../messages/schedule/schedule.repository.js';
+import { TagsRepository } from '../../tags/tags.repository.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 import { OutcomeRepository, RECORD_OUTCOME, type OutcomeRecord } from '../outcome/outcome.repository.js';
@@ -139,6 +140,20 @@ const putOff = ({ id, attemptId }: ClaimedMessage, delayMs = 600_000): OutcomeRe
   delayMs,
   tries: 1,
 });
+
+/** The attempt of a message that is on the wire. */
+const claimedAgain = async (id: string): Promise<ClaimedMessage> => {
+  const row = await opened.database.row<{ attempt_id: string }>(
+    'select attempt_id from message_queue where message_id = $1',
+    [id],
+  );
+  return { id, attemptId: row.attempt_id } as ClaimedMessage;
+};
+
+const isPutOff = async (id: string): Promise<boolean> =>
+  (await opened.database.find('select from message_queue where message_id = $1 and due_at > clock_timestamp()', [
+    id,
+  ])) !== null;
 
 const recordIn = (client: pg.Client, outcome: OutcomeRecord): Promise<unknown> =>
   client.query(RECORD_OUTCOME.text, [JSON.stringify([outcome])]);
@@ -335,6 +350,26 @@ describe('a message that is put off', () => {
     await outcomes.record(putOff(claimed));
     expect(await rowsOf()).toEqual([isDue(earlier), isDue(first)]);
     expect((await claim()).map(({ id }) => id)).toEqual([earlier]);
+    // That one is put off as well, and sent.
+    await outcomes.record(putOff(await claimedAgain(earlier)));
+    expect(await rowsOf()).toEqual([isDue(earlier), waits(first)]);
+    await opened.database.execute('update message_queue set due_at = now() where message_id = $1', [earlier]);
+    await outcomes.record(accepted(await claimOne()));
+    expect([await rowsOf(), await isPutOff(first)]).toEqual([[isDue(first)], true]);
+  });
+
+  it('by an answer that came late goes behind what was queued meanwhile, and keeps its time', async () => {
+    const first = await accept();
+    const claimed = await claimOne();
+    await opened.database.execute('update message_queue set lease_until = now() where message_id = $1', [first]);
+    expect(await sweeps.expireLeases(10)).toHaveLength(1);
+    const second = await accept();
+    await outcomes.record(putOff(claimed));
+    const third = await accept();
+    expect(await rowsOf()).toEqual([isDue(second), waits(first), waits(third)]);
+    await outcomes.record(accepted(await claimOne()));
+    expect([await rowsOf(), await isPutOff(first)]).toEqual([[isDue(first), waits(third)], true]);
+    expect(await claim()).toEqual([]);
   });
 });
 
@@ -378,6 +413,20 @@ describe('two names of one contact', () => {
     expect(left).toEqual([a.id, number, b.id]);
   });
 
+  it('become one order: what was put off keeps its time behind what came before it', async () => {
+    await known();
+    const number = await accept();
+    const message = newMessage(connection, 'US.1', toUser);
+    await accepts.accept(message);
+    const claimed = (await claim()).find(({ id }) => id === message.id) as ClaimedMessage;
+    await outcomes.record(putOff(claimed));
+    await outcomes.record(putOff(await claimedAgain(number), 0));
+    await join();
+    expect(await rowsOf()).toEqual([isDue(number), waits(message.id)]);
+    await outcomes.record(accepted(await claimOne()));
+    expect([await rowsOf(), await isPutOff(message.id)]).toEqual([[isDue(message.id)], true]);
+  });
+
   it('beside one that is accepted for the user id and not committed yet', async () => {
     await known();
     const first = newMessage(connection, 'US.1', toUser);
@@ -408,13 +457,16 @@ describe('the repair', () => {
 const TOGETHER = `
 select recipient from message_queue where attempt_id is not null group by connection_id, recipient having count(*) > 1`;
 
-it('never strands a message, nor sends two to a recipient at once, whatever inserts and deletes at once', async () => {
+it('never strands a message, nor sends two to a recipient at once, whatever inserts, deletes and pauses at once', async () => {
   const recipients = Array.from({ length: 6 }, (_none, n) => `49153${n}`);
   const [withdrawn] = recipients as [string];
   const any = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
   const messages = new MessagesRepository(opened.database, LIMITED);
   const schedule = new ScheduleRepository(opened.database);
   const maintenance = new MessagesMaintenanceRepository(opened.database);
+  const tags = new TagsRepository(opened.database);
+  const sale = { organizationId: connection.organizationId, tag: 'sale' };
+  const to = (recipient: string) => newMessage(connection, recipient, Math.random() < 0.5 ? { tag: sale.tag } : {});
   const ids: string[] = [];
   // What was withdrawn names no recipient any more.
   const retryable: string[] = [];
@@ -439,13 +491,13 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
   await Promise.all([
     rounds(async () => {
       left--;
-      const batch = Array.from({ length: 4 }, () => newMessage(connection, any(recipients)));
+      const batch = Array.from({ length: 4 }, () => to(any(recipients)));
       ids.push(...batch.map(({ id }) => id));
       retryable.push(...batch.filter(({ recipient }) => recipient !== withdrawn).map(({ id }) => id));
       await Promise.all(batch.map((message) => accepts.accept(message)));
     }),
     rounds(async () => {
-      const batch = Array.from({ length: 3 }, () => newMessage(connection, any(recipients)));
+      const batch = Array.from({ length: 3 }, () => to(any(recipients)));
       await accepts.acceptTogether(batch, false);
       ids.push(...batch.map(({ id }) => id));
     }),
@@ -467,9 +519,17 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
       );
       await sweeps.expireQueued(10);
     }),
+    rounds(async () => {
+      await tags.act(sale, 'pause', null);
+      await tags.putAside(sale);
+      await tags.act(sale, 'resume', null);
+      await tags.putBack(sale);
+    }),
     rounds(sendAll),
   ]);
   expect(await stranded()).toEqual([]);
+  for (let rounds = 0; rounds < 20 && (await tags.status(sale)) === 'resuming'; rounds++) await tags.putBack(sale);
+  expect(await tags.status(sale)).toBe('active');
   const waiting = 'select count(*)::integer as count from message_queue';
   while ((await opened.database.count(waiting)) > 0) await sendAll();
   expect(together).toEqual([]);

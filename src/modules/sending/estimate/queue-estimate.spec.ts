@@ -221,6 +221,20 @@ describe('the reason', () => {
     expect(Number(putOff.until)).toBeGreaterThan(Number(waiting.until));
   });
 
+  it('tag_paused: put off before, and what waits behind it has no estimate', async () => {
+    const [id = '', behind = ''] = await queue(['1001', '1001']);
+    const [claimed] = await claim(1);
+    await outcomes.record({ ...putBack(claimed as ClaimedMessage), delayMs: 60_000, tries: 1 });
+    await opened.database.execute(`update message_queue set due_at = 'infinity' where message_id = $1`, [id]);
+    expect(await waitingOf(id)).toMatchObject({ reason: 'tag_paused', until: null, ahead: 0, estimatedSendAt: null });
+    expect(await waitingOf(behind)).toMatchObject({
+      reason: 'earlier_message_to_recipient',
+      until: null,
+      estimatedSendAt: null,
+    });
+    expect(await estimates.ofNew(newTo('1001'))).toEqual({ ahead: 2, estimatedSendAt: null });
+  });
+
   it('number_disconnected: no end is known', async () => {
     const pending = await newConnection('pending');
     const [id = ''] = await queue(['1001'], pending);

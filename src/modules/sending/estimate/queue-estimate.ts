@@ -70,7 +70,10 @@ interface LaneRow {
   allBlocked: boolean;
   queuedAt: Date;
   expiresAt: Date;
-  /** Null behind another message to the recipient. */
+  /** Its tag is paused, or that of a message to the same recipient which leaves first. */
+  isPaused: boolean;
+  isBehindPaused: boolean;
+  /** Null behind another message to the recipient, and while its tag is paused. */
   dueAt: Date | null;
   lastCode: number | null;
   /** Messages to the same recipient that leave first, and when the first of them is due; on the wire it is null. */
@@ -86,10 +89,11 @@ const future = (time: Date | null, now: Date): Date | null => (time !== null && 
 
 function estimateOf(row: LaneRow): QueueEstimate {
   const { now } = row;
-  const ahead = Math.min(MAX_AHEAD, row.earlier + row.others);
+  const ahead = row.isPaused ? 0 : Math.min(MAX_AHEAD, row.earlier + row.others);
   const dueSince = later(row.queuedAt, row.dueAt);
   const isStalled = !row.isDrained && row.pausedUntil === null && now.getTime() - dueSince.getTime() > NOT_DRAINED_MS;
-  if (!row.canSend || row.allBlocked || ahead === MAX_AHEAD || isStalled) {
+  const isHeldBack = !row.canSend || row.allBlocked || row.isPaused || row.isBehindPaused;
+  if (isHeldBack || ahead === MAX_AHEAD || isStalled) {
     return { ahead, estimatedSendAt: null };
   }
   const from = later(later(now, row.pausedUntil), row.nextSlotAt);
@@ -104,6 +108,7 @@ function waitingOf(row: LaneRow): Waiting {
 
 function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick<Waiting, 'reason' | 'until'> {
   const { now, pausedUntil } = row;
+  if (row.isPaused) return { reason: 'tag_paused', until: null };
   if (!row.canSend) return { reason: 'number_disconnected', until: null };
   if (row.allBlocked) return { reason: 'number_paused', until: null };
   const ownTurn = future(row.dueAt, now);
@@ -166,8 +171,10 @@ with subject as materialized (${subject}), lane_now as materialized (
 select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_second as "ratePerSecond",
   l.paused_until as "pausedUntil", l.pause_reason as "pauseReason", l.next_slot_at as "nextSlotAt", l.is_drained as "isDrained",
   ${CLAIMS_BLOCKED} as "allBlocked", s.queued_at as "queuedAt",
-  s.expires_at as "expiresAt", s.due_at as "dueAt", s.last_code as "lastCode",
-  t.earlier::integer as earlier, (select due_at from earlier limit 1) as "earlierDueAt",
+  s.expires_at as "expiresAt", nullif(s.due_at, 'infinity') as "dueAt", s.last_code as "lastCode",
+  s.due_at is not distinct from 'infinity' as "isPaused",
+  exists (select from earlier where due_at = 'infinity') as "isBehindPaused",
+  t.earlier::integer as earlier, (select nullif(due_at, 'infinity') from earlier limit 1) as "earlierDueAt",
   (select count(*) from passed)::integer as others
 from subject s cross join turn t join lane_now l on true`;
 

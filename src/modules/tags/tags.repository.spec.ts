@@ -1,0 +1,469 @@
+import pg from 'pg';
+import { attemptRows } from '../../../test/messages/attempt-row.js';
+import { statusReport } from '../../../test/messages/platform-reports.js';
+import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
+import { LIMITED } from '../../../test/support/limits.js';
+import { seedQueued } from '../../../test/support/rig/seed-messages.js';
+import { rowsRead } from '../../../test/support/rows-read.js';
+import { newMessage } from '../../../test/support/new-message.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { newId } from '../../common/ids.js';
+import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
+import { Tracing } from '../../infrastructure/operations/tracing.js';
+import { AcceptRepository, INSERT_MESSAGES } from '../messages/accept/accept.repository.js';
+import { MessagesMaintenanceRepository } from '../messages/maintenance/messages-maintenance.repository.js';
+import { MessagesRepository } from '../messages/messages.repository.js';
+import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
+import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sending/claim/claim.repository.js';
+import {
+  OutcomeRepository,
+  putBack,
+  RECORD_OUTCOME,
+  type OutcomeRecord,
+} from '../sending/outcome/outcome.repository.js';
+import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
+import { TagsRepository, WORK_WAITS } from './tags.repository.js';
+import type { TagAction, TagStatus } from './tags.types.js';
+
+const OWNER = newId();
+const LIMITS = { leaseMs: 3_600_000 };
+const TAG = 'sale';
+const LONG_MS = 600_000;
+const MANY = 3_000;
+
+let opened: OpenTestDatabase;
+let tags: TagsRepository;
+let sends: ClaimRepository;
+let sweeps: SendingSweepsRepository;
+let outcomes: OutcomeRepository;
+let accepts: AcceptRepository;
+let connection: ConnectionRow;
+/** Other processes' connections; what they have open is undone after each test. */
+let clients: pg.Client[];
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  tags = new TagsRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database);
+  outcomes = new OutcomeRepository(opened.database, LIMITED);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
+});
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  clients = [];
+  sends = new ClaimRepository(opened.database);
+  const factories = new Factories(opened.database);
+  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+  await new LaneRepository(opened.database).ensure(connection.id);
+});
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.end()));
+  // The triggers leave no recipient without a turn, whatever was paused and resumed.
+  expect(await sweeps.repairTurns(new AbortController().signal)).toBe(0);
+  for (const table of ['message_queue', 'message_schedule', 'message_tag'])
+    await opened.database.execute(`delete from ${table}`);
+});
+
+const keyOf = () => ({ organizationId: connection.organizationId, tag: TAG });
+
+async function begin(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: opened.url });
+  await client.connect();
+  client.on('error', () => undefined);
+  clients.push(client);
+  await client.query('begin');
+  return client;
+}
+
+async function accept(recipient: string, tag: string | null = TAG): Promise<string> {
+  return (await accepts.accept(newMessage(connection, recipient, tag === null ? {} : { tag }))).messageId;
+}
+
+async function claim(limit = 64): Promise<ClaimedMessage[]> {
+  return (await claimLane(sends, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
+}
+
+const putOff = (claimed: ClaimedMessage, delayMs: number): OutcomeRecord => ({
+  ...putBack(claimed, delayMs),
+  tries: 1,
+});
+const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({
+  ...putBack(claimed),
+  status: 'accepted',
+  attemptStatus: 'accepted',
+  metaMessageId: `wamid.${claimed.attemptId}`,
+});
+
+/** A message that was sent and put off; what else is due is put back as it was. */
+async function tried(
+  recipient: string,
+  { delayMs = 0, tag = TAG }: { delayMs?: number; tag?: string | null } = {},
+): Promise<ClaimedMessage> {
+  const id = await accept(recipient, tag);
+  const claimed = await claim();
+  for (const each of claimed) await outcomes.record(putOff(each, each.id === id ? delayMs : 0));
+  return attemptOf(claimed, id);
+}
+
+/** A message without a tag, and behind it one that was tried, as where two lanes were joined. */
+async function triedBehind(): Promise<[string, string]> {
+  const to = testPhone();
+  const { id } = await tried(to);
+  const first = await accept(to, null);
+  await opened.database.execute('update message_queue set seq = seq + 1000, due_at = null where message_id = $1', [id]);
+  await fallDue(first);
+  return [first, id];
+}
+
+/** Its time has come. */
+async function fallDue(id: string): Promise<void> {
+  await opened.database.execute('update message_queue set due_at = clock_timestamp() where message_id = $1', [id]);
+}
+
+function attemptOf(claimed: readonly ClaimedMessage[], id: string): ClaimedMessage {
+  const found = claimed.find((each) => each.id === id);
+  if (found === undefined) throw new Error('it was not claimed');
+  return found;
+}
+
+/** As the sweep does: steps until none has work. Returns the tag's state. */
+async function act(action: TagAction): Promise<TagStatus> {
+  await tags.act(keyOf(), action, null);
+  return settle();
+}
+
+async function settle(): Promise<TagStatus> {
+  for (let rounds = 0; rounds < 20; rounds++) {
+    const [work] = await tags.work();
+    if (work === undefined) return tags.status(keyOf());
+    if (work.isCanceling) await tags.cancel(work);
+    else if (work.isPaused) await tags.putAside(work);
+    else await tags.putBack(work);
+  }
+  throw new Error('the sweep finds work again and again');
+}
+
+/** Rows that a claim or a look for due lanes reads now, or as soon as their time has come. */
+function dueRows(): Promise<{ id: string }[]> {
+  return opened.database.query(
+    `select message_id as id from message_queue where connection_id = $1 and due_at < 'infinity' order by due_at, seq`,
+    [connection.id],
+  );
+}
+
+const dueIds = async (): Promise<string[]> => (await dueRows()).map(({ id }) => id);
+const isFound = async (): Promise<boolean> => (await sends.dueConnections(2_000, null)).lanes.includes(connection.id);
+
+/** Sends all that may go, one claim after the other. */
+async function sendAll(): Promise<string[]> {
+  const left: string[] = [];
+  for (let claimed = await claim(); claimed.length > 0; claimed = await claim()) {
+    left.push(...claimed.map(({ id }) => id));
+    for (const each of claimed) await outcomes.record(accepted(each));
+  }
+  return left;
+}
+
+describe('a pause', () => {
+  it('leaves no row of the tag due: the lane is not found, its mark passes, and the sweep has nothing to do', async () => {
+    const [first, second, third] = [testPhone(), testPhone(), testPhone()];
+    await tried(first);
+    await accept(first);
+    await tried(second, { delayMs: LONG_MS });
+    await accept(third);
+    expect(await isFound()).toBe(true);
+    expect(await act('pause')).toBe('paused');
+
+    expect(await dueRows()).toEqual([]);
+    expect(await isFound()).toBe(false);
+    expect(await claim()).toEqual([]);
+    expect(await tags.work()).toEqual([]);
+    await opened.database.execute(
+      `update lane set low_at = clock_timestamp() - interval '1 hour',
+         next_slot_at = clock_timestamp() - interval '1 minute' where key = $1`,
+      [connection.id],
+    );
+    await sends.dueConnections.moveMarks();
+    const { age } = await opened.database.row<{ age: number }>(
+      'select extract(epoch from clock_timestamp() - low_at)::float8 as age from lane where key = $1',
+      [connection.id],
+    );
+    expect(age).toBeLessThan(1_800);
+    const maintenance = new MessagesMaintenanceRepository(opened.database);
+    expect(await maintenance.oldestDueSeconds()).toBe(0);
+  });
+
+  it('and a resume let all go once, in the order of each recipient', async () => {
+    const recipients = [testPhone(), testPhone(), testPhone()];
+    const placed = new Map<string, string[]>();
+    for (const recipient of recipients) {
+      const { id } = await tried(recipient);
+      placed.set(recipient, [id, await accept(recipient), await accept(recipient)]);
+    }
+    await act('pause');
+    expect(await act('resume')).toBe('active');
+    const left = await sendAll();
+    expect(left).toHaveLength(9);
+    for (const ids of placed.values()) expect(left.filter((id) => ids.includes(id))).toEqual(ids);
+  });
+
+  it('keeps the time of what was put off, and the place of what waits behind it', async () => {
+    const to = testPhone();
+    const [soon, later] = [await tried(testPhone()), await tried(to, { delayMs: LONG_MS })];
+    const behind = [await accept(to, null), await accept(to, null)];
+    await act('pause');
+    behind.push(await accept(to, null));
+    expect(await sendAll()).toEqual([]);
+    expect(await act('resume')).toBe('active');
+    expect(await sendAll()).toEqual([soon.id]);
+    const rows = await opened.database.query<{ id: string; seconds: number | null }>(
+      `select message_id as id, extract(epoch from due_at - clock_timestamp())::float8 as seconds
+       from message_queue where connection_id = $1 order by seq`,
+      [connection.id],
+    );
+    expect(rows.map(({ id }) => id)).toEqual([later.id, ...behind]);
+    expect(rows[0]?.seconds).toBeGreaterThan(LONG_MS / 2_000);
+    expect(rows.slice(1).map(({ seconds }) => seconds)).toEqual([null, null, null]);
+    await fallDue(later.id);
+    expect(await sendAll()).toEqual([later.id, ...behind]);
+  });
+
+  it('costs nothing while it lasts: no look and no claim reads what it holds', async () => {
+    const others = await new Factories(opened.database).connection({ organizationId: connection.organizationId });
+    const waiting = { count: MANY, tries: 1 };
+    await seedQueued(opened.database, connection, { ...waiting, tag: TAG });
+    await seedQueued(opened.database, others, { ...waiting, recipients: MANY / 4, tag: TAG });
+    expect(await act('pause')).toBe('paused');
+    await opened.database.execute('vacuum analyze message_queue');
+    const work: Record<string, () => Promise<unknown>> = {
+      claim: () => claim(),
+      'due lanes': () => sends.dueConnections(2_000, null),
+      marks: () => sends.dueConnections.moveMarks(),
+      'what is to be paused': () => opened.database.query(`select ${WORK_WAITS}`),
+      pause: () => tags.putAside(keyOf()),
+    };
+    const read: Record<string, number> = {};
+    for (const [name, run] of Object.entries(work)) read[name] = await rowsRead(opened.database, 'message_queue', run);
+    expect(Object.entries(read).filter(([, rows]) => rows > 20)).toEqual([]);
+    expect(await act('cancel')).toBe('active');
+  });
+
+  it('after a resume, and before all went back, holds all again', async () => {
+    const ids = [(await tried(testPhone())).id, (await tried(testPhone())).id];
+    await act('pause');
+    await tags.act(keyOf(), 'resume', null);
+    expect(await act('pause')).toBe('paused');
+    expect(await dueRows()).toEqual([]);
+    await act('resume');
+    expect((await sendAll()).sort()).toEqual(ids.sort());
+  });
+
+  it('of one tag leaves rows of others, and those without one, as they are', async () => {
+    await tried(testPhone());
+    const others = [await tried(testPhone(), { tag: 'other' }), await tried(testPhone(), { tag: null })];
+    await act('pause');
+    expect((await sendAll()).sort()).toEqual(others.map(({ id }) => id).sort());
+  });
+});
+
+describe('what comes back to a paused tag', () => {
+  const delays = [
+    ['at once', 0],
+    ['for a time', LONG_MS],
+  ] as const;
+
+  it.each(delays)('from the wire, put off %s, is not due', async (_name, delayMs) => {
+    const to = testPhone();
+    const id = await accept(to);
+    const behind = await accept(to, null);
+    const [claimed] = await claim();
+    await act('pause');
+    await outcomes.record(putOff(claimed as ClaimedMessage, delayMs));
+    expect(await settle()).toBe('paused');
+    expect(await dueRows()).toEqual([]);
+    await act('resume');
+    expect(await dueIds()).toEqual([id]);
+    await fallDue(id);
+    expect(await sendAll()).toEqual([id, behind]);
+  });
+
+  it('beside a message that is accepted for its recipient: that one waits without a turn', async () => {
+    const to = testPhone();
+    const id = await accept(to);
+    const [claimed] = await claim();
+    const outcome = await begin();
+    await outcome.query(RECORD_OUTCOME.text, [JSON.stringify([putOff(claimed as ClaimedMessage, LONG_MS)])]);
+    const plain = await accept(to, null);
+    expect(await dueIds()).toEqual([plain]);
+    await outcome.query('commit');
+    expect((await dueIds()).sort()).toEqual([id, plain].sort());
+    await act('pause');
+    expect(await dueRows()).toEqual([]);
+    expect(await isFound()).toBe(false);
+  });
+
+  it('by a retry', async () => {
+    const to = testPhone();
+    const id = await accept(to);
+    const [claimed] = await claim();
+    await outcomes.record({ ...putBack(claimed as ClaimedMessage), status: 'failed', attemptStatus: 'rejected' });
+    await act('pause');
+    const messages = new MessagesRepository(opened.database, LIMITED);
+    await messages.retry(connection.organizationId, id, ['failed'], 'hello');
+    expect(await settle()).toBe('paused');
+    expect(await dueRows()).toEqual([]);
+    await act('resume');
+    expect(await sendAll()).toEqual([id]);
+  });
+
+  it('by an answer that comes after the lease', async () => {
+    const id = await accept(testPhone());
+    const [claimed] = await claim();
+    await opened.database.execute(
+      `update message_queue set lease_until = clock_timestamp() - interval '1 second' where message_id = $1`,
+      [id],
+    );
+    expect(await sweeps.expireLeases(10)).toHaveLength(1);
+    await act('pause');
+    expect(await outcomes.record(putOff(claimed as ClaimedMessage, 0))).toBe('recorded');
+    expect(await settle()).toBe('paused');
+    expect(await dueRows()).toEqual([]);
+    await act('resume');
+    expect(await sendAll()).toEqual([id]);
+  });
+
+  it('by its turn: what was tried and stands behind another message is held before it has one', async () => {
+    const [first, id] = await triedBehind();
+    await act('pause');
+    expect(await dueIds()).toEqual([first]);
+    expect(await sendAll()).toEqual([first]);
+    expect(await dueRows()).toEqual([]);
+    await act('resume');
+    expect(await sendAll()).toEqual([id]);
+  });
+});
+
+describe('a resume', () => {
+  it('gives each recipient one turn, whatever stands before what was held', async () => {
+    const to = testPhone();
+    const [{ id: first }, { id: second }] = [await tried(to, { delayMs: LONG_MS }), await tried(testPhone())];
+    await opened.database.execute('update message_queue set recipient = $2, due_at = null where message_id = $1', [
+      second,
+      to,
+    ]);
+    await act('pause');
+    await act('resume');
+    expect(await dueIds()).toEqual([first]);
+    await fallDue(first);
+    expect(await sendAll()).toEqual([first, second]);
+  });
+
+  it('gives a recipient one turn where all its messages were tried', async () => {
+    const to = testPhone();
+    const ids = [(await tried(to)).id, (await tried(testPhone())).id, (await tried(testPhone())).id];
+    await opened.database.execute('update message_queue set recipient = $2 where message_id = any($1)', [ids, to]);
+    await act('pause');
+    await act('resume');
+    expect(await dueIds()).toEqual(ids.slice(0, 1));
+    expect(await sendAll()).toEqual(ids);
+  });
+
+  it('beside the end of the message before it strands none', async () => {
+    const [first, id] = await triedBehind();
+    await act('pause');
+    const end = await begin();
+    await end.query('delete from message_queue where message_id = $1', [first]);
+    await act('resume');
+    await end.query('commit');
+    expect(await sendAll()).toEqual([id]);
+  });
+});
+
+describe('beside a pause', () => {
+  it('a claim under way has its message, which is held when it comes back', async () => {
+    const { id } = await tried(testPhone());
+    const other = await begin();
+    const request = claimRequest(connection.id, OWNER, 1);
+    await other.query(CLAIM.text, claimParams([{ request, claimId: newId(), ...LIMITS }]));
+    await tags.act(keyOf(), 'pause', null);
+    expect(await tags.putAside(keyOf())).toMatchObject({ messages: 0 });
+    await other.query('commit');
+    expect(await settle()).toBe('paused');
+    const { attemptId } = await opened.database.row<{ attemptId: string }>(
+      'select attempt_id as "attemptId" from message_queue where message_id = $1 and due_at is null',
+      [id],
+    );
+    expect(await outcomes.record(putBack({ id, attemptId }))).toBe('recorded');
+    await settle();
+    expect(await dueRows()).toEqual([]);
+    expect(await claim()).toEqual([]);
+  });
+
+  it('a claim passes over what is being held, and a new message waits behind it', async () => {
+    const to = testPhone();
+    const { id } = await tried(to);
+    const [claimer, acceptor] = [await begin(), await begin()];
+    await tags.act(keyOf(), 'pause', null);
+    const plain = newMessage(connection, to);
+    await opened.database.transaction(async () => {
+      expect(await tags.putAside(keyOf())).toMatchObject({ messages: 1 });
+      const request = claimRequest(connection.id, OWNER, 1);
+      await claimer.query(CLAIM.text, claimParams([{ request, claimId: newId(), ...LIMITS }]));
+      await claimer.query('commit');
+      await acceptor.query(INSERT_MESSAGES.text, [JSON.stringify([plain]), 24]);
+      await acceptor.query('commit');
+    });
+    expect(await dueRows()).toEqual([]);
+    await act('resume');
+    expect(await sendAll()).toEqual([id, plain.id]);
+  });
+});
+
+describe('what is held', () => {
+  it('is canceled with its tag', async () => {
+    const { id } = await tried(testPhone());
+    const behind = await accept(testPhone());
+    await act('pause');
+    expect(await act('cancel')).toBe('active');
+    const rows = await opened.database.query<{ id: string; failure_category: string }>(
+      'select message_id as id, failure_category from message_state where message_id = any($1) order by 1',
+      [[id, behind]],
+    );
+    expect(rows).toEqual([id, behind].sort().map((each) => ({ id: each, failure_category: 'canceled' })));
+    expect(await sendAll()).toEqual([]);
+  });
+
+  it('expires at its time', async () => {
+    const { id } = await tried(testPhone());
+    await act('pause');
+    await opened.database.execute(
+      `update message_queue set expires_at = clock_timestamp() - interval '1 second' where message_id = $1`,
+      [id],
+    );
+    expect(await new SendingSweepsRepository(opened.database).expireQueued(10)).toHaveLength(1);
+  });
+
+  it('is found by a report of its attempt, and by the attempt’s late answer', async () => {
+    const [reported, answered] = [await tried(testPhone()), await tried(testPhone())];
+    await act('pause');
+    const { id, attemptId } = reported;
+    const report = statusReport(connection.id, { id, attemptId, metaMessageId: `wamid.${attemptId}` }, 'delivered');
+    await opened.database.transaction(() => applyStatusReports([report], opened.database));
+    expect(await outcomes.record(accepted(answered))).toBe('recorded');
+    const rows = await opened.database.query<{ id: string; status: string }>(
+      'select id, status from message_view where connection_id = $1',
+      [connection.id],
+    );
+    expect(new Map(rows.map(({ id, status }) => [id, status]))).toEqual(
+      new Map([
+        [reported.id, 'delivered'],
+        [answered.id, 'accepted'],
+      ]),
+    );
+    expect(await attemptRows(opened.database, answered.id)).toHaveLength(1);
+    await act('resume');
+    expect(await sendAll()).toEqual([]);
+  });
+});
