@@ -252,6 +252,14 @@ describe('a retry after an unknown outcome', () => {
     expect(await flow.row()).toMatchObject({ status: 'delivered' });
   });
 
+  it('is withdrawn by the late answer of the only attempt', async () => {
+    const made = await factories.message({ connection, status: 'outcome_unknown', recipient: testPhone() });
+    const flow = new Flow(made.id, [{ id: made.attemptId ?? '', metaMessageId: 'wamid.only', failed: false }]);
+    await flow.retry();
+    expect(await flow.answer('accepted', 0)).toBe(true);
+    expect(await flow.row()).toMatchObject({ status: 'accepted', attempt_count: 1 });
+  });
+
   it('is not made again by its own "not now" where it was under way when that answer came', async () => {
     const flow = await doubtful();
     await flow.retry();
@@ -266,6 +274,30 @@ describe('a retry after an unknown outcome', () => {
       [2, 'accepted'],
       [3, 'deferred'],
     ]);
+  });
+
+  it('is not made again by its own "not now" where it was under way when the earlier attempt was reported "sent"', async () => {
+    const flow = await doubtful();
+    await flow.retry();
+    await flow.claim();
+    await flow.report('sent', 1);
+    expect((await flow.row()).status).toBe('processing');
+    expect(await flow.answer('deferred', 2)).toBe(true);
+    const { metaMessageId } = flow.attempts[1] ?? {};
+    expect(await flow.row()).toMatchObject({ status: 'accepted', meta_message_id: metaMessageId, attempt_count: 3 });
+    expect(await flow.claim()).toBe(false);
+    await flow.report('failed', 1);
+    expect((await flow.row()).status).toBe('failed');
+  });
+
+  it('is made again by its own "not now" where the earlier attempt was reported "sent", and then "failed"', async () => {
+    const flow = await doubtful();
+    await flow.retry();
+    await flow.claim();
+    await flow.report('sent', 1);
+    await flow.report('failed', 1);
+    expect(await flow.answer('deferred', 2)).toBe(true);
+    expect((await flow.row()).status).toBe('queued');
   });
 
   it('is withdrawn once where the late answer, a report of the attempt and the claim of the retry come together', async () => {

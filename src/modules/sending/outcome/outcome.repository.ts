@@ -39,7 +39,17 @@ export interface OutcomeRecord {
 /** `tries` is not known of what a lost claim took. */
 type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
 
-/** What the platform's answer makes of a claimed message. */
+/**
+ * What the platform's answer makes of a claimed message.
+ *
+ * | `outcome.kind`                 | `status`                              | `attemptStatus`        |
+ * | ------------------------------ | ------------------------------------- | ---------------------- |
+ * | accepted                       | accepted                              | accepted               |
+ * | rejected                       | failed                                | rejected               |
+ * | unknown                        | outcome_unknown                       | unknown                |
+ * | deferred, recipient_deferred   | queued; after `MAX_TRIES` tries failed | deferred; then rejected |
+ * | lane_paused, which is no try   | queued                                | deferred               |
+ */
 export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRecord {
   const { id: messageId, attemptId, tries: triesBefore } = task;
   if (outcome.kind === 'accepted') {
@@ -93,8 +103,16 @@ export function refusal(category: FailureCategory, message: string): NotAccepted
 }
 
 /**
- * What a record did. `recorded`: the message waited for this outcome, which has moved it, or it waited for a retry that this
- * answer makes unnecessary. `late`: only the attempt is closed, where a report has not said more of it. `not_found`: nothing.
+ * What a record did. `recorded`: it moved the message. `late`: it changed the attempt only. `not_found`: nothing.
+ *
+ * | The message                                                        | Statement                             | Result     |
+ * | ------------------------------------------------------------------ | ------------------------------------- | ---------- |
+ * | is on the wire with this attempt                                   | `RECORD_OUTCOME`                      | `recorded` |
+ * | the same, and after "not now" an earlier attempt turns out taken   | then `WITHDRAW_RETRY`                 | `recorded` |
+ * | is in message_state with this attempt, its outcome unknown         | `RECORD_LATE_ANSWER`, cases 1 and 2   | `recorded` |
+ * | is in message_state with this attempt, moved on by a report        | `RECORD_LATE_ANSWER`, case 3          | `late`     |
+ * | has another attempt, or this outcome was recorded before           | `RECORD_LATE_ANSWER`, case 4          | `late`     |
+ * | the same, still in the queue, and this attempt was taken           | then `WITHDRAW_RETRY`                 | `recorded` |
  */
 export type Recorded = 'recorded' | 'late' | 'not_found';
 
@@ -167,11 +185,12 @@ export class OutcomeRepository {
         if (open.length === 0) break;
       }
     }
-    const takenLate = records.flatMap(({ attemptId, status }) =>
-      status === 'accepted' && results.get(attemptId) === 'late' ? attemptId : [],
+    const mayBeTaken = records.filter(({ attemptId, status }) =>
+      results.get(attemptId) === 'late' ? status === 'accepted' : status === 'queued',
     );
-    if (takenLate.length > 0) {
-      const rows = await statements.query<{ attempt_id: string }>(WITHDRAW_RETRY, [takenLate]);
+    if (mayBeTaken.length > 0) {
+      const messageIds = mayBeTaken.map(({ messageId }) => messageId);
+      const rows = await statements.query<{ attempt_id: string }>(WITHDRAW_RETRY, [messageIds]);
       for (const { attempt_id } of rows) results.set(attempt_id, 'recorded');
     }
     return records.map(({ attemptId }) => results.get(attemptId) ?? 'not_found');
@@ -291,7 +310,8 @@ const ANSWERED_ATTEMPT = `attempt_status = o."attemptStatus", attempt_finished_a
 //    gets the answer's status.
 // 2. As 1, but the answer is "not now": the message goes back to the queue, and the attempt to message_attempt.
 // 3. message_state has this attempt, and a report has moved the message on: only the attempt's columns change.
-// 4. A retry has replaced the attempt, and it is only in message_attempt: that row changes. See also WITHDRAW_RETRY.
+// 4. A retry has replaced the attempt, or its "not now" was recorded before, and it is only in message_attempt: that row changes.
+//    See also WITHDRAW_RETRY.
 // $2: hours to live of messages without a time of their own.
 const RECORD_LATE_ANSWER: Prepared = {
   name: 'message_late_answer',
@@ -313,7 +333,7 @@ with ${OUTCOME}, locked as materialized (
     error_message = case when o.status <> 'accepted' then o."platformMessage" end,
     ${ANSWERED_ATTEMPT}
   from locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and l.was_unknown and o.status <> 'queued' and ${mayOverwriteAttempt('s.attempt_status')}
+  where s.message_id = l.message_id and l.was_unknown and o.status <> 'queued'
   returning ${MOVED_COLUMNS}, l.status as previous_status,
     case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
       as occurred_at
@@ -363,15 +383,19 @@ where not exists (select 1 from locked l where l.attempt_id = a.id)`,
 };
 
 // The platform took an attempt that a retry has replaced, so the retry is not needed: the message goes from the queue to
-// message_state with that attempt, as a report of it would move it (MOVE_FROM_QUEUE in status-reports.repository.ts). A
-// retry that is under way goes to message_attempt, where its own answer closes it.
-// $1: attempts whose late answer was just recorded in message_attempt. One that failed by a report withdraws nothing.
+// message_state with that attempt, `accepted`. A retry that is under way goes to message_attempt, where its own answer closes it.
+// $1: messages of which a late answer was recorded in message_attempt, or which were put back to the queue: then a report `sent` of
+// an earlier attempt may have come while the retry was on the wire. An attempt that failed by a report withdraws nothing.
 const WITHDRAW_RETRY: Prepared = {
   name: 'message_withdraw_retry',
   text: `
 with picked as materialized (
-  select q.message_id, a.id as taken_id from message_attempt a join message_queue q on q.message_id = a.message_id
-  where a.id = any($1::uuid[]) and a.failure_category is null and ${queueTakes('earlier_accepted')}
+  select q.message_id, a.id as taken_id from message_queue q
+  cross join lateral (
+    select a.id from message_attempt a
+    where a.message_id = q.message_id and a.status = 'accepted' and a.failure_category is null
+    order by a.number desc limit 1) as a
+  where q.message_id = any($1::uuid[]) and ${queueTakes('earlier_accepted')}
   order by q.message_id for update of q
 ), left_queue as (
   delete from message_queue q using picked p where q.message_id = p.message_id
