@@ -8,5 +8,5 @@ describe('generated files', () => {
       encoding: 'utf8',
     });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  }, 120_000);
+  });
 });

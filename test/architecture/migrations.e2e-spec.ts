@@ -121,7 +121,7 @@ describe('migrations', () => {
       }
       expect(await schema()).toEqual(before);
       while (await revertLast(database.url));
-    }, 120_000);
+    });
 
     it('refuse a database of a build whose history was replaced, and say what to do', async () => {
       const client = new pg.Client({ connectionString: database.url });

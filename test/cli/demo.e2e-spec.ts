@@ -34,7 +34,7 @@ describe('herald, as a new user calls it beside the running demo', () => {
 
   beforeAll(async () => {
     herald = await HeraldProcess.start(env);
-  }, 120_000);
+  });
   afterAll(async () => {
     await herald?.end();
     dataDir.remove();
@@ -72,7 +72,7 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect(lines.at(-1)?.message?.status).toBe('read');
     const again = await runHerald(send, env);
     expect(JSON.parse(again.stdout)).toMatchObject({ replayed: true, idempotency_key: key });
-  }, 120_000);
+  });
 
   it('message send --file sends many, and says what became of each', async () => {
     const file = join(dataDir.path, 'messages.json');
@@ -100,7 +100,7 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect(permissive.code).toBe(1);
     expect(linesOf(permissive.stdout).at(-1)).toEqual({ event: 'end', accepted: 1, replayed: 1, refused: 1 });
     expect((await runHerald(['message', 'send', '--file', file, '--to', '15550001234'], env)).code).toBe(2);
-  }, 120_000);
+  });
 
   it('message watch ends with 1 where the message failed', async () => {
     const sent = await runHerald(['message', 'send', '--to', '15550100003', '--text', 'Hi', '--json'], env);
@@ -108,7 +108,7 @@ describe('herald, as a new user calls it beside the running demo', () => {
     const { code, stdout } = await runHerald(['message', 'watch', id], env);
     expect(code).toBe(1);
     expect(stdout).toContain('failed: ');
-  }, 120_000);
+  });
 
   it('tail prints a message and its statuses as they come, and ends cleanly with Ctrl-C', async () => {
     const child = spawn(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), 'tail', '--contact', '15550100001'], {
@@ -377,7 +377,7 @@ describe('herald, as a new user calls it beside the running demo', () => {
     const send = ['message', 'send', '--to', '15550001234', '--media', 'nothing-here.pdf'];
     const { code, stderr } = await runHerald(send, env);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("nothing-here.pdf can't be read") });
-  }, 60_000);
+  });
 
   it('says what is wrong in the API’s words, with 1; wrong use is 2', async () => {
     const stranger = await runHerald(['message', 'send', '--to', '15550987654', '--text', 'Hi', '--json'], env);
@@ -389,7 +389,7 @@ describe('herald, as a new user calls it beside the running demo', () => {
     const typo = await runHerald(['message', 'snd', '--json'], env);
     expect(typo.code).toBe(2);
     expect(JSON.parse(typo.stdout).error.message).toContain('Did you mean send?');
-  }, 120_000);
+  });
 });
 
 describe('herald where nothing runs', () => {

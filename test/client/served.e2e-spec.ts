@@ -144,7 +144,7 @@ describe('the client', () => {
     );
     const { stdout } = await run(process.execPath, ['send.mjs', demo.base_url, demo.api_key], { cwd: folder });
     expect(stdout).toBe('Installed.\n');
-  }, 120_000);
+  });
 });
 
 /** Runs requests as Postman does: with variables, keys and the collection's script. */
@@ -255,5 +255,5 @@ describe('the collection', () => {
     }).catch(() => undefined);
     expect(refused).toEqual([]);
     expect((await sendAll(by('DELETE'))).refused).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -40,7 +40,7 @@ beforeAll(async () => {
   description = publishedDescription();
   caller = new Caller(stage.test.baseUrl, 1);
   fuzzer = new Fuzzer(stage, new Checks(description), caller, new Ledger(), { seed: 1, positive: 0, negative: 0 });
-}, 120_000);
+});
 
 beforeEach(() => {
   meter = new CostMeter(caller);
@@ -53,7 +53,7 @@ afterEach(() => {
 afterAll(async () => {
   caller?.close();
   await stage?.stop();
-}, 60_000);
+});
 
 /** A request that is accepted, to be bent; the same each time. */
 async function usual(operation: Operation): Promise<Request[]> {

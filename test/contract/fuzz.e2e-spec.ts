@@ -37,14 +37,14 @@ beforeAll(async () => {
     positive: runs(20),
     negative: runs(6),
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   const text = `FUZZ_SEED=${FUZZ_SEED} FUZZ_SCALE=${FUZZ_SCALE}: ${caller?.sent} requests: ${ledger?.summary()}\n`;
   process.stderr.write(text);
   caller?.close();
   await stage?.stop();
-}, 60_000);
+});
 
 /** The findings since the last look. */
 let seen = 0;
@@ -73,13 +73,13 @@ describe('the API, by its description', () => {
   it('demands the key, the method and the address', async () => {
     await inParallel(matrixOf(fuzzer), IN_FLIGHT);
     expect(newFindings()).toEqual([]);
-  }, 120_000);
+  });
 
   it('asks each route for the scope that the specification gives it, and for no other', async () => {
     const routes = description.operations.map(({ method, path }) => `${method} ${path}`);
     expect(Object.keys(SCOPE_OF_ROUTE).sort()).toEqual(routes.sort());
     expect(await everyScope(fuzzer)).toEqual([]);
-  }, 60_000);
+  });
 
   it('shows no caller what belongs to others', async () => {
     const places = await Promise.all(description.operations.map((operation) => everyNamespace(fuzzer, operation)));
@@ -87,7 +87,7 @@ describe('the API, by its description', () => {
     expect(without.sort()).toEqual(Object.keys(WITHOUT_IDS).sort());
     expect(places.flat().length).toBeGreaterThan(25);
     expect(newFindings()).toEqual([]);
-  }, 120_000);
+  });
 
   it('lists own rows only, also behind the cursor of another workspace', () => ensureOwnLists(stage), 60_000);
 

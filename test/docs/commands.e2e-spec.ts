@@ -61,7 +61,7 @@ if (!curlIsHere) process.stderr.write('curl is not installed: the commands of th
       ['http://127.0.0.1:3001', demo.simulator_url ?? ''],
       ['8080', String(await freePort())],
     ];
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await herald?.end();

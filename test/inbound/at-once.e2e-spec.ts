@@ -111,4 +111,4 @@ it('one whose message is locked for long is stored and acknowledged, and keeps n
   }
   await tryUntil(test, locked.attemptId ?? '', ['applied']);
   expect((await sender.api.get(`/messages/${locked.id}`)).body.data.status).toBe('sent');
-}, 30_000);
+});

@@ -160,7 +160,7 @@ describe('deletion of a workspace', () => {
     expect(await rowsWith(test.database, [id])).toContain('public.organization');
     await deletion().delete(id, { ...SOON, waitMs: 10_000 });
     expect(await leftOf(traces)).toEqual([]);
-  }, 120_000);
+  });
 
   it('waits for what is being sent, and sends nothing more', async () => {
     const sender = await test.sender();
@@ -199,5 +199,5 @@ describe('deletion of a workspace', () => {
     expect(await deletion().count(own.workspace.id)).toMatchObject({ message: 8_000 });
     expect(await deletion().delete(own.workspace.id, SOON)).toMatchObject({ message: 8_000 });
     expect(await deletion().count(other.workspace.id)).toMatchObject({ message: 8_000 });
-  }, 60_000);
+  });
 });

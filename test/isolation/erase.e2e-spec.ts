@@ -317,7 +317,7 @@ describe('erasure of a phone number', () => {
     expect(await rowsWith([linked, phone])).toEqual([]);
     const both = await runHerald([...command, '--number', '+15550008810'], env);
     expect([both.code, both.stdout]).toEqual([2, expect.stringContaining('not with both')]);
-  }, 120_000);
+  });
 
   it('takes the events of received files with it, which name no contact, and leaves those of others', async () => {
     const [phone, other] = ['15550008805', '15550008806'];

@@ -61,12 +61,12 @@ beforeAll(async () => {
   owned = tables.filter(({ nullable }) => nullable !== null).map(({ name }) => name);
   without = tables.filter(({ nullable }) => nullable === null).map(({ name }) => name);
   optional = tables.filter(({ nullable }) => nullable === 'YES').map(({ name }) => name);
-}, 120_000);
+});
 
 afterAll(async () => {
   statements?.stop();
   await stage?.stop();
-}, 60_000);
+});
 
 it('a table has a workspace, or a reason to have none', () => {
   // Those of the queue belong to BullMQ.
@@ -102,7 +102,7 @@ it('a statement of a request names the workspace, or reaches its rows by an id t
   const allowed = [...fragments, ...Object.keys(NOW_AND_THEN)];
   expect(open.filter((text) => !allowed.some((fragment) => text.includes(fragment)))).toEqual([]);
   expect(fragments.filter((fragment) => !open.some((text) => text.includes(fragment)))).toEqual([]);
-}, 120_000);
+});
 
 describe('the reading of a statement', () => {
   it.each([

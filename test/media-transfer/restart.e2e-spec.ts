@@ -69,7 +69,7 @@ it('a stop puts files on their way back at once, and they lose no try', async ()
   const next = await startWorker();
   await fetched(fileId);
   await next.end();
-}, 120_000);
+});
 
 it('after a kill the file is fetched by another process, and what was half-written is gone', async () => {
   held = true;
@@ -87,4 +87,4 @@ it('after a kill the file is fetched by another process, and what was half-writt
   const next = await startWorker();
   await fetched(fileId);
   await next.end();
-}, 120_000);
+});

@@ -49,7 +49,7 @@ describe('large uploads into the real process', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     herald = await start();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await herald.end();

@@ -173,7 +173,7 @@ it('a template, a customer’s picture and a document in return: sent, received,
   function envelopes(of: string): Envelope[] {
     return receiver.received.map((delivery) => verify(of, delivery));
   }
-}, 60_000);
+});
 
 function digest(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');

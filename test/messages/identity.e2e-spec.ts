@@ -17,7 +17,7 @@ let made = 0;
 
 beforeAll(async () => {
   test = await startTestApp({ simulator: { statusGapMs: 20, templateReviewMs: 20 } });
-}, 60_000);
+});
 afterAll(() => test?.stop());
 afterEach(() => test.simulator.applyFaults({ statuses: 'on' }));
 beforeEach(async () => {
@@ -393,4 +393,4 @@ it('the conversations of a filled database are joined by 50 changes at once', as
     },
     { what: 'all that waits to wait for the new numbers' },
   );
-}, 60_000);
+});

@@ -307,7 +307,7 @@ it('while a template is paused, approved again and deleted, each message is sent
     );
     return rows.length === 0;
   }
-}, 60_000);
+});
 
 it('a template that the platform refuses without a notification is read again', async () => {
   const workspace = await sendingWorkspace(test);

@@ -61,7 +61,7 @@ it('a revoked token burns no message: the number is disconnected, and all go out
   const sent = recipients.flatMap((to) => test.simulator.messages.list({ to }));
   expect(sent).toHaveLength(taken.length);
   for (const id of taken) expect(await triesOf(id)).toBe(0);
-}, 90_000);
+});
 
 async function statesOf(ids: readonly string[]): Promise<string[]> {
   const rows = await test.database.query<{ status: string }>('select status from message_view where id = any($1)', [

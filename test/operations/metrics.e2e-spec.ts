@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { countUsage } from '../support/count-usage.js';
 import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -62,6 +63,8 @@ describe('GET /metrics', () => {
     const asked = ['deploy/grafana/herald.json', 'deploy/prometheus/herald.rules.yml'].flatMap((path) => [
       ...readProjectFile(path).matchAll(/\b(?:herald|nodejs|process)_[a-z0-9_]+\b/g),
     ]);
+    // Those of usage come with the first count.
+    await countUsage(test);
     const { body } = await test.api.get<string>('/metrics');
     const there = new Set([...body.matchAll(/^([a-z_0-9]+)[{ ]/gm)].map((match) => match[1]));
     // Their first value comes with the first event.

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await simulator.approvedTemplate(wabaId, { name: 'summer_sale', category: 'MARKETING', components });
   await approvedTemplate(test, workspace, { name: 'order_news', components });
   await listenFor(test.database, workspace.organizationId, ['contact.opt_out.updated']);
-}, 60_000);
+});
 afterAll(async () => test?.stop());
 
 interface Entry {

@@ -151,7 +151,7 @@ withPgBouncer.each(WAYS)('a service behind a pooler in $mode mode, its queue on 
     };
     test = await startTestApp({ env: urls, database: stored });
     sender = await test.sender();
-  }, 120_000);
+  });
   afterAll(async () => {
     await test?.stop();
     await scope.close();

@@ -22,7 +22,7 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
   afterAll(async () => {
     await fleet?.stop();
     await scope.close();
-  }, 60_000);
+  });
 
   type Sender = Awaited<ReturnType<Fleet['sender']>>;
 

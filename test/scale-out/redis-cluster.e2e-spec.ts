@@ -46,7 +46,7 @@ withRedis('a Redis Cluster of three nodes', () => {
       },
       { everyMs: 100, what: 'the cluster' },
     );
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await connection?.onApplicationShutdown();
@@ -95,7 +95,7 @@ withRedis('a Redis Cluster of three nodes', () => {
       await worker.close();
       await queue.close();
     }
-  }, 120_000);
+  });
 });
 
 async function startNode(folder: string): Promise<ClusterNode> {

@@ -14,5 +14,5 @@ import { LaneRepository } from '../../src/infrastructure/queue/lane.repository.j
 export async function holdLane(database: Database, request: HoldRequest): Promise<Hold | null> {
   await new LaneRepository(database).ensure(request.laneKey);
   const sql = `with ${laneHold()} select ${HOLD_COLUMNS} from hold`;
-  return holdOf(await database.query<HoldRow>(sql, holdParams(request)));
+  return holdOf((await database.query<HoldRow>(sql, holdParams(request)))[0]);
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
   test = await startTestApp({});
   env = { DATABASE_URL: test.databaseUrl, DATA_DIR: test.dataDir, WHATSAPP_API_URL: test.simulatorUrl ?? '' };
   workspace = await sendingWorkspace(test);
-}, 60_000);
+});
 afterAll(async () => test?.stop());
 
 const herald = (...words: string[]): Promise<string> => runInProcess(words, env);

@@ -36,7 +36,7 @@ let test: TestApp;
 
 beforeAll(async () => {
   test = await startTestApp({});
-}, 60_000);
+});
 afterAll(async () => test?.stop());
 
 const countAll = (): Promise<void> => countUsage(test);

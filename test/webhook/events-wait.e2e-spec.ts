@@ -133,7 +133,7 @@ describe('two hundred waiting readers', () => {
     } finally {
       await own.stop();
     }
-  }, 60_000);
+  });
 });
 
 it('a client that goes frees its place', async () => {

@@ -137,7 +137,7 @@ it('a claim may read columns of its own with it', async () => {
       sql,
       holdParams(request(key, owner, { unusedRows })),
     );
-    expect(holdOf(rows)?.slots).toBe(4);
+    expect(holdOf(rows[0])?.slots).toBe(4);
     reasons.push(rows[0]?.reason ?? null);
   }
   expect(reasons).toEqual(['seen', 'seen']);

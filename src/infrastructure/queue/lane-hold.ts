@@ -29,7 +29,7 @@ export interface HoldRequest {
 
 /** The answer of a statement with `laneHold`. */
 export interface Hold {
-  /** Rows that this statement may claim; 0 while paused or when the pace is used up. */
+  /** Rows that this statement may claim: at most the request's `limit`; 0 while paused, when the pace is used up or `limit` is 0. */
   slots: number;
   /** The lane is paused, or all claims are blocked. */
   paused: boolean;
@@ -54,7 +54,7 @@ const RENEW_BELOW_MS = OWNER_MS / 2;
 
 /**
  * SQL: one process owns the lane in the row of `lane` under this alias. The database's clock steps back where a standby with a
- * slower one takes over: a hold beyond what can have been taken by this clock is over.
+ * slower one takes over: an `owner_until` more than 5 s ahead was written by a clock that ran ahead, and does not count.
  */
 export function isHeld(lane: string): string {
   return `coalesce(${lane}.owner_until > clock_timestamp()
@@ -73,14 +73,14 @@ export function holdParamsOfMany(requests: readonly HoldRequest[]): unknown[][] 
 }
 
 /** SQL: `holdParams` as a relation. */
-const ONE_LANE = `select $1::text as key, $2::uuid as owner, $3::integer as row_limit, $4::float8 as unused_rows,
+const ONE_LANE = `select $1::text as key, $2::uuid as owner, $3::integer as row_limit, $4::float8 as known_unused,
     $5::float8 as burst_rows, $6::float8 as rate`;
 /**
  * SQL: `holdParamsOfMany` as a relation. By a subquery, for where the planner sees how many lanes there are it makes a new
  * plan for each claim, which takes longer than to run it.
  */
 const MANY_LANES = `select * from unnest((select $1::text[]), $2::uuid[], $3::integer[], $4::float8[],
-    $5::float8[], $6::float8[]) as asked (key, owner, row_limit, unused_rows, burst_rows, rate)`;
+    $5::float8[], $6::float8[]) as lanes (key, owner, row_limit, known_unused, burst_rows, rate)`;
 
 interface LaneHoldOptions {
   /** The claim is on many lanes, by `holdParamsOfMany`; no lane may be asked for twice. Default: on one, by `holdParams`. */
@@ -95,15 +95,15 @@ interface LaneHoldOptions {
  * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
  * own attempt and lease. Two holders at once would be too fast, not wrong. $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
- * | State of the lane                                                      | Relation         | Written | Slots come from |
- * | ---------------------------------------------------------------------- | ---------------- | ------- | --------------- |
- * | held by this process, which knows its unused pace, for a while yet     | `held_unchanged` | no      | `limit`         |
- * | the same, but the hold ends soon                                       | `written`        | renewed | `unusedRows`    |
- * | free, its hold ran out, or held by this process, which lost its pace   | `written`        | taken   | `next_slot_at`  |
- * | locked by another transaction; held by this process, which knows pace  | `held_unchanged` | no      | `limit`         |
- * | held by another process; or locked, and not as in the line above       | none             | no      | none            |
+ * |   | State of the lane                                                               | Relation  | Written | Slots come from |
+ * | - | ------------------------------------------------------------------------------- | --------- | ------- | --------------- |
+ * | 1 | held by this process, which knows its unused pace, for a while yet              | `goes_on` | no      | `limit`         |
+ * | 2 | its own and known as in 1, but the hold ends soon, or ended and none took it    | `taken`   | renewed | `unusedRows`    |
+ * | 3 | free; the hold of another ran out; or held by this process, which lost its pace | `taken`   | taken   | `next_slot_at`  |
+ * | 4 | as 2, not ended yet, but another transaction has locked the row                 | `goes_on` | no      | `limit`         |
+ * | 5 | held by another process; or as 3 or ended, and locked                           | none      | no      | none            |
  *
- * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of the first four; where the
+ * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of 1 to 4; where the
  * lane is paused, `slots` is 0 and nothing is written. A claim takes at most `slots` rows of a lane. It returns a row for each
  * hold, even without a claimed row: one lane by `from hold left join ...`, many lanes by `from hold full join ... on false`,
  * which returns the rows of both one after the other.
@@ -114,8 +114,11 @@ export function laneHold({ many = false, returning = '', runsWhileBlocked = fals
   const paused = '(coalesce(l.paused_until > clock_timestamp(), false) or (select is_blocked from blocked))';
   const pausedMs = `case when l.paused_until > clock_timestamp()
     then (extract(epoch from l.paused_until - clock_timestamp()) * 1000)::float8 end as paused_ms`;
-  // This process owns the lane and has counted its pace in memory. False, not null, where no process owns it.
-  const paceKnown = 'l.owner is not distinct from a.owner and a.unused_rows is not null';
+  // This process owns the lane and has counted its pace in memory. `is not distinct from`: false where no process owns the lane.
+  const paceKnown = 'l.owner is not distinct from a.owner and a.known_unused is not null';
+  const isFree = `(l.owner = a.owner or l.owner is null or not ${isHeld('l')})`;
+  // 1, 2 and 4 of the table, without the holds that ended.
+  const isHeldHere = `${paceKnown} and ${isHeld('l')}`;
   const endsLate = `l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds'`;
   return `
 blocked as materialized (
@@ -123,18 +126,18 @@ blocked as materialized (
 ), lane_asked as materialized (
   ${many ? MANY_LANES : ONE_LANE}
 ), may_take as materialized (
-  -- The lanes to take or to renew. One row that another transaction keeps locked must not stop the claim of the others.
+  -- 2 and 3. One row that another transaction keeps locked must not stop the claim of the others.
   select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${paceKnown} as pace_known,
     l.next_slot_at, l.owner_until
   from lane_asked a join lane l on l.key = a.key
-  where (l.owner = a.owner or l.owner is null or not ${isHeld('l')}) and not (${paceKnown} and ${isHeld('l')} and ${endsLate})
+  where ${isFree} and not (${isHeldHere} and ${endsLate})
   order by l.key for update of l skip locked
-), held_unchanged as materialized (
-  -- Also where the hold ends soon and the row is locked at this moment: a later claim renews it.
+), goes_on as materialized (
+  -- 1 and 4: a later claim renews what is locked at this moment.
   select l.key, case when ${paused} then 0 else a.row_limit end as slots, ${paused} as paused,
     null::float8 as unused_rows, ${pausedMs}${returning}
   from lane_asked a join lane l on l.key = a.key
-  where ${paceKnown} and ${isHeld('l')} and a.key not in (select key from may_take)
+  where ${isHeldHere} and a.key not in (select key from may_take)
 ), slots_by_pace as (
   -- next_slot_at: the time since which pace is unused. Three examples at 10 rows a second with a burst of 5 rows, at 12:00:02.0:
   -- A free lane with next_slot_at 12:00:00.0 has 20 unused rows, of which 5 may be caught up.
@@ -145,18 +148,18 @@ blocked as materialized (
   from (
     select key, owner, row_limit, rate, now, paused, paused_ms, pace_known,
       -- A next_slot_at ahead of now can only come from a clock that was set back.
-      case when pace_known then least(unused_rows, burst_rows) else greatest(0, rate * extract(epoch from now - greatest(
+      case when pace_known then least(known_unused, burst_rows) else greatest(0, rate * extract(epoch from now - greatest(
         next_slot_at, owner_until, now - make_interval(secs => burst_rows / rate)))::float8) end as unused_rows
     from may_take) as by_rows
-), written as (
-  -- Takes or renews the hold. next_slot_at is when the rows that stay unused became so.
+), taken as (
+  -- 2 and 3. next_slot_at is when the rows that stay unused became so.
   update lane l set owner = g.owner, owner_until = g.now + interval '${OWNER_MS} milliseconds',
     next_slot_at = g.now - make_interval(secs => (g.unused_rows - g.slots) / g.rate)
   from slots_by_pace g where l.key = g.key and not g.paused
   returning l.key, g.slots, false as paused, case when not g.pace_known then g.unused_rows end as unused_rows,
     null::float8 as paused_ms${returning}
 ), hold as materialized (
-  select * from held_unchanged union all select * from written union all
+  select * from goes_on union all select * from taken union all
   select l.key, 0, true, null::float8, g.paused_ms${returning} from slots_by_pace g join lane l on l.key = g.key where g.paused
 )`;
 }
@@ -168,8 +171,8 @@ export const GRANTED_SLOTS = 'coalesce((select slots from hold), 0)';
 export const HOLD_COLUMNS = `hold.slots as hold_slots, hold.paused as hold_paused, hold.unused_rows as hold_unused_rows,
   hold.paused_ms as hold_paused_ms`;
 
-/** What the rows of a claim say of the hold; null: another process holds the lane, or its row has gone. */
-export function holdOf([row]: readonly HoldRow[]): Hold | null {
+/** What a row of a claim says of the hold; null: another process holds the lane, or its row has gone. */
+export function holdOf(row: HoldRow | undefined): Hold | null {
   if (row === undefined) return null;
   const { hold_slots: slots, hold_paused: paused, hold_unused_rows: unusedRows, hold_paused_ms: pausedMs } = row;
   return { slots, paused, unusedRows, pausedMs };
@@ -187,5 +190,5 @@ export interface Claim<T> {
 export type ClaimRow<T extends { id: string }> = HoldRow & (T | { id: null });
 
 export function claimOf<T extends { id: string }>(rows: readonly ClaimRow<T>[]): Claim<T> {
-  return { hold: holdOf(rows), items: rows.filter((row): row is HoldRow & T => row.id !== null) };
+  return { hold: holdOf(rows[0]), items: rows.filter((row): row is HoldRow & T => row.id !== null) };
 }

@@ -222,7 +222,7 @@ with ${held('t.paused')}, found as materialized (
     seq, queued_at, expires_at, event_count
   from gone
 ), kept as (
-  update message_queue q set due_at = 'infinity', paused_due_at = q.due_at
+  update message_queue q set due_at = 'infinity', not_before = greatest(q.not_before, q.due_at)
   where q.ctid = any(array(select row_ctid from tried)) and ${WAITS}
   returning q.connection_id
 ), paused as (
@@ -265,9 +265,8 @@ with ${held(IS_RESUMING)}, picked as materialized (
     order by e.connection_id desc, e.recipient desc, (e.attempt_id is null) desc, e.seq desc limit 1
     for key share skip locked) as earlier
 ), taken_up as (
-  update message_queue q set paused_due_at = null,
-    due_at = case when q.ctid <> all(array(select row_ctid from behind))
-      then greatest(q.paused_due_at, clock_timestamp()) end
+  update message_queue q set due_at = case when q.ctid <> all(array(select row_ctid from behind))
+      then greatest(q.not_before, clock_timestamp()) end
   from picked where q.ctid = picked.row_ctid and ${PAUSED}
   returning q.connection_id
 )${moved('taken_up')}`;

@@ -52,10 +52,9 @@ with ${TARGETS}, waiting as materialized (
   delete from message_queue where message_id = any(array(select message_id from waiting)) returning *
 )
 insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, seq,
-  queued_at, due_at, paused_due_at, claimed_at, lease_until, attempt_id, attempt_number, tries, event_count, tag,
-  expires_at)
+  queued_at, due_at, not_before, claimed_at, lease_until, attempt_id, attempt_number, tries, event_count, tag, expires_at)
 select g.connection_id, g.created_at, g.message_id, g.organization_id, g.conversation_id, waiting.recipient, g.seq,
-  g.queued_at, case when g.attempt_id is null then greatest(g.due_at, clock_timestamp()) end, g.paused_due_at,
+  g.queued_at, case when g.attempt_id is null then greatest(g.due_at, g.not_before, clock_timestamp()) end, g.not_before,
   g.claimed_at, g.lease_until, g.attempt_id, g.attempt_number, g.tries, g.event_count, g.tag, g.expires_at
 from gone g join waiting using (message_id)
 order by (g.attempt_id is null), g.seq

@@ -197,4 +197,4 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
   expect([...claimedEver.statuses].sort()).toEqual(
     expect.arrayContaining(['queued', 'processing', 'accepted', 'failed', 'outcome_unknown']),
   );
-}, 120_000);
+});

@@ -13,15 +13,15 @@ interface Target {
 }
 
 /** A message as its row in the queue or in `message_state` has it, locked. */
-export interface LockedRow extends Omit<ReportedMessage, 'latestAttemptId'> {
+export interface LockedRow extends Omit<ReportedMessage, 'currentAttemptId'> {
   organizationId: string;
   connectionId: string;
   conversationId: string | null;
-  /** The number that the message was sent to. */
+  /** Whose messages go one after the other: the number that the message was sent to, or a user id where no number is known. */
   recipient: string | null;
   /** The attempt in the message's row; null where the message waits: then its latest one, if any, is in `message_attempt`. */
   rowAttemptId: string | null;
-  /** Of the latest attempt, in whichever table it is. */
+  /** Of the attempt in the message's row; while the message waits, of the last one. */
   attemptNumber: number;
   attemptStatus: Attempt['status'];
   attemptFailed: boolean;
@@ -34,62 +34,64 @@ export interface LockedRow extends Omit<ReportedMessage, 'latestAttemptId'> {
 type OtherAttempt = ReportedAttempt & { messageId: string };
 
 /** A row of `FIND`. */
-type FoundTarget = Target & { metaMessageId: string | null };
+type FoundTarget = Target & { metaMessageId: string };
 
 /**
- * Finds the attempts that reports are about, with their messages locked: which attempt is looked up in `FIND`, its
- * message is locked by `LOCK`, and attempts that are not in the message's row are read by `ATTEMPTS`. Usually that
- * is `LOCK` alone, as the report returns both ids.
+ * Finds the attempts that reports are about, with their messages locked. Usually that is `LOCK` alone, as a report returns both
+ * ids of its request. `FIND` looks up the attempt by the platform's id where the ids are missing or lead to no attempt of the
+ * connection; attempts that are not in the message's row are read by `ATTEMPTS`.
  */
 export async function findReportedAttempts(
   reports: readonly StatusReport[],
   statements: Statements,
 ): Promise<LockedMessages> {
-  const found = await findOnce(reports, (report) => targetOf(report) === null, statements);
+  const found = await lockMessagesOf(
+    reports,
+    reports.filter((report) => targetOf(report) === null),
+    statements,
+  );
+  if (found.foundAll(reports)) return found;
   // It may have moved from one table to the other while its lock was waited for: only a new statement sees it there.
-  return found.foundAll(reports) ? found : findOnce(reports, (report) => found.attemptFor(report) === null, statements);
+  return lockMessagesOf(
+    reports,
+    reports.filter((report) => found.attemptFor(report) === null),
+    statements,
+  );
 }
 
-/** @param isSought reports whose attempt has to be looked up: the ids in the report do not lead to it. */
-async function findOnce(
+/** @param sought those of the reports whose attempt is to be looked up by the platform's id. */
+async function lockMessagesOf(
   reports: readonly StatusReport[],
-  isSought: (report: StatusReport) => boolean,
+  sought: readonly StatusReport[],
   statements: Statements,
 ): Promise<LockedMessages> {
-  const sought = reports.filter(isSought);
-  const attemptIds = sought.flatMap((report) => sentAlong(report)?.attemptId ?? []);
   const metaIds = sought.map((report) => report.metaMessageId);
-  const found = sought.length === 0 ? [] : await statements.query<FoundTarget>(FIND, [attemptIds, metaIds]);
-  const index = new AttemptIndex(found);
-  const meant = reports.flatMap((report) => index.candidatesFor(report));
-  if (meant.length === 0) return new LockedMessages(index, [], []);
+  const candidates = new Candidates(metaIds.length === 0 ? [] : await statements.query<FoundTarget>(FIND, [metaIds]));
+  const meant = reports.flatMap((report) => candidates.of(report));
+  if (meant.length === 0) return new LockedMessages(candidates, [], []);
   const rows = await statements.query<LockedRow>(LOCK, [[...new Set(meant.map((target) => target.messageId))]]);
   // Read under the lock: what was known of them before may have changed while it was waited for.
   const inRows = new Set(rows.map((row) => row.rowAttemptId));
   const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !inRows.has(id));
   const attempts = others.length === 0 ? [] : await statements.query<OtherAttempt>(ATTEMPTS, [others]);
-  return new LockedMessages(index, rows, attempts);
+  return new LockedMessages(candidates, rows, attempts);
 }
 
-/** Which attempts a report may be about: by the ids that the request contained, else by the platform's id. */
-class AttemptIndex {
-  private readonly byAttempt = new Map<string, Target>();
+/** Which attempts a report may be about. */
+class Candidates {
   private readonly byMetaMessageId = new Map<string, Target[]>();
 
   constructor(found: readonly FoundTarget[]) {
     for (const target of found) {
-      const { attemptId, metaMessageId } = target;
-      this.byAttempt.set(attemptId, target);
-      if (metaMessageId === null) continue;
-      this.byMetaMessageId.set(metaMessageId, [...(this.byMetaMessageId.get(metaMessageId) ?? []), target]);
+      const others = this.byMetaMessageId.get(target.metaMessageId);
+      if (others === undefined) this.byMetaMessageId.set(target.metaMessageId, [target]);
+      else others.push(target);
     }
   }
 
-  /** The best first. */
-  candidatesFor(report: StatusReport): Target[] {
-    const sent = sentAlong(report);
-    const bySent = targetOf(report) ?? (sent === null ? undefined : this.byAttempt.get(sent.attemptId));
-    return [...(bySent === undefined ? [] : [bySent]), ...(this.byMetaMessageId.get(report.metaMessageId) ?? [])];
+  /** The best first: by the ids that the request contained, then by the platform's id. */
+  of(report: StatusReport): Target[] {
+    return [targetOf(report) ?? [], this.byMetaMessageId.get(report.metaMessageId) ?? []].flat();
   }
 }
 
@@ -99,7 +101,7 @@ export class LockedMessages {
   private readonly attempts: ReadonlyMap<string, OtherAttempt>;
 
   constructor(
-    private readonly index: AttemptIndex,
+    private readonly candidates: Candidates,
     rows: readonly LockedRow[],
     attempts: readonly OtherAttempt[],
   ) {
@@ -109,7 +111,7 @@ export class LockedMessages {
 
   /** The attempt that the report is about; null: none of its connection (yet). */
   attemptFor(report: StatusReport): { row: LockedRow; attempt: ReportedAttempt } | null {
-    for (const { messageId, attemptId } of this.index.candidatesFor(report)) {
+    for (const { messageId, attemptId } of this.candidates.of(report)) {
       const row = this.rows.get(messageId);
       if (row?.connectionId !== report.connectionId) continue;
       const attempt = row.rowAttemptId === attemptId ? attemptInRow(row, attemptId) : this.attempts.get(attemptId);
@@ -120,13 +122,13 @@ export class LockedMessages {
 
   /** Whether each report that leads to a message has found it. */
   foundAll(reports: readonly StatusReport[]): boolean {
-    return reports.every((report) => this.index.candidatesFor(report).length === 0 || this.attemptFor(report) !== null);
+    return reports.every((report) => this.candidates.of(report).length === 0 || this.attemptFor(report) !== null);
   }
 
-  /** The message with its latest attempt, in whichever table that is. */
+  /** The message with its current attempt: while it waits, that is the last one, in `message_attempt`. */
   messageOf(row: LockedRow): ReportedMessage {
-    const isLatest = (other: OtherAttempt): boolean => other.messageId === row.id && other.number === row.attemptNumber;
-    return { ...row, latestAttemptId: row.rowAttemptId ?? [...this.attempts.values()].find(isLatest)?.id ?? null };
+    const isLast = (other: OtherAttempt): boolean => other.messageId === row.id && other.number === row.attemptNumber;
+    return { ...row, currentAttemptId: row.rowAttemptId ?? [...this.attempts.values()].find(isLast)?.id ?? null };
   }
 }
 
@@ -135,16 +137,10 @@ function attemptInRow(row: LockedRow, id: string): OtherAttempt {
   return { id, messageId: row.id, number, status, metaMessageId, failed };
 }
 
-/** The ids that the request contained: `<message id>.<attempt id>`; in older requests the attempt's id only. */
-function sentAlong({ callbackData }: StatusReport): { messageId: string | null; attemptId: string } | null {
-  const [last, first, ...more] = (callbackData ?? '').toLowerCase().split('.').toReversed();
-  if (!isUuid(last) || (first !== undefined && !isUuid(first)) || more.length > 0) return null;
-  return { messageId: first ?? null, attemptId: last };
-}
-
-function targetOf(report: StatusReport): Target | null {
-  const { messageId = null, attemptId = '' } = sentAlong(report) ?? {};
-  return messageId === null ? null : { messageId, attemptId };
+/** By the ids that the request contained: `<message id>.<attempt id>`. */
+function targetOf({ callbackData }: StatusReport): Target | null {
+  const [messageId, attemptId, ...more] = (callbackData ?? '').toLowerCase().split('.');
+  return isUuid(messageId) && isUuid(attemptId) && more.length === 0 ? { messageId, attemptId } : null;
 }
 
 export const MICROSECONDS = 1_000_000;
@@ -154,12 +150,12 @@ const microseconds = (time: string): string => `(extract(epoch from ${time}) * $
 const failedBy = (status: string, category: string): string =>
   `coalesce(${status} = 'rejected' or (${status} = 'accepted' and ${category} is not null), false)`;
 
-// An attempt from before a migration may be in both tables, with one id.
+// By the platform's id: an attempt is in message_attempt or in message_state.
 const FIND = `
 select a.message_id as "messageId", a.id as "attemptId", a.meta_message_id as "metaMessageId" from message_attempt a
-where a.id = any($1::uuid[]) or a.meta_message_id = any($2::text[])
+where a.meta_message_id = any($1::text[])
 union all
-select s.message_id, s.attempt_id, s.meta_message_id from unnest($2::text[]) as k (id)
+select s.message_id, s.attempt_id, s.meta_message_id from unnest($1::text[]) as k (id)
 join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(k.id, 0) and s.meta_message_id = k.id
 where s.attempt_id is not null`;
 

@@ -399,4 +399,4 @@ it('an accepted retry is sent, or an attempt that did not fail proves that it ne
   );
   expect(retried.withdrawn).toBeGreaterThan(0);
   expect(retried.kept).toBeGreaterThan(0);
-}, 120_000);
+});

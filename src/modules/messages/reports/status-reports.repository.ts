@@ -64,6 +64,7 @@ async function write(reported: readonly ChangedMessage[], statements: Statements
   if (evidence.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(evidence)]);
   for (const [statement, changed] of [
     [UPDATE_STATE, reported.filter((message) => !isInQueue(message.row.status) && isChanged(message))],
+    // A price without a move is not kept while the message is in the queue: the report that moves it has the price again.
     [MOVE_FROM_QUEUE, reported.filter(({ row, progress }) => isInQueue(row.status) && progress.moves.length > 0)],
   ] as const) {
     if (changed.length === 0) continue;
@@ -88,7 +89,7 @@ type MoveFromQueue =
   | { move: 'earlier_while_retry_under_way' | 'earlier_while_waiting'; earlierAttemptId: string | null };
 
 function moveFromQueue({ row, progress }: ChangedMessage): MoveFromQueue {
-  const attemptId = progress.replacingAttemptId ?? progress.message.latestAttemptId;
+  const attemptId = progress.replacingAttemptId ?? progress.message.currentAttemptId;
   if (row.rowAttemptId === null) return { move: 'earlier_while_waiting', earlierAttemptId: attemptId };
   if (attemptId === row.rowAttemptId) return { move: 'attempt_under_way' };
   return { move: 'earlier_while_retry_under_way', earlierAttemptId: attemptId };
@@ -152,21 +153,21 @@ function evidenceRow({ taken, failure, metaMessageId }: AttemptEvidence) {
 const timeOf = (column: string): string => `to_timestamp(r."${column}" / ${MICROSECONDS})`;
 
 /**
- * New values of an attempt's columns by what a report says of it (`r`). A resolved unknown outcome has no failure category.
- * `r.evidence`: 'taken', the platform took the attempt; 'failed_only', it reported only that it failed; null, no report is about
- * this attempt.
+ * New values of an attempt's columns by what reports say of it: `<said>evidence` is 'taken' where the platform took the attempt,
+ * 'failed_only' where it reported only that it failed, and null where no report is about it. A resolved unknown outcome has no
+ * failure category.
  */
 const withEvidence = ({
   status,
   finished,
   category,
-  reported,
-}: Record<'status' | 'finished' | 'category' | 'reported', string>) => ({
-  status: `case when r.evidence = 'taken' then 'accepted' when r.evidence is not null
+  said,
+}: Record<'status' | 'finished' | 'category' | 'said', string>) => ({
+  status: `case when ${said}evidence = 'taken' then 'accepted' when ${said}evidence is not null
     and coalesce(${status}, 'started') in ('started', 'unknown', 'deferred') then 'rejected' else ${status} end`,
-  finished: `case when r.evidence is null then ${finished} else coalesce(${finished}, clock_timestamp()) end`,
-  category: `case when r.failed then ${reported}
-    when r.evidence is null or ${status} in ('accepted', 'rejected') then ${category} end`,
+  finished: `case when ${said}evidence is null then ${finished} else coalesce(${finished}, clock_timestamp()) end`,
+  category: `case when ${said}failed then ${said}category
+    when ${said}evidence is null or ${status} in ('accepted', 'rejected') then ${category} end`,
 });
 
 // The attempt's own answer may have been recorded since it was read, so what is known by now decides.
@@ -174,7 +175,7 @@ const OTHER_ATTEMPT = withEvidence({
   status: 'a.status',
   finished: 'a.finished_at',
   category: 'a.failure_category',
-  reported: 'r.category',
+  said: 'r.',
 });
 const UPDATE_OTHER_ATTEMPTS: Prepared = {
   name: 'report_other_attempts',
@@ -191,11 +192,11 @@ from json_to_recordset($1) as r (id uuid, evidence text, failed boolean, "metaMe
 where a.id = r.id`,
 };
 
-// $1: the changes, with the report about the attempt in the same row, where there is one.
+// $1: the changes of messages. `attempt_*` is what the reports say of the attempt in the message's row, where they are about it.
 const CHANGES = `
 with r as materialized (
-  select r.*, t.evidence, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as reported_category,
-    p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype,
+  select r.*, t.evidence as attempt_evidence, t.failed as attempt_failed, t."metaMessageId" as attempt_meta_message_id,
+    t.code as attempt_code, t.message as attempt_message, t.category as attempt_category, p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype,
     p.model as pricing_model
   from json_to_recordset($1) as r (id uuid, move text, "earlierAttemptId" uuid, status text,
     moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
@@ -225,7 +226,7 @@ const ROW_ATTEMPT = withEvidence({
   status: 's.attempt_status',
   finished: 's.attempt_finished_at',
   category: 's.attempt_category',
-  reported: 'r.reported_category',
+  said: 'r.attempt_',
 });
 // Messages that have left the queue.
 const UPDATE_STATE: Prepared = {
@@ -244,8 +245,8 @@ const UPDATE_STATE: Prepared = {
     error_message = case when r.moved then r."errorMessage" else s.error_message end,
     attempt_status = ${ROW_ATTEMPT.status},
     attempt_finished_at = ${ROW_ATTEMPT.finished},
-    platform_code = case when r.failed then r.code else s.platform_code end,
-    platform_message = case when r.failed then r.message else s.platform_message end,
+    platform_code = case when r.attempt_failed then r.attempt_code else s.platform_code end,
+    platform_message = case when r.attempt_failed then r.attempt_message else s.platform_message end,
     attempt_category = ${ROW_ATTEMPT.category},
     billable = coalesce(s.billable, r.billable),
     pricing_category = coalesce(s.pricing_category, r.pricing_category),
@@ -273,10 +274,11 @@ const MOVE_FROM_QUEUE: Prepared = {
 ), under_way as (
   -- 1 and 2: the attempt under way, as its report leaves it.
   select l.attempt_id as id, l.organization_id, l.message_id, l.attempt_number as number,
-    case when r.evidence = 'taken' then 'accepted' when r.evidence is not null then 'rejected' else 'started' end as status,
-    l.claimed_at as started_at, case when r.evidence is not null then clock_timestamp() end as finished_at,
-    null::integer as http_status, r.code as platform_code, r.message as platform_message,
-    r.reported_category as failure_category, r."attemptMetaId" as meta_message_id, null as trace_id
+    case when r.attempt_evidence = 'taken' then 'accepted' when r.attempt_evidence is not null then 'rejected'
+      else 'started' end as status,
+    l.claimed_at as started_at, case when r.attempt_evidence is not null then clock_timestamp() end as finished_at,
+    null::integer as http_status, r.attempt_code as platform_code, r.attempt_message as platform_message,
+    r.attempt_category as failure_category, r.attempt_meta_message_id as meta_message_id, null as trace_id
   from left_queue l join r on r.id = l.message_id where r.move <> 'earlier_while_waiting'
 ), retry_to_history as (
   -- 2
@@ -305,6 +307,7 @@ const MOVE_FROM_QUEUE: Prepared = {
     case when a.number < l.attempt_number then l.attempt_number end, nullif(a.status, 'started'), a.finished_at,
     a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id, r.billable, r.pricing_category,
     r.pricing_type, r.pricing_subtype, r.pricing_model
+  -- Retention may have removed the earlier attempt since it was read.
   from left_queue l join r on r.id = l.message_id left join reported a on a.message_id = l.message_id
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
 ), ${withEventsOf('entered_state')}`,

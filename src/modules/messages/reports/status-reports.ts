@@ -11,8 +11,8 @@ export interface ReportedMessage {
   id: string;
   status: OutboundStatus;
   metaMessageId: string | null;
-  /** The attempt under way, or the last one that was. */
-  latestAttemptId: string | null;
+  /** The attempt whose reports are `notified_*`: that in the message's row; while the message waits, the last one that was. */
+  currentAttemptId: string | null;
   /** The latest of its timestamps so far. */
   latestAt: number;
   /** Events of the message so far. */
@@ -57,13 +57,14 @@ export interface AttemptEvidence {
 }
 
 /**
- * What a number of reports make of one message, applied one after the other. Pure, and indifferent to repeats, to
- * order and to how the reports are spread over batches: a state is never left for an earlier one. Of an attempt that
- * failed, only `delivered` and `read` move the message.
+ * What a number of reports make of one message, applied one after the other. Pure, and indifferent to repeats of reports, to
+ * their order among themselves, and to how they are spread over batches: a state is never left for an earlier one. An answer of
+ * an attempt that comes between two reports does matter. Of an attempt that failed, only `delivered` and `read` move the message.
  *
- * Which attempt counts: `latestAttemptId`, that under way or the last one; from the moment in which a report of an earlier one makes
- * its retry unnecessary, `replacingAttemptId`. For example attempt 1 was put off, attempt 2 is on the wire, and `sent` of
- * attempt 1 comes: the message is `sent`, attempt 1 replaces attempt 2, and a later `failed` of attempt 1 fails the message.
+ * Which attempt counts: `currentAttemptId`; from the report on that makes a retry unnecessary, `replacingAttemptId`. For example
+ * the outcome of attempt 1 is unknown, its retry waits, and `sent` of attempt 1 comes: the message is `sent`, attempt 1 replaces
+ * the retry, and a later `failed` of attempt 1 fails the message. Where the retry is on the wire already, `delivered` of attempt
+ * 1 does the same, and `sent` is noted in attempt 1 only: if the retry is answered "not now", it is not made again.
  */
 export class MessageProgress {
   readonly moves: StatusMove[] = [];
@@ -92,7 +93,7 @@ export class MessageProgress {
     const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
     this.noteEvidence(attempt, report, failure);
     if (!this.message.isPriced) this.pricing ??= report.pricing;
-    const isCurrent = attempt.id === (this.replacingAttemptId ?? this.message.latestAttemptId);
+    const isCurrent = attempt.id === (this.replacingAttemptId ?? this.message.currentAttemptId);
     // Once an earlier attempt has replaced the retry, the retry's own reports are `earlier_` ones.
     const event: StateEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
     // Once an attempt has failed, only its delivery changes anything: a late or repeated "sent" must not withdraw a

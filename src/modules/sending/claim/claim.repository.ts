@@ -92,7 +92,7 @@ export class ClaimRepository {
     for (const row of rows) {
       const answer = answers.get(isHoldRow(row) ? row.laneKey : row.connectionId);
       if (answer === undefined) continue;
-      if (isHoldRow(row)) answer.hold = holdOf([row]);
+      if (isHoldRow(row)) answer.hold = holdOf(row);
       else answer.items.push(row);
     }
     return [...answers.values()];
@@ -127,9 +127,11 @@ const FIRST_OF_RECIPIENT = `
   where first.connection_id = q.connection_id and first.recipient = q.recipient
   order by first.connection_id, first.recipient, (first.attempt_id is null), first.seq limit 1`;
 
-// 1. `due_at` is only a hint of whose turn it is. The triggers of message_queue keep it (migrations/1770600000000-messages.ts);
-//    it may be too early, for a row that was inserted while the row before it was being deleted.
-// 2. The order, and one message at a time to a recipient, come from `FIRST_OF_RECIPIENT`: only its first row is claimed.
+// 1. `due_at` says whose turn it may be: a recipient's first waiting row always has one. The triggers of message_queue keep it
+//    (migrations/1770600000000-messages.ts); it may be too early, for a row that was inserted while the row before it was being
+//    deleted or put back.
+// 2. The order, and one message at a time to a recipient, come from `FIRST_OF_RECIPIENT`: only its first row is claimed. What is
+//    inserted after the statement began stands behind it, as its seq is higher (`JOIN_LANES` alone keeps the seq of what it moves).
 // 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
 // 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
 //    that a lost claim can be found.
@@ -139,7 +141,7 @@ const FIRST_OF_RECIPIENT = `
 export const CLAIM: Prepared = {
   name: 'message_claim',
   text: `
-with ${laneHold({ many: true, returning: ', l.low_at' })}, asked as materialized (
+with ${laneHold({ many: true, returning: ', l.low_at' })}, may_send as materialized (
   -- The lanes that may send now, each with the number of rows that it may claim.
   select hold.key, hold.key::uuid as connection_id, hold.slots, hold.low_at, claim.claim_id, claim.lease_seconds
   from hold join unnest((select $1::text[]), $7::uuid[], $8::float8[]) as claim (lane, claim_id, lease_seconds)
@@ -149,22 +151,22 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, asked as materialized
   -- Longest due first, from the low-water mark on: removed rows before it are not read, however many of them another
   -- transaction keeps from being vacuumed.
   -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
-  select due.row_ctid, asked.lease_seconds, overlay(asked.claim_id::text placing
-    lpad(to_hex(row_number() over (partition by asked.key order by due.seq)), 4, '0') from 33)::uuid as attempt_id
-  from asked cross join lateral (
-    select q.ctid as row_ctid, q.seq from message_queue q
-    where q.connection_id = asked.connection_id and ${queueTakes('claimed')}
-      and q.due_at >= asked.low_at and q.due_at <= statement_timestamp() and q.expires_at > clock_timestamp()
-      and ${tagIsNotPaused('q')} and q.message_id = (${FIRST_OF_RECIPIENT})
-    order by q.connection_id, q.due_at limit asked.slots for no key update of q skip locked) as due
-), claimed as (
   -- Two claims A and B of one lane at once: B passes over the rows that A has locked. If A commits after B's snapshot and
-  -- before B comes to a row, B locks the row's new version, sees there that it is claimed, and leaves it out. If it was
-  -- put back meanwhile, B's snapshot does not show the new version's ctid: nothing is updated, and a later look finds it.
+  -- before B comes to a row, B locks the row's new version, and these conditions are checked again: it is claimed, and left
+  -- out. If it was put back meanwhile, it is locked, and not claimed: in B's snapshot no row has the new version's ctid.
+  select due.row_ctid, may_send.lease_seconds, overlay(may_send.claim_id::text placing
+    lpad(to_hex(row_number() over (partition by may_send.key)), 4, '0') from 33)::uuid as attempt_id
+  from may_send cross join lateral (
+    select q.ctid as row_ctid from message_queue q
+    where q.connection_id = may_send.connection_id and ${queueTakes('claimed')}
+      and q.due_at >= may_send.low_at and q.due_at <= statement_timestamp() and q.expires_at > clock_timestamp()
+      and ${tagIsNotPaused('q')} and q.message_id = (${FIRST_OF_RECIPIENT})
+    order by q.connection_id, q.due_at limit may_send.slots for no key update of q skip locked) as due
+), claimed as (
   update message_queue q set attempt_id = picked.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
     lease_until = clock_timestamp() + make_interval(secs => picked.lease_seconds),
     attempt_number = q.attempt_number + 1, due_at = null
-  from picked where q.ctid = picked.row_ctid and ${queueTakes('claimed')}
+  from picked where q.ctid = picked.row_ctid
   returning q.message_id, q.connection_id, q.conversation_id, q.attempt_id, q.recipient, q.tries, q.attempt_number
 ), message_to_send as (
   select k.connection_id as "connectionId", m.id, m.organization_id as "organizationId",

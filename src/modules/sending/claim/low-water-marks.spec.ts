@@ -215,5 +215,5 @@ describe('a mark', () => {
       { numRuns: runs(20) },
     );
     expect(moved).toBeGreaterThan(0);
-  }, 120_000);
+  });
 });

@@ -141,6 +141,20 @@ const putOff = ({ id, attemptId }: ClaimedMessage, delayMs = 600_000): OutcomeRe
   tries: 1,
 });
 
+/** The attempt of a message that is on the wire. */
+const claimedAgain = async (id: string): Promise<ClaimedMessage> => {
+  const row = await opened.database.row<{ attempt_id: string }>(
+    'select attempt_id from message_queue where message_id = $1',
+    [id],
+  );
+  return { id, attemptId: row.attempt_id } as ClaimedMessage;
+};
+
+const isPutOff = async (id: string): Promise<boolean> =>
+  (await opened.database.find('select from message_queue where message_id = $1 and due_at > clock_timestamp()', [
+    id,
+  ])) !== null;
+
 const recordIn = (client: pg.Client, outcome: OutcomeRecord): Promise<unknown> =>
   client.query(RECORD_OUTCOME.text, [JSON.stringify([outcome])]);
 
@@ -336,6 +350,26 @@ describe('a message that is put off', () => {
     await outcomes.record(putOff(claimed));
     expect(await rowsOf()).toEqual([isDue(earlier), isDue(first)]);
     expect((await claim()).map(({ id }) => id)).toEqual([earlier]);
+    // That one is put off as well, and sent.
+    await outcomes.record(putOff(await claimedAgain(earlier)));
+    expect(await rowsOf()).toEqual([isDue(earlier), waits(first)]);
+    await opened.database.execute('update message_queue set due_at = now() where message_id = $1', [earlier]);
+    await outcomes.record(accepted(await claimOne()));
+    expect([await rowsOf(), await isPutOff(first)]).toEqual([[isDue(first)], true]);
+  });
+
+  it('by an answer that came late goes behind what was queued meanwhile, and keeps its time', async () => {
+    const first = await accept();
+    const claimed = await claimOne();
+    await opened.database.execute('update message_queue set lease_until = now() where message_id = $1', [first]);
+    expect(await sweeps.expireLeases(10)).toHaveLength(1);
+    const second = await accept();
+    await outcomes.record(putOff(claimed));
+    const third = await accept();
+    expect(await rowsOf()).toEqual([isDue(second), waits(first), waits(third)]);
+    await outcomes.record(accepted(await claimOne()));
+    expect([await rowsOf(), await isPutOff(first)]).toEqual([[isDue(first), waits(third)], true]);
+    expect(await claim()).toEqual([]);
   });
 });
 
@@ -377,6 +411,20 @@ describe('two names of one contact', () => {
       await outcomes.record(accepted(claimed[0] as ClaimedMessage));
     }
     expect(left).toEqual([a.id, number, b.id]);
+  });
+
+  it('become one order: what was put off keeps its time behind what came before it', async () => {
+    await known();
+    const number = await accept();
+    const message = newMessage(connection, 'US.1', toUser);
+    await accepts.accept(message);
+    const claimed = (await claim()).find(({ id }) => id === message.id) as ClaimedMessage;
+    await outcomes.record(putOff(claimed));
+    await outcomes.record(putOff(await claimedAgain(number), 0));
+    await join();
+    expect(await rowsOf()).toEqual([isDue(number), waits(message.id)]);
+    await outcomes.record(accepted(await claimOne()));
+    expect([await rowsOf(), await isPutOff(message.id)]).toEqual([[isDue(message.id)], true]);
   });
 
   it('beside one that is accepted for the user id and not committed yet', async () => {

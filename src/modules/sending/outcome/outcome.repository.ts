@@ -188,6 +188,9 @@ const OUTCOME = `outcome as materialized (
 const ANSWER = `o."attemptStatus", o."metaMessageId", o."httpStatus", o."platformCode", o."platformMessage", o.category,
     o."traceId"`;
 
+/** SQL: when the message of the outcome `o` may be tried again. */
+const NOT_BEFORE = 'clock_timestamp() + make_interval(secs => o."delayMs" / 1000)';
+
 // The same rows for all four outcomes: what is on the wire, and the only state that still takes one, `outcome_unknown`
 // (`TRANSITIONS` in message-state.ts).
 const ON_THE_WIRE = queueTakes('outcome_accepted');
@@ -224,8 +227,7 @@ with ${OUTCOME}, locked as materialized (
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, s.attempt_finished_at as occurred_at
 ), queued_again as (
   update message_queue q set attempt_id = null, claimed_at = null, lease_until = null,
-    due_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
-    tries = greatest(q.tries, o.tries)
+    due_at = ${NOT_BEFORE}, not_before = ${NOT_BEFORE}, tries = greatest(q.tries, o.tries)
   from locked l join outcome o on o."attemptId" = l.attempt_id
   where q.ctid = l.row_ctid and o.status = 'queued'
   returning q.organization_id, q.message_id, q.attempt_number, l.attempt_id, l.claimed_at, ${ANSWER}
@@ -322,14 +324,14 @@ with ${OUTCOME}, locked as materialized (
   -- tries: an attempt that a lost claim made comes back without knowing how often the message was deferred before.
   returning s.message_id, s.organization_id, s.connection_id, s.conversation_id, s.created_at, s.queued_at,
     s.processing_at, s.event_count, s.attempt_id, s.attempt_number, s.meta_message_id, greatest(s.tries, o.tries) as tries,
-    o."delayMs", ${ANSWER}
+    ${NOT_BEFORE} as not_before, ${ANSWER}
 ), queued_again as (
   -- With a new seq: it goes behind what was queued for the recipient meanwhile.
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    queued_at, due_at, attempt_number, tries, event_count, tag, expires_at)
+    queued_at, due_at, not_before, attempt_number, tries, event_count, tag, expires_at)
   select l.connection_id, l.created_at, l.message_id, l.organization_id, l.conversation_id, ${recipientKey('m')},
-    l.queued_at, clock_timestamp() + make_interval(secs => l."delayMs" / 1000), l.attempt_number, l.tries, l.event_count,
-    m.tag, l.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
+    l.queued_at, l.not_before, l.not_before, l.attempt_number, l.tries, l.event_count, m.tag,
+    l.queued_at + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $2))
   from left_state l join message m on m.id = l.message_id
 ), to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})

@@ -146,7 +146,7 @@ with recursive walk as (
     order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit 1) as first
   where first.attempt_id is null and first.due_at is null
 ), repaired as (
-  update message_queue q set due_at = clock_timestamp()
+  update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
   where q.ctid = any(array(select row_ctid from stranded)) and ${queueTakes('claimed')} and q.due_at is null returning 1
 )
 select (select count(*)::integer from repaired) as repaired, connection_id as "connectionId", recipient,

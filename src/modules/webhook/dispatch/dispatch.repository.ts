@@ -136,7 +136,7 @@ export class DispatchRepository {
     for (const row of rows) {
       const answer = answers.get(row.eventId === null ? row.laneKey : webhookLaneOf(row.endpointId));
       if (answer === undefined) continue;
-      if (row.eventId === null) answer.hold = holdOf([row]);
+      if (row.eventId === null) answer.hold = holdOf(row);
       else answer.items.push({ ...row, claimedAt });
     }
     return [...answers.values()];
