@@ -12,7 +12,7 @@ import {
   type AttemptRow,
   type MessageRow,
 } from './message/message-row.js';
-import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './message/message-event-sql.js';
+import { ATTEMPT_COLUMNS } from './message/message-event-sql.js';
 import {
   type JournalPlace,
   type JournalQuery,
@@ -282,7 +282,6 @@ with gone as (
     coalesce(processing_at, queued_at), attempt_finished_at, http_status, platform_code, platform_message,
     attempt_category, meta_message_id, trace_id
   from gone where attempt_id is not null
-  ${CLOSE_KNOWN_ATTEMPT}
 ), shown as (
   update message_content c set body = $4 from gone where c.message_id = gone.message_id
 ), marked as (

@@ -84,7 +84,8 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     restored: 'outcome_unknown',
     notified_sent: 'sent',
     notified_failed: 'failed',
-    // Else an answer "not now" to the retry under way would have the message sent again.
+    // Else an answer "not now" to the retry under way would have the message sent again. `earlier_sent` is noted in its attempt, and
+    // counts once the retry is put back: a `failed` of the earlier attempt may still follow.
     earlier_accepted: 'accepted',
   },
   outcome_unknown: {

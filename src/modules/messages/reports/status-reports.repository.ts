@@ -2,12 +2,7 @@ import type { Statements } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { markBilled } from '../../billing/limits.service.js';
 import { isInQueue, type OutboundStatus } from '../message/message-state.js';
-import {
-  ATTEMPT_COLUMNS,
-  CLOSE_KNOWN_ATTEMPT,
-  insertStatusEvents,
-  shownPricing,
-} from '../message/message-event-sql.js';
+import { ATTEMPT_COLUMNS, insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
 import type { StatusReport } from '../messages.types.js';
 import { findReportedAttempts, MICROSECONDS, type LockedRow } from './find-reported-attempts.js';
 import { MessageProgress, type AttemptEvidence } from './status-reports.js';
@@ -284,7 +279,6 @@ const MOVE_FROM_QUEUE: Prepared = {
   -- 2
   insert into message_attempt (${ATTEMPT_COLUMNS})
   select u.* from under_way u join r on r.id = u.message_id where r.move = 'earlier_while_retry_under_way'
-  ${CLOSE_KNOWN_ATTEMPT}
 ), earlier as (
   -- 2 and 3
   delete from message_attempt a using r where a.id = r."earlierAttemptId" and r.move <> 'attempt_under_way'

@@ -7,12 +7,7 @@ import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
-import {
-  ATTEMPT_COLUMNS,
-  CLOSE_KNOWN_ATTEMPT,
-  insertStatusEvents,
-  MOVED_COLUMNS,
-} from '../../messages/message/message-event-sql.js';
+import { ATTEMPT_COLUMNS, insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from '../../messages/message/message-state.js';
 
 import type { ClaimedMessage } from '../claim/claim.repository.js';
@@ -256,7 +251,6 @@ with ${OUTCOME}, locked as materialized (
     greatest(clock_timestamp(), claimed_at), "httpStatus", "platformCode", "platformMessage", category,
     "metaMessageId", "traceId"
   from queued_again
-  ${CLOSE_KNOWN_ATTEMPT}
 ), ${insertStatusEvents('entered_state')}
 select attempt_id, true as was_awaited from left_queue
 union all
@@ -283,7 +277,6 @@ with ${OUTCOME}, picked as materialized (
     greatest(clock_timestamp(), picked.claimed_at), o."httpStatus", o."platformCode", o."platformMessage", o.category,
     null, o."traceId"
   from picked cross join outcome o
-  ${CLOSE_KNOWN_ATTEMPT}
 )
 select message_id from opened
 union all
@@ -359,7 +352,6 @@ with ${OUTCOME}, locked as materialized (
     clock_timestamp(), "httpStatus", "platformCode", "platformMessage", category,
     coalesce("metaMessageId", meta_message_id), "traceId"
   from left_state
-  ${CLOSE_KNOWN_ATTEMPT}
 ), answered_in_state as (
   -- 3
   update message_state s set meta_message_id = coalesce(o."metaMessageId", s.meta_message_id), ${ANSWERED_ATTEMPT}
