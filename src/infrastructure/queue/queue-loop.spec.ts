@@ -54,7 +54,11 @@ class ListKind implements QueueKind<number> {
 
   window?: (laneKey: string) => number;
 
-  pace(): Promise<LanePace | null> {
+  /** Their next question for a pace fails. */
+  readonly withoutPace = new Set<string>();
+
+  pace(laneKey: string): Promise<LanePace | null> {
+    if (this.withoutPace.delete(laneKey)) return Promise.reject(new Error('its pace cannot be read'));
     return Promise.resolve(this.lanePace);
   }
 
@@ -458,6 +462,30 @@ describe('the places', () => {
     loop.wake(quiet);
     await waitFor(() => kind.done.includes(123_456));
     expect(busy.some((lane) => (kind.rows.get(lane)?.length ?? 0) > 500)).toBe(true);
+  });
+
+  it('that become free go to a lane that waits for them, where that of the rows that ended may not be asked yet', async () => {
+    const kind = new ListKind();
+    const [first, second] = [newId(), newId()];
+    const { loop } = loopFor(kind, { maxInFlight: 4 });
+    const [early, late] = [gate(), gate()];
+    kind.gate = early.opened;
+    kind.fill(first, 2);
+    loop.wake(first);
+    await waitFor(() => kind.inFlight === 2);
+    kind.gate = late.opened;
+    kind.fill(first, 2);
+    kind.fill(second, 4);
+    // The lane is asked for again in a second, and ignores wakes until then.
+    kind.withoutPace.add(first);
+    loop.wake(first);
+    loop.wake(second);
+    await waitFor(() => kind.inFlight === 4);
+    const claims = kind.claims.length;
+    early.open();
+    await waitFor(() => kind.inFlight === 4 && kind.done.length === 2);
+    expect(new Set(kind.claims.slice(claims).flat())).toEqual(new Set([second]));
+    late.open();
   });
 
   it('that are all taken make the process give lanes to others after a while', async () => {

@@ -211,7 +211,7 @@ export class QueueLoop<T> {
     this.looking = false;
     this.handOver.lookEnded();
     this.progress.notify();
-    // The end of a row's work plans the next one.
+    // Where it is full, the end of a row's work plans the next one.
     if (!this.isFull) this.plan(this.nextLookAt());
   }
 
@@ -430,10 +430,13 @@ export class QueueLoop<T> {
     lane.inFlight++;
     this.inFlight++;
     const rowDone = (dueInMs: number | null): void => {
+      const wasFull = this.isFull;
       lane.inFlight--;
       this.inFlight--;
       this.progress.notify();
       this.wake(laneKey);
+      // Without a free place no look was planned, and this lane's may be late: others wait for the place, too.
+      if (wasFull && this.plannedAt > this.clock.monotonic() + this.options.lookEveryMs) this.plan(this.nextLookAt());
       if (dueInMs !== null && dueInMs > 0) this.wakeIn(laneKey, dueInMs);
     };
     const failed = (error: unknown): void => {
