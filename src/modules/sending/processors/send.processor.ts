@@ -19,7 +19,7 @@ const SWEEP_BATCH = 1_000;
  * The queue of messages: its wakes and sweeps. The work on a message is in MessageSender. What happens to one after
  * POST /messages has answered 202:
  *
- * 1. It is a row, `queued`. Its connection's lane was woken: a worker that accepted it looks for itself, another process
+ * 1. It is a row, `queued`. Its connection's lane was woken: a worker that accepted it looks for itself, a process without a worker
  *    puts one `drain` job into the queue, at the lane's first row after two quiet seconds and then every ten.
  * 2. A worker holds the lane (table `lane`), so that one process drains it, at its pace, and keeps it for a few seconds
  *    after the last row.
@@ -33,7 +33,7 @@ const SWEEP_BATCH = 1_000;
  * 5. The outcome deletes the row, which makes the recipient's next message due (triggers of message_queue), and wakes the
  *    lane.
  *
- * If the process dies in 3, the lease runs out and the sweep sets `outcome_unknown`: what may have been sent is never
+ * If the process dies after the claim and before the answer is recorded, the lease runs out and the sweep sets `outcome_unknown`: what may have been sent is never
  * sent again automatically. If a job is lost, the sweep finds the due row. If the answer is lost, the
  * platform's notification resolves it.
  */
