@@ -292,7 +292,7 @@ create index message_state_conversation on message_state (conversation_id, statu
 create index message_state_meta on message_state (hashtextextended(meta_message_id, 0))
   where meta_message_id is not null;
 
--- Attempts before the one that brought the outcome.
+-- Attempts that another one replaced, and retries that were withdrawn while they were on the wire.
 create table message_attempt (
   id uuid primary key,
   organization_id uuid not null,

@@ -88,19 +88,15 @@ function keepListeners() {
  */
 function keepStorages() {
   const used = new Set();
-  const { run, enterWith } = AsyncLocalStorage.prototype;
-  Object.assign(AsyncLocalStorage.prototype, {
-    run(...args) {
+  const own = Object.getOwnPropertyDescriptors(AsyncLocalStorage.prototype);
+  for (const name of ['run', 'enterWith']) {
+    AsyncLocalStorage.prototype[name] = function use(...args) {
       used.add(this);
-      return run.apply(this, args);
-    },
-    enterWith(store) {
-      used.add(this);
-      return enterWith.call(this, store);
-    },
-  });
+      return own[name].value.apply(this, args);
+    };
+  }
   return () => {
-    Object.assign(AsyncLocalStorage.prototype, { run, enterWith });
+    for (const name of ['run', 'enterWith']) Object.defineProperty(AsyncLocalStorage.prototype, name, own[name]);
     for (const storage of used) storage.disable();
   };
 }

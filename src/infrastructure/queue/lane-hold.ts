@@ -93,15 +93,15 @@ interface LaneHoldOptions {
 
 /**
  * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
- * own attempt and lease. Two holders at once would be too fast, not wrong. $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
+ * own attempt and lease. Two holders at once would be too fast, and send no row twice. $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
  * |   | State of the lane                                                               | Relation  | Written | Slots come from |
  * | - | ------------------------------------------------------------------------------- | --------- | ------- | --------------- |
- * | 1 | held by this process, which knows its unused pace, for a while yet              | `goes_on` | no      | `limit`         |
- * | 2 | its own and known as in 1, but the hold ends soon, or ended and none took it    | `taken`   | renewed | `unusedRows`    |
+ * | 1 | held by this process, which knows its unused pace, for more than 2.5 s yet      | `goes_on` | no      | `limit`         |
+ * | 2 | as 1, but for 2.5 s at most, or it ended and no other process took it           | `taken`   | renewed | `unusedRows`    |
  * | 3 | free; the hold of another ran out; or held by this process, which lost its pace | `taken`   | taken   | `next_slot_at`  |
  * | 4 | as 2, not ended yet, but another transaction has locked the row                 | `goes_on` | no      | `limit`         |
- * | 5 | held by another process; or as 3 or ended, and locked                           | none      | no      | none            |
+ * | 5 | held by another process; as 3 or ended, and locked; or it has no row            | none      | no      | none            |
  *
  * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of 1 to 4; where the
  * lane is paused, `slots` is 0 and nothing is written. A claim takes at most `slots` rows of a lane. It returns a row for each
@@ -118,7 +118,7 @@ export function laneHold({ many = false, returning = '', runsWhileBlocked = fals
   const paceKnown = 'l.owner is not distinct from a.owner and a.known_unused is not null';
   const isFree = `(l.owner = a.owner or l.owner is null or not ${isHeld('l')})`;
   // 1, 2 and 4 of the table, without the holds that ended.
-  const isHeldHere = `${paceKnown} and ${isHeld('l')}`;
+  const isKnownHold = `${paceKnown} and ${isHeld('l')}`;
   const endsLate = `l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds'`;
   return `
 blocked as materialized (
@@ -130,14 +130,14 @@ blocked as materialized (
   select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${paceKnown} as pace_known,
     l.next_slot_at, l.owner_until
   from lane_asked a join lane l on l.key = a.key
-  where ${isFree} and not (${isHeldHere} and ${endsLate})
+  where ${isFree} and not (${isKnownHold} and ${endsLate})
   order by l.key for update of l skip locked
 ), goes_on as materialized (
   -- 1 and 4: a later claim renews what is locked at this moment.
   select l.key, case when ${paused} then 0 else a.row_limit end as slots, ${paused} as paused,
     null::float8 as unused_rows, ${pausedMs}${returning}
   from lane_asked a join lane l on l.key = a.key
-  where ${isHeldHere} and a.key not in (select key from may_take)
+  where ${isKnownHold} and a.key not in (select key from may_take)
 ), slots_by_pace as (
   -- next_slot_at: the time since which pace is unused. Three examples at 10 rows a second with a burst of 5 rows, at 12:00:02.0:
   -- A free lane with next_slot_at 12:00:00.0 has 20 unused rows, of which 5 may be caught up.

@@ -16,7 +16,7 @@ export const NOT_BEFORE_A_WAKE = Infinity;
  * | -------------------------- | --------- | ----------------------- | ------------------ | ---------------------- |
  * | woken                      | null      | now                     | past               | false                  |
  * | a claim is under way       | as before | next wake               | past               | false                  |
- * | held, rows come            | set       | now                     | past               | false                  |
+ * | held, rows come            | set       | now; in 50 ms ****      | past               | false                  |
  * | held, no rows come         | set       | in `emptyDelayMs`       | past               | false                  |
  * | held, its pace is used up  | set       | when it gives a row     | past               | false                  |
  * | not warm any more          | as before | now *                   | past               | true                   |
@@ -27,6 +27,7 @@ export const NOT_BEFORE_A_WAKE = Infinity;
  *
  * `*`: the next wake, while rows are in flight; the end of each is a wake. "Next wake" is `NOT_BEFORE_A_WAKE`.
  * `**`: where the lane is not warm any more, as in the state of that name.
+ * `****`: now where the claim brought all that it asked for.
  * `***`: as before, where the claim's time was over: nothing was done.
  */
 export interface Lane {

@@ -48,6 +48,8 @@ const MIN_PACE_MS = 25;
 const FAILED_MS = 1_000;
 /** A claim that takes so long is slow. Seven halvings find one slow lane of a hundred. */
 const SLOW_MS = 250;
+/** Of all halves: where each of them is slow, the database is, and holds must not end meanwhile. */
+const MAX_HALVING_MS = 2_500;
 /** A stop waits for so much of its time for what lost claims took to be put back: others stop after it. */
 const TAKE_BACK_SHARE = 0.3;
 const MAX_LANES_PER_CLAIM = 100;
@@ -182,6 +184,10 @@ export class QueueLoop<T> {
     this.wakes.set(key, setTimeout(wake, tick * WAKES_APART_MS - this.clock.monotonic()));
   }
 
+  /**
+   * Unless the process is full, stops or looks, a look is planned for `nextLookAt()` or earlier: by the wake of a lane, and at the
+   * end of a look, of the claim of a slow lane, and of a row's work.
+   */
   private plan(at: number): void {
     if (this.stopping || this.looking) return;
     const { lookEveryMs, fullEveryMs } = this.options;
@@ -291,7 +297,8 @@ export class QueueLoop<T> {
     if (!this.isFull) this.plan(this.nextLookAt());
   }
 
-  private async claim(asked: readonly Asked[], withinMs?: number): Promise<Failure[]> {
+  /** @param halving the halves of a claim that was out of time have so much each, and end all by a monotonic time. */
+  private async claim(asked: readonly Asked[], halving?: { withinMs: number; until: number }): Promise<Failure[]> {
     for (const { lane } of asked) {
       lane.claiming = true;
       // A wake from now on is about rows that this claim may not have seen.
@@ -303,10 +310,12 @@ export class QueueLoop<T> {
     try {
       answers = await kind.claim(
         asked.map(({ request }) => request),
-        withinMs,
+        halving?.withinMs,
       );
     } catch (error) {
-      if (isOutOfTime(error) && asked.length > 1 && !this.stopping) return this.claimHalves(asked);
+      const until = halving?.until ?? this.clock.monotonic() + MAX_HALVING_MS;
+      const mayHalve = asked.length > 1 && !this.stopping && this.clock.monotonic() < until;
+      if (isOutOfTime(error) && mayHalve) return this.claimHalves(asked, until);
       answers = asked.map(() => errorOf(error));
     }
     const isQuick = this.clock.monotonic() - startedAt < SLOW_MS;
@@ -320,7 +329,10 @@ export class QueueLoop<T> {
         this.answered(each, answer);
         continue;
       }
-      if (isOutOfTime(answer)) this.slow.add(laneKey);
+      if (isOutOfTime(answer)) {
+        // Of many that were out of time together none is known to be the slow one.
+        if (asked.length === 1 || answers.some((other) => !(other instanceof Error))) this.slow.add(laneKey);
+      }
       // The claim may have been committed: what is left of the pace, and the hold, is not known.
       else lane.bucket = null;
       failures.push({ laneKey, lane, error: answer });
@@ -344,9 +356,9 @@ export class QueueLoop<T> {
   }
 
   /** One lane may be slow, or the database: the halves have little time, so that the others wait for little. */
-  private async claimHalves(asked: readonly Asked[]): Promise<Failure[]> {
+  private async claimHalves(asked: readonly Asked[], until: number): Promise<Failure[]> {
     const failures: Failure[] = [];
-    for (const half of halvesOf(asked)) failures.push(...(await this.claim(half, SLOW_MS)));
+    for (const half of halvesOf(asked)) failures.push(...(await this.claim(half, { withinMs: SLOW_MS, until })));
     return failures;
   }
 

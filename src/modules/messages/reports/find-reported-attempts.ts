@@ -54,7 +54,7 @@ export async function findReportedAttempts(
   // It may have moved from one table to the other while its lock was waited for: only a new statement sees it there.
   return lockMessagesOf(
     reports,
-    reports.filter((report) => found.attemptFor(report) === null),
+    reports.filter((report) => targetOf(report) === null || found.attemptFor(report) === null),
     statements,
   );
 }

@@ -11,6 +11,7 @@ import { waitFor } from '../../../../test/support/wait-for.js';
 import type { MessageStatus, OutboundStatus } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
+import { applyStatusReports } from './status-reports.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 
 let opened: OpenTestDatabase;
@@ -84,6 +85,15 @@ describe('a report', () => {
       expect(await row(made.id)).toMatchObject({ status: 'delivered', sent_at: null });
     },
   );
+
+  it('with WhatsApp’s id alone finds its message, also beside reports in its batch whose ids lead nowhere', async () => {
+    const made = await make('accepted');
+    const foreign = report(made, 'sent', { callbackData: `${newId()}.${newId()}`, metaMessageId: 'wamid.foreign' });
+    const own = report(made, 'delivered', { callbackData: null });
+    const [none, found] = await opened.database.transaction(() => applyStatusReports([foreign, own], opened.database));
+    expect(none).toBeNull();
+    expect(found).toMatchObject({ messageId: made.id, moved: true });
+  });
 
   it('of another connection finds nothing, by neither id', async () => {
     const made = await make('accepted');

@@ -59,7 +59,7 @@ async function write(reported: readonly ChangedMessage[], statements: Statements
   if (evidence.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(evidence)]);
   for (const [statement, changed] of [
     [UPDATE_STATE, reported.filter((message) => !isInQueue(message.row.status) && isChanged(message))],
-    // A price without a move is not kept while the message is in the queue: the report that moves it has the price again.
+    // A price without a move is not kept while the message is in the queue: later reports have it again.
     [MOVE_FROM_QUEUE, reported.filter(({ row, progress }) => isInQueue(row.status) && progress.moves.length > 0)],
   ] as const) {
     if (changed.length === 0) continue;
@@ -80,14 +80,14 @@ function rowEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvid
 
 /** Which attempt a report moves out of the queue, and what else is there: see `MOVE_FROM_QUEUE`. */
 type MoveFromQueue =
-  | { move: 'attempt_under_way' }
-  | { move: 'earlier_while_retry_under_way' | 'earlier_while_waiting'; earlierAttemptId: string | null };
+  | { move: 'from_row' }
+  | { move: 'from_history_while_retry_under_way' | 'from_history_while_waiting'; historyAttemptId: string | null };
 
 function moveFromQueue({ row, progress }: ChangedMessage): MoveFromQueue {
   const attemptId = progress.replacingAttemptId ?? progress.message.currentAttemptId;
-  if (row.rowAttemptId === null) return { move: 'earlier_while_waiting', earlierAttemptId: attemptId };
-  if (attemptId === row.rowAttemptId) return { move: 'attempt_under_way' };
-  return { move: 'earlier_while_retry_under_way', earlierAttemptId: attemptId };
+  if (row.rowAttemptId === null) return { move: 'from_history_while_waiting', historyAttemptId: attemptId };
+  if (attemptId === row.rowAttemptId) return { move: 'from_row' };
+  return { move: 'from_history_while_retry_under_way', historyAttemptId: attemptId };
 }
 
 /**
@@ -193,7 +193,7 @@ with r as materialized (
   select r.*, t.evidence as attempt_evidence, t.failed as attempt_failed, t."metaMessageId" as attempt_meta_message_id,
     t.code as attempt_code, t.message as attempt_message, t.category as attempt_category, p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype,
     p.model as pricing_model
-  from json_to_recordset($1) as r (id uuid, move text, "earlierAttemptId" uuid, status text,
+  from json_to_recordset($1) as r (id uuid, move text, "historyAttemptId" uuid, status text,
     moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
     "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
     "errorCode" text, "errorMessage" text, attempt json, pricing json)
@@ -256,10 +256,10 @@ const UPDATE_STATE: Prepared = {
 // Messages that are still in the queue: a report came before the answer of the attempt under way, or it proves that an
 // earlier attempt was taken, which makes the retry unnecessary. The message goes from the queue to message_state, with the
 // attempt that the report is about, and its times. Three cases (`MoveFromQueue`):
-// 1. attempt_under_way: the report is about the attempt under way, which goes from the queue's row to message_state.
-// 2. earlier_while_retry_under_way: it is about an earlier one, which goes from message_attempt to message_state; the
+// 1. from_row: the report is about the attempt under way, which goes from the queue's row to message_state.
+// 2. from_history_while_retry_under_way: it is about an earlier one, which goes from message_attempt to message_state; the
 //    retry under way goes to message_attempt.
-// 3. earlier_while_waiting: it is about an earlier one, which goes from message_attempt to message_state. The message
+// 3. from_history_while_waiting: it is about an earlier one, which goes from message_attempt to message_state. The message
 //    waits for its retry: no attempt is under way.
 const MOVE_FROM_QUEUE: Prepared = {
   name: 'report_from_queue',
@@ -274,19 +274,19 @@ const MOVE_FROM_QUEUE: Prepared = {
     l.claimed_at as started_at, case when r.attempt_evidence is not null then clock_timestamp() end as finished_at,
     null::integer as http_status, r.attempt_code as platform_code, r.attempt_message as platform_message,
     r.attempt_category as failure_category, r.attempt_meta_message_id as meta_message_id, null as trace_id
-  from left_queue l join r on r.id = l.message_id where r.move <> 'earlier_while_waiting'
+  from left_queue l join r on r.id = l.message_id where r.move <> 'from_history_while_waiting'
 ), retry_to_history as (
   -- 2
   insert into message_attempt (${ATTEMPT_COLUMNS})
-  select u.* from under_way u join r on r.id = u.message_id where r.move = 'earlier_while_retry_under_way'
+  select u.* from under_way u join r on r.id = u.message_id where r.move = 'from_history_while_retry_under_way'
 ), earlier as (
   -- 2 and 3
-  delete from message_attempt a using r where a.id = r."earlierAttemptId" and r.move <> 'attempt_under_way'
+  delete from message_attempt a using r where a.id = r."historyAttemptId" and r.move <> 'from_row'
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
 ), reported as (
   -- The attempt that the report is about: 1, or 2 and 3.
-  select u.* from under_way u join r on r.id = u.message_id where r.move = 'attempt_under_way'
+  select u.* from under_way u join r on r.id = u.message_id where r.move = 'from_row'
   union all select * from earlier
 ), entered_state as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,

@@ -57,14 +57,15 @@ export interface AttemptEvidence {
 }
 
 /**
- * What a number of reports make of one message, applied one after the other. Pure, and indifferent to repeats of reports, to
- * their order among themselves, and to how they are spread over batches: a state is never left for an earlier one. An answer of
- * an attempt that comes between two reports does matter. Of an attempt that failed, only `delivered` and `read` move the message.
+ * What a number of reports make of one message, applied one after the other. Pure. Repeats of reports, and how they are spread
+ * over batches, make no difference. Nor does their order, with one exception: a waiting retry that a report made unnecessary does
+ * not come back, whatever is reported later. An answer of an attempt that comes between two reports does matter. Of an attempt
+ * that failed, only `delivered` and `read` move the message.
  *
  * Which attempt counts: `currentAttemptId`; from the report on that makes a retry unnecessary, `replacingAttemptId`. For example
- * the outcome of attempt 1 is unknown, its retry waits, and `sent` of attempt 1 comes: the message is `sent`, attempt 1 replaces
- * the retry, and a later `failed` of attempt 1 fails the message. Where the retry is on the wire already, `delivered` of attempt
- * 1 does the same, and `sent` is noted in attempt 1 only: if the retry is answered "not now", it is not made again.
+ * attempts 1 and 2 have an unknown outcome, retry 3 waits, and `sent` of attempt 1 comes: the message is `sent`, attempt 1 counts
+ * from now on, and its later `failed` fails the message. Where retry 3 is on the wire already, `delivered` of attempt 1 does the
+ * same, and `sent` is noted in attempt 1 only: if the retry is answered "not now", it is not made again.
  */
 export class MessageProgress {
   readonly moves: StatusMove[] = [];

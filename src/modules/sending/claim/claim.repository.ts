@@ -127,15 +127,18 @@ const FIRST_OF_RECIPIENT = `
   where first.connection_id = q.connection_id and first.recipient = q.recipient
   order by first.connection_id, first.recipient, (first.attempt_id is null), first.seq limit 1`;
 
-// 1. `due_at` says whose turn it may be: a recipient's first waiting row always has one. The triggers of message_queue keep it
-//    (migrations/1770600000000-messages.ts); it may be too early, for a row that was inserted while the row before it was being
-//    deleted or put back.
-// 2. The order, and one message at a time to a recipient, come from `FIRST_OF_RECIPIENT`: only its first row is claimed. What is
-//    inserted after the statement began stands behind it, as its seq is higher (`JOIN_LANES` alone keeps the seq of what it moves).
+// 1. `due_at` says whose turn it may be: a recipient's first row has one if it waits; those behind what waits or is on the wire
+//    have none. The triggers of message_queue keep it (migrations/1770600000000-messages.ts); it may be too early, for a row that
+//    was inserted while the row before it was being deleted or put back.
+// 2. The order, and one message at a time to a recipient, come from `FIRST_OF_RECIPIENT`: only its first row is claimed. What the
+//    statement cannot see yet is claimed by a later one. Two rows of a recipient at once would need two holders of the lane, and a
+//    row with a lower seq that was committed between their claims.
 // 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
 // 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
 //    that a lost claim can be found.
 // 5. The lease begins here, by the database's clock. Without an outcome at its end the message is `outcome_unknown`.
+//
+// Its tests: claim.repository.spec.ts (claims), queue-turns.spec.ts (order), open-transaction.e2e-spec.ts (rows that are read).
 //
 // $1 to $6 the holds (`laneHold`, which adds the relation `hold`); of each lane $7 the claim's id, $8 lease seconds.
 export const CLAIM: Prepared = {
@@ -152,8 +155,8 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, may_send as materiali
   -- transaction keeps from being vacuumed.
   -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
   -- Two claims A and B of one lane at once: B passes over the rows that A has locked. If A commits after B's snapshot and
-  -- before B comes to a row, B locks the row's new version, and these conditions are checked again: it is claimed, and left
-  -- out. If it was put back meanwhile, it is locked, and not claimed: in B's snapshot no row has the new version's ctid.
+  -- before B comes to a row, B locks the row's new version, and these conditions are checked again: with A's claim on
+  -- it, it is left out; put back again, it is locked and not claimed, as in B's snapshot no row has the new version's ctid.
   select due.row_ctid, may_send.lease_seconds, overlay(may_send.claim_id::text placing
     lpad(to_hex(row_number() over (partition by may_send.key)), 4, '0') from 33)::uuid as attempt_id
   from may_send cross join lateral (

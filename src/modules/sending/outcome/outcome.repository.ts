@@ -98,16 +98,17 @@ export function refusal(category: FailureCategory, message: string): NotAccepted
 }
 
 /**
- * What a record did. `recorded`: it moved the message. `late`: it changed the attempt only. `not_found`: nothing.
+ * What a record did. `recorded`: it moved the message. `late`: it changed the attempt only, or nothing where a report or this
+ * very record has said it before. `not_found`: there is no such attempt.
  *
  * | The message                                                        | Statement                             | Result     |
  * | ------------------------------------------------------------------ | ------------------------------------- | ---------- |
  * | is on the wire with this attempt                                   | `RECORD_OUTCOME`                      | `recorded` |
  * | the same, and after "not now" an earlier attempt turns out taken   | then `WITHDRAW_RETRY`                 | `recorded` |
  * | is in message_state with this attempt, its outcome unknown         | `RECORD_LATE_ANSWER`, cases 1 and 2   | `recorded` |
- * | is in message_state with this attempt, moved on by a report        | `RECORD_LATE_ANSWER`, case 3          | `late`     |
- * | has another attempt, or this outcome was recorded before           | `RECORD_LATE_ANSWER`, case 4          | `late`     |
- * | the same, still in the queue, and this attempt was taken           | then `WITHDRAW_RETRY`                 | `recorded` |
+ * | is in message_state with this attempt and another outcome          | `RECORD_LATE_ANSWER`, case 3          | `late`     |
+ * | has another attempt, or this one was put back before               | `RECORD_LATE_ANSWER`, case 4          | `late`     |
+ * | the same, still in the queue, and an attempt of it was taken       | then `WITHDRAW_RETRY`                 | `recorded` |
  */
 export type Recorded = 'recorded' | 'late' | 'not_found';
 
@@ -180,11 +181,11 @@ export class OutcomeRepository {
         if (open.length === 0) break;
       }
     }
-    const mayBeTaken = records.filter(({ attemptId, status }) =>
-      results.get(attemptId) === 'late' ? status === 'accepted' : status === 'queued',
-    );
-    if (mayBeTaken.length > 0) {
-      const messageIds = mayBeTaken.map(({ messageId }) => messageId);
+    const takenLate = records.filter((each) => each.status === 'accepted' && results.get(each.attemptId) === 'late');
+    // While its retry was on the wire, an earlier attempt may have been reported as sent.
+    const putBackNow = records.filter((each) => each.status === 'queued');
+    if (takenLate.length + putBackNow.length > 0) {
+      const messageIds = [...takenLate, ...putBackNow].map(({ messageId }) => messageId);
       const rows = await statements.query<{ attempt_id: string }>(WITHDRAW_RETRY, [messageIds]);
       for (const { attempt_id } of rows) results.set(attempt_id, 'recorded');
     }
@@ -211,8 +212,8 @@ const ON_THE_WIRE = queueTakes('outcome_accepted');
 const OUTCOME_OPEN = stateTakes('outcome_accepted');
 
 // The attempt under way is in the message's row of the queue. Where the message is queued again, it becomes a row of
-// message_attempt. `left_queue` and `queued_again` make the recipient's next message due: by the triggers of message_queue
-// (migrations/1770600000000-messages.ts).
+// message_attempt. `left_queue` makes the recipient's next message due; `queued_again` has its own turn, and takes that of the
+// rows behind it: by the triggers of message_queue (migrations/1770600000000-messages.ts).
 export const RECORD_OUTCOME: Prepared = {
   name: 'message_outcome',
   text: `
@@ -302,7 +303,7 @@ const ANSWERED_ATTEMPT = `attempt_status = o."attemptStatus", attempt_finished_a
 // 1. message_state has this attempt, its outcome was unknown (`was_unknown`), and the answer says what it is: the message
 //    gets the answer's status.
 // 2. As 1, but the answer is "not now": the message goes back to the queue, and the attempt to message_attempt.
-// 3. message_state has this attempt, and a report has moved the message on: only the attempt's columns change.
+// 3. message_state has this attempt, and a report, or this record before, has moved the message: only the attempt's columns change.
 // 4. A retry has replaced the attempt, or its "not now" was recorded before, and it is only in message_attempt: that row changes.
 //    See also WITHDRAW_RETRY.
 // $2: hours to live of messages without a time of their own.
@@ -389,14 +390,15 @@ with picked as materialized (
     order by a.number desc limit 1) as a
   where q.message_id = any($1::uuid[]) and ${queueTakes('earlier_accepted')}
   order by q.message_id for update of q
-), left_queue as (
-  delete from message_queue q using picked p where q.message_id = p.message_id
-  returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.queued_at, q.claimed_at,
-    q.event_count, q.attempt_id, q.attempt_number, p.taken_id
 ), taken as (
-  delete from message_attempt a using left_queue l where a.id = l.taken_id
-  returning a.id, a.number, a.started_at, a.finished_at, a.status, a.http_status, a.platform_code, a.platform_message,
-    a.meta_message_id, a.trace_id
+  -- First: retention may have removed it meanwhile, and then the message stays in the queue.
+  delete from message_attempt a using picked p where a.id = p.taken_id
+  returning a.id, a.message_id, a.number, a.started_at, a.finished_at, a.status, a.http_status, a.platform_code,
+    a.platform_message, a.meta_message_id, a.trace_id
+), left_queue as (
+  delete from message_queue q using taken t where q.message_id = t.message_id
+  returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.queued_at, q.claimed_at,
+    q.event_count, q.attempt_id, q.attempt_number, t.id as taken_id
 ), retry_to_history as (
   insert into message_attempt (id, organization_id, message_id, number, status, started_at)
   select attempt_id, organization_id, message_id, attempt_number, 'started', claimed_at

@@ -56,6 +56,8 @@ export interface ErasureReport {
 const TURNS = { first: 0, none: 1, last: 2 } as const;
 const BUSY_POLL_MS = 500;
 const MAX_PASSES = 5;
+/** After the second pass, and so much longer after each further one: reports about what was just sent come within seconds. */
+const PASS_APART_MS = 500;
 
 /** Something of the person is under way and has not ended in time. */
 export class ErasureBusyError extends Error {
@@ -94,6 +96,7 @@ export async function repeatUntilNothing(endless: string, pass: () => Promise<Co
     addCounts(totals, found ?? {});
     if (found !== null && Object.values(found).every((count) => count === 0)) return totals;
     if (passes >= MAX_PASSES) throw new ErasureBusyError([endless]);
+    if (passes > 1) await pause((passes - 1) * PASS_APART_MS);
   }
 }
 
