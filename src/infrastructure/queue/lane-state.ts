@@ -1,5 +1,5 @@
 import type { TokenBucket } from '../../common/token-bucket.js';
-import type { LanePace } from './lane-hold.js';
+import { burstRows, type LanePace } from './lane-hold.js';
 
 /** A lane that brought rows is looked at after the first of these, then after twice as long for each empty look, up to the second. */
 export const MIN_EMPTY_DELAY_MS = 50;
@@ -68,4 +68,9 @@ export function newLane(now: number): Lane {
     handOverAt: Infinity,
     ignoreWakesUntil: -Infinity,
   };
+}
+
+/** A pace as the limits of its bucket. */
+export function limitsOf(pace: LanePace) {
+  return { ratePerSecond: pace.ratePerSecond, burst: burstRows(pace) };
 }

@@ -4,9 +4,10 @@ import { TokenBucket } from '../../common/token-bucket.js';
 import { isOutOfTime } from '../database/database-faults.js';
 import { halvesOf } from '../database/group-commit.js';
 import { HandOver } from './hand-over.js';
-import { burstRows, type Claim, type Hold, type HoldRequest, type LanePace } from './lane-hold.js';
+import { type Claim, type Hold, type HoldRequest, type LanePace } from './lane-hold.js';
 import {
   isHeldHere,
+  limitsOf,
   MAX_EMPTY_DELAY_MS,
   MIN_EMPTY_DELAY_MS,
   newLane,
@@ -217,7 +218,11 @@ export class QueueLoop<T> {
     this.looking = false;
     this.handOver.lookEnded();
     this.progress.notify();
-    // Where it is full, the end of a row's work plans the next one.
+    this.planNext();
+  }
+
+  /** Where the process is full, the end of a row's work plans the next look. */
+  private planNext(): void {
     if (!this.isFull) this.plan(this.nextLookAt());
   }
 
@@ -294,7 +299,7 @@ export class QueueLoop<T> {
     this.claimsSlow = false;
     this.failed(failures);
     this.progress.notify();
-    if (!this.isFull) this.plan(this.nextLookAt());
+    this.planNext();
   }
 
   /** @param halving the halves of a claim that was out of time have so much each, and end all by a monotonic time. */
@@ -319,6 +324,8 @@ export class QueueLoop<T> {
       answers = asked.map(() => errorOf(error));
     }
     const isQuick = this.clock.monotonic() - startedAt < SLOW_MS;
+    // Of many that were out of time together none is known to be the slow one.
+    const knowsSlow = asked.length === 1 || answers.some((answer) => !(answer instanceof Error));
     const failures: Failure[] = [];
     for (const [index, each] of asked.entries()) {
       const { laneKey, lane } = each;
@@ -329,12 +336,9 @@ export class QueueLoop<T> {
         this.answered(each, answer);
         continue;
       }
-      if (isOutOfTime(answer)) {
-        // Of many that were out of time together none is known to be the slow one.
-        if (asked.length === 1 || answers.some((other) => !(other instanceof Error))) this.slow.add(laneKey);
-      }
       // The claim may have been committed: what is left of the pace, and the hold, is not known.
-      else lane.bucket = null;
+      if (!isOutOfTime(answer)) lane.bucket = null;
+      else if (knowsSlow) this.slow.add(laneKey);
       failures.push({ laneKey, lane, error: answer });
     }
     for (const error of new Set(failures.map((failure) => failure.error))) {
@@ -448,7 +452,7 @@ export class QueueLoop<T> {
       this.progress.notify();
       this.wake(laneKey);
       // Without a free place no look was planned, and this lane's may be late: others wait for the place, too.
-      if (wasFull && this.plannedAt > this.clock.monotonic() + this.options.lookEveryMs) this.plan(this.nextLookAt());
+      if (wasFull && this.plannedAt > this.clock.monotonic() + this.options.lookEveryMs) this.planNext();
       if (dueInMs !== null && dueInMs > 0) this.wakeIn(laneKey, dueInMs);
     };
     const failed = (error: unknown): void => {
@@ -493,8 +497,4 @@ export class QueueLoop<T> {
     else if (lane.ignoreWakesUntil > now) lane.lookAt = lane.ignoreWakesUntil;
     else this.lanes.delete(laneKey);
   }
-}
-
-function limitsOf(pace: LanePace) {
-  return { ratePerSecond: pace.ratePerSecond, burst: burstRows(pace) };
 }

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
@@ -7,6 +7,7 @@ import { LIMITED } from '../../../test/support/limits.js';
 import { seedQueued } from '../../../test/support/rig/seed-messages.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { newMessage } from '../../../test/support/new-message.js';
+import { beginTransaction } from '../../../test/support/open-transaction.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
@@ -69,11 +70,8 @@ afterEach(async () => {
 const keyOf = () => ({ organizationId: connection.organizationId, tag: TAG });
 
 async function begin(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: opened.url });
-  await client.connect();
-  client.on('error', () => undefined);
+  const client = await beginTransaction(opened.url);
   clients.push(client);
-  await client.query('begin');
   return client;
 }
 

@@ -1,8 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { LIMITED } from '../../../../test/support/limits.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { newMessage } from '../../../../test/support/new-message.js';
+import { beginTransaction } from '../../../../test/support/open-transaction.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
@@ -54,11 +55,8 @@ afterEach(async () => {
 });
 
 async function begin(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: opened.url });
-  await client.connect();
-  client.on('error', () => undefined);
+  const client = await beginTransaction(opened.url);
   clients.push(client);
-  await client.query('begin');
   return client;
 }
 

@@ -53,7 +53,10 @@ export class SendProcessor extends QueueProcessor<SendTask> {
         maxInFlight: parts.config.queue.maxInFlight,
         queue,
         dueLanes: claims.dueConnections,
-        waitsFor: [{ table: 'message_queue', column: 'due_at', where: `due_at < 'infinity'` }],
+        waitsFor: [
+          { table: 'message_queue', column: 'due_at', where: `due_at < 'infinity'` },
+          { table: 'message_queue', column: 'not_before', where: 'not_before is not null' },
+        ],
         leftAtStop: (count) => `${count} sends had no answer when Herald stopped; their outcome will be unknown`,
       },
       parts,
@@ -73,14 +76,7 @@ export class SendProcessor extends QueueProcessor<SendTask> {
       },
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sweeps.expireQueued(limit))),
     });
-    parts.sweeps.add({
-      name: 'send_repair',
-      everyMs: 600_000,
-      // Not what makes its rows due, but what a step of the clock corrects: see `ClockSteps`.
-      waitsFor: [{ table: 'message_queue', column: 'not_before', where: 'not_before is not null' }],
-      hasWork: 'true',
-      run: (signal) => this.repair(sweeps, signal),
-    });
+    parts.sweeps.add({ name: 'send_repair', everyMs: 600_000, run: (signal) => this.repair(sweeps, signal) });
   }
 
   /** What was moved may have stood before others. */
