@@ -171,7 +171,7 @@ describe('an upload', () => {
       kind: 'unknown',
       platformMessage: expect.stringContaining('no answer came in time'),
     });
-  }, 15_000);
+  });
 
   it('of a file that is not as long as it was throws, and sends no whole file', async () => {
     const { platform, client } = await platformAndClient();
@@ -408,7 +408,7 @@ describe('a download', () => {
       kind: 'broken',
       code: 'UND_ERR_BODY_TIMEOUT',
     });
-  }, 15_000);
+  });
 
   it('waits for who takes the bytes', async () => {
     const { platform, client } = await platformAndClient();

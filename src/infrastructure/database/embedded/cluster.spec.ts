@@ -17,9 +17,6 @@ import { EmbeddedChild, makeClone, nativeOf, type Said } from '../../../../test/
 import { EmbeddedSite, QUICK } from '../../../../test/support/embedded-site.js';
 import { processesOn } from './server.js';
 
-// A test may make three clusters, on a machine with other work to do.
-import.meta.jest.setTimeout(90_000);
-
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 const site = new EmbeddedSite();

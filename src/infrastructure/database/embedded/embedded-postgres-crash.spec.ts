@@ -5,9 +5,6 @@ import { EmbeddedSite, queryOn } from '../../../../test/support/embedded-site.js
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { isAlive, processesOn } from './server.js';
 
-// A test may start three servers, on a machine with other work to do.
-import.meta.jest.setTimeout(90_000);
-
 const site = new EmbeddedSite();
 beforeAll(() => site.prepare());
 beforeEach(() => site.useMade());

@@ -7,9 +7,6 @@ import { EmbeddedSite, queryOn, QUICK } from '../../../../test/support/embedded-
 import { EmbeddedPostgresInUseError } from './embedded-postgres.js';
 import { isAlive, processesOn } from './server.js';
 
-// A test may start three servers, on a machine with other work to do.
-import.meta.jest.setTimeout(90_000);
-
 const site = new EmbeddedSite();
 beforeAll(() => site.prepare());
 beforeEach(() => site.useMade());
