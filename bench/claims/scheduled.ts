@@ -36,7 +36,7 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
     const request = { laneKey, owner: FIRST_ID, limit: 64, pace, unusedRows: 100_000 };
     return {
       text: CLAIM.text,
-      values: claimParams([{ request, claimId: newId(), leaseMs: 20_000 }]),
+      values: claimParams([request], [newId()], 20_000),
     };
   },
   'the sweep for due lanes': () => ({ text: DUE_LANES, values: [2_000, FIRST_ID] }),

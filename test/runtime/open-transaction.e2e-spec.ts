@@ -9,13 +9,13 @@ import { MessagesRepository } from '../../src/modules/messages/messages.reposito
 import { scheduleLaneOf, ScheduleRepository } from '../../src/modules/messages/schedule/schedule.repository.js';
 import {
   CLAIM,
-  type ClaimRow,
   claimParams,
+  type HoldOrMessage,
   ClaimRepository,
 } from '../../src/modules/sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
 import { QueueEstimates } from '../../src/modules/sending/estimate/queue-estimate.js';
-import { RECORD_OUTCOME } from '../../src/modules/sending/outcome/outcome.repository.js';
+import { RECORD_IN_QUEUE } from '../../src/modules/sending/outcome/outcome.repository.js';
 import { INBOUND_LANE, InboundRepository, type DueNotification } from '../../src/modules/inbound/inbound.repository.js';
 import { OtpRepository } from '../../src/modules/otp/otp.repository.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
@@ -94,8 +94,8 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
   const maintenance = app.get(MessagesMaintenanceRepository);
   const claim = async () => {
     const request = claimRequest(connection.id, OWNER, CLAIMED);
-    const asked = { request, claimId: newId(), leaseMs: 20_000 };
-    const rows = await database.byIndex(() => database.query<ClaimRow>(CLAIM, claimParams([asked])));
+    const params = claimParams([request], [newId()], 20_000);
+    const rows = await database.byIndex(() => database.query<HoldOrMessage>(CLAIM, params));
     return rows.flatMap((row) => (row.id === null ? [] : [row]));
   };
   let claimed: Awaited<ReturnType<typeof claim>> = [];
@@ -103,7 +103,7 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
     claim: async () => (claimed = await claim()),
     outcome: () =>
       database.byIndex(() =>
-        database.query(RECORD_OUTCOME, [
+        database.query(RECORD_IN_QUEUE, [
           JSON.stringify(
             claimed.map(({ id, attemptId }) => ({
               attemptId,

@@ -1,4 +1,4 @@
-/** Between two lanes that are handed over: to take a lane and to release it is seven commits. */
+/** Between two lanes that are handed over: to announce one, release it and take it is seven commits of the database. */
 const HAND_OVER_EVERY_MS = 100;
 /** For so long no wake here takes back a lane that was handed over, so that another process gets it. */
 const HANDED_OVER_MS = 100;
@@ -21,19 +21,23 @@ export interface HandOverOptions {
 
 /** A process without free capacity gives lanes that may have due rows to other processes, one after the other. */
 export class HandOver {
-  private wasFull = false;
+  /** When the last look ended, no row more could be worked on: it took all that was free. */
+  private lookEndedFull = false;
   private handedOverAt = -Infinity;
 
   constructor(private readonly options: HandOverOptions) {}
 
-  /** Each look takes all that is free: another process may have more. */
+  /**
+   * Full now, or at the end of the last look: between two looks some row has usually ended, and the next look takes that place, too.
+   * Another process may have more free places.
+   */
   get isSaturated(): boolean {
-    return this.options.isFull() || this.wasFull;
+    return this.options.isFull() || this.lookEndedFull;
   }
 
-  /** Call it at the end of each look. When the next one begins, some row has usually ended. */
+  /** Call it at the end of each look. */
   lookEnded(): void {
-    this.wasFull = this.options.isFull();
+    this.lookEndedFull = this.options.isFull();
   }
 
   /** When a lane that is taken now may be handed over. */

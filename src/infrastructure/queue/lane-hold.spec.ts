@@ -42,11 +42,11 @@ it('a lane that is taken gives what its pace has, no more than is wanted', async
   expect(await hold(request(key, newId()))).toEqual({
     slots: 4,
     paused: false,
-    unusedRows: 10,
+    newUnusedRows: 10,
     pausedMs: null,
   });
   const other = newId();
-  expect(await hold(request(other, newId(), { limit: 64 }))).toMatchObject({ slots: 10, unusedRows: 10 });
+  expect(await hold(request(other, newId(), { limit: 64 }))).toMatchObject({ slots: 10, newUnusedRows: 10 });
 });
 
 it('another process does not get it', async () => {
@@ -61,28 +61,28 @@ it('who holds it goes on with the pace that it has in hand, and the row is writt
   const version = () => opened.database.query('select ctid, owner_until from lane where key = $1', [key]);
   const before = await version();
   const goingOn = request(key, owner, { unusedRows: 1, limit: 1 });
-  expect(await hold(goingOn)).toMatchObject({ slots: 1, paused: false, unusedRows: null });
+  expect(await hold(goingOn)).toMatchObject({ slots: 1, paused: false, newUnusedRows: null });
   expect(await version()).toEqual(before);
   await set(key, `owner_until = clock_timestamp() + interval '1 second'`);
-  expect(await hold(goingOn)).toMatchObject({ slots: 1, unusedRows: null, pausedMs: null });
+  expect(await hold(goingOn)).toMatchObject({ slots: 1, newUnusedRows: null, pausedMs: null });
   // Also where the hold has expired meanwhile, and no process took it.
   await set(key, `owner_until = clock_timestamp() - interval '1 second'`);
-  expect(await hold(goingOn)).toMatchObject({ slots: 1, unusedRows: null });
+  expect(await hold(goingOn)).toMatchObject({ slots: 1, newUnusedRows: null });
 });
 
 it('who does not know what it used gets nothing of the time that it held the lane', async () => {
   const [key, owner] = [newId(), newId()];
   await hold(request(key, owner, { limit: 1 }));
-  expect(await hold(request(key, owner))).toMatchObject({ slots: 0, unusedRows: 0 });
+  expect(await hold(request(key, owner))).toMatchObject({ slots: 0, newUnusedRows: 0 });
 });
 
 it('who takes over a hold that was not let go counts the pace as used up to its end', async () => {
   const key = newId();
   await hold(request(key, newId(), { limit: 1, pace: SLOW }));
   await set(key, `owner_until = clock_timestamp()`);
-  expect((await hold(request(key, newId(), { pace: SLOW })))?.unusedRows).toBeLessThan(5);
+  expect((await hold(request(key, newId(), { pace: SLOW })))?.newUnusedRows).toBeLessThan(5);
   await set(key, `owner_until = clock_timestamp() - interval '1 minute', next_slot_at = '-infinity'`);
-  expect(await hold(request(key, newId()))).toMatchObject({ slots: 4, unusedRows: 10 });
+  expect(await hold(request(key, newId()))).toMatchObject({ slots: 4, newUnusedRows: 10 });
 });
 
 it('who asks for a lane that another process held and released meanwhile is told the unused pace of the lane', async () => {
@@ -92,7 +92,7 @@ it('who asks for a lane that another process held and released meanwhile is told
   await hold(request(key, second, { pace: SLOW }));
   await lanes.release(second, [{ laneKey: key, pace: SLOW, unusedRows: 3.5 }]);
   const taken = await hold(request(key, first, { pace: SLOW, unusedRows: 10, limit: 10 }));
-  expect(taken).toMatchObject({ slots: 3, unusedRows: expect.closeTo(3.5, 0) as number });
+  expect(taken).toMatchObject({ slots: 3, newUnusedRows: expect.closeTo(3.5, 0) as number });
 });
 
 it('what is let go with its unused pace gives that to the next', async () => {
@@ -103,13 +103,13 @@ it('what is let go with its unused pace gives that to the next', async () => {
   await lanes.release(owner, [{ laneKey: key, pace: SLOW, unusedRows: 3.5 }]);
   const taken = await hold(request(key, newId(), { limit: 64, pace: SLOW }));
   expect(taken?.slots).toBe(3);
-  expect(taken?.unusedRows).toBeCloseTo(3.5, 0);
+  expect(taken?.newUnusedRows).toBeCloseTo(3.5, 0);
 });
 
 it('a lane that rests is not taken, and one that is held gives nothing', async () => {
   const [key, owner] = [newId(), newId()];
   await lanes.pause(key, 'rate_limited', { leastMs: 60_000 });
-  const rests = { slots: 0, paused: true, unusedRows: null, pausedMs: expect.closeTo(60_000, -4) as number };
+  const rests = { slots: 0, paused: true, newUnusedRows: null, pausedMs: expect.closeTo(60_000, -4) as number };
   expect(await hold(request(key, owner))).toEqual(rests);
   const [row] = await opened.database.query<{ owner: unknown }>('select owner from lane where key = $1', [key]);
   expect(row?.owner).toBeNull();
@@ -176,7 +176,7 @@ describe('a lane whose row another transaction has locked', () => {
     await set(key, ends);
     await lock(key);
     const goingOn = request(key, owner, { unusedRows: 1, limit: 1 });
-    expect(await hold(goingOn)).toEqual({ slots: 1, paused: false, unusedRows: null, pausedMs: null });
+    expect(await hold(goingOn)).toEqual({ slots: 1, paused: false, newUnusedRows: null, pausedMs: null });
     await other.query('rollback');
     await hold(goingOn);
     const { renewed } = await opened.database.row<{ renewed: boolean }>(

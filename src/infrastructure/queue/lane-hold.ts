@@ -33,8 +33,8 @@ export interface Hold {
   slots: number;
   /** The lane is paused, or all claims are blocked. */
   paused: boolean;
-  /** The lane's unused pace before this statement took its slots, in rows; null where this process knows it already. */
-  unusedRows: number | null;
+  /** The lane's unused pace before this statement took its slots, in rows; null where this process goes on with what it knows. */
+  newUnusedRows: number | null;
   /** Milliseconds until the pause is over; null without a pause, or where its end is not known. */
   pausedMs: number | null;
 }
@@ -43,7 +43,7 @@ export interface Hold {
 export interface HoldRow {
   hold_slots: number;
   hold_paused: boolean;
-  hold_unused_rows: number | null;
+  hold_new_unused_rows: number | null;
   hold_paused_ms: number | null;
 }
 
@@ -93,17 +93,25 @@ interface LaneHoldOptions {
 
 /**
  * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
- * own attempt and lease. Two holders at once would be too fast, and send no row twice. $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
+ * own attempt and lease. Two holders at once would be too fast, and send no row twice. $1 to $6 are `holdParams`, the claim's own
+ * parameters begin at $7.
  *
- * |   | State of the lane                                                               | Relation  | Written | Slots come from |
- * | - | ------------------------------------------------------------------------------- | --------- | ------- | --------------- |
- * | 1 | held by this process, which knows its unused pace, for more than 2.5 s yet      | `goes_on` | no      | `limit`         |
- * | 2 | as 1, but for 2.5 s at most, or it ended and no other process took it           | `taken`   | renewed | `unusedRows`    |
- * | 3 | free; the hold of another ran out; or held by this process, which lost its pace | `taken`   | taken   | `next_slot_at`  |
- * | 4 | as 2, not ended yet, but another transaction has locked the row                 | `goes_on` | no      | `limit`         |
- * | 5 | held by another process; as 3 or ended, and locked; or it has no row            | none      | no      | none            |
+ * |   | The lane's row has as owner               | The hold lasts yet      | Locked *  | Relation  | Written | Slots come from |
+ * | - | ----------------------------------------- | ----------------------- | --------- | --------- | ------- | --------------- |
+ * | 1 | this process, which knows its unused pace | more than 2.5 s         | yes or no | `goes_on` | no      | `limit`         |
+ * | 2 | this process, which knows its unused pace | 2.5 s at most, or ended | no        | `taken`   | renewed | `unusedRows`    |
+ * | 3 | this process, which knows its unused pace | 2.5 s at most           | yes       | `goes_on` | no      | `limit`         |
+ * | 4 | this process, which knows its unused pace | ended                   | yes       | none      | no      | none            |
+ * | 5 | no process                                |                         | no        | `taken`   | taken   | `next_slot_at`  |
+ * | 5 | this process, which lost its pace         | yes or no               | no        | `taken`   | taken   | `next_slot_at`  |
+ * | 5 | another process                           | ended                   | no        | `taken`   | taken   | `next_slot_at`  |
+ * | 6 | as 5                                      | as 5                    | yes       | none      | no      | none            |
+ * | 7 | another process                           | yes                     | yes or no | none      | no      | none            |
+ * | 8 | (the lane has no row)                     |                         |           | none      | no      | none            |
  *
- * The relation `hold` has one row (key, slots, paused, unused_rows, paused_ms) for each lane of 1 to 4; where the
+ * `*`: another transaction has locked the row at this moment.
+ *
+ * The relation `hold` has one row (key, slots, paused, new_unused_rows, paused_ms) for each lane of 1, 2, 3 and 5; where the
  * lane is paused, `slots` is 0 and nothing is written. A claim takes at most `slots` rows of a lane. It returns a row for each
  * hold, even without a claimed row: one lane by `from hold left join ...`, many lanes by `from hold full join ... on false`,
  * which returns the rows of both one after the other.
@@ -117,7 +125,7 @@ export function laneHold({ many = false, returning = '', runsWhileBlocked = fals
   // This process owns the lane and has counted its pace in memory. `is not distinct from`: false where no process owns the lane.
   const paceKnown = 'l.owner is not distinct from a.owner and a.known_unused is not null';
   const isFree = `(l.owner = a.owner or l.owner is null or not ${isHeld('l')})`;
-  // 1, 2 and 4 of the table, without the holds that ended.
+  // 1, 3, and 2 without the holds that ended.
   const isKnownHold = `${paceKnown} and ${isHeld('l')}`;
   const endsLate = `l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds'`;
   return `
@@ -126,16 +134,16 @@ blocked as materialized (
 ), lane_asked as materialized (
   ${many ? MANY_LANES : ONE_LANE}
 ), may_take as materialized (
-  -- 2 and 3. One row that another transaction keeps locked must not stop the claim of the others.
+  -- 2 and 5. One row that another transaction keeps locked must not stop the claim of the others.
   select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${paceKnown} as pace_known,
     l.next_slot_at, l.owner_until
   from lane_asked a join lane l on l.key = a.key
   where ${isFree} and not (${isKnownHold} and ${endsLate})
   order by l.key for update of l skip locked
 ), goes_on as materialized (
-  -- 1 and 4: a later claim renews what is locked at this moment.
+  -- 1 and 3: a later claim renews what is locked at this moment.
   select l.key, case when ${paused} then 0 else a.row_limit end as slots, ${paused} as paused,
-    null::float8 as unused_rows, ${pausedMs}${returning}
+    null::float8 as new_unused_rows, ${pausedMs}${returning}
   from lane_asked a join lane l on l.key = a.key
   where ${isKnownHold} and a.key not in (select key from may_take)
 ), slots_by_pace as (
@@ -152,11 +160,11 @@ blocked as materialized (
         next_slot_at, owner_until, now - make_interval(secs => burst_rows / rate)))::float8) end as unused_rows
     from may_take) as by_rows
 ), taken as (
-  -- 2 and 3. next_slot_at is when the rows that stay unused became so.
+  -- 2 and 5. next_slot_at is when the rows that stay unused became so.
   update lane l set owner = g.owner, owner_until = g.now + interval '${OWNER_MS} milliseconds',
     next_slot_at = g.now - make_interval(secs => (g.unused_rows - g.slots) / g.rate)
   from slots_by_pace g where l.key = g.key and not g.paused
-  returning l.key, g.slots, false as paused, case when not g.pace_known then g.unused_rows end as unused_rows,
+  returning l.key, g.slots, false as paused, case when not g.pace_known then g.unused_rows end as new_unused_rows,
     null::float8 as paused_ms${returning}
 ), hold as materialized (
   select * from goes_on union all select * from taken union all
@@ -168,14 +176,14 @@ blocked as materialized (
 export const GRANTED_SLOTS = 'coalesce((select slots from hold), 0)';
 
 /** SQL: what each row of a claim says of the hold; for `holdOf`. */
-export const HOLD_COLUMNS = `hold.slots as hold_slots, hold.paused as hold_paused, hold.unused_rows as hold_unused_rows,
+export const HOLD_COLUMNS = `hold.slots as hold_slots, hold.paused as hold_paused, hold.new_unused_rows as hold_new_unused_rows,
   hold.paused_ms as hold_paused_ms`;
 
 /** What a row of a claim says of the hold; null: another process holds the lane, or its row has gone. */
 export function holdOf(row: HoldRow | undefined): Hold | null {
   if (row === undefined) return null;
-  const { hold_slots: slots, hold_paused: paused, hold_unused_rows: unusedRows, hold_paused_ms: pausedMs } = row;
-  return { slots, paused, unusedRows, pausedMs };
+  const { hold_slots: slots, hold_paused: paused, hold_new_unused_rows: newUnusedRows, hold_paused_ms: pausedMs } = row;
+  return { slots, paused, newUnusedRows, pausedMs };
 }
 
 /** What a claim brought of one lane. */

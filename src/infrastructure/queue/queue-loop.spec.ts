@@ -326,9 +326,14 @@ describe('what is due later', () => {
     return { loop, claimedAt, released };
   }
 
-  const held = (unusedRows: number) => ({ slots: Math.min(10, unusedRows), paused: false, unusedRows, pausedMs: null });
+  const held = (unusedRows: number) => ({
+    slots: Math.min(10, unusedRows),
+    paused: false,
+    newUnusedRows: unusedRows,
+    pausedMs: null,
+  });
   const rests = (pausedMs: number | null) => ({
-    hold: { slots: 0, paused: true, unusedRows: null, pausedMs },
+    hold: { slots: 0, paused: true, newUnusedRows: null, pausedMs },
     items: [],
   });
 

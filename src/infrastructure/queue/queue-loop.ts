@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import { TokenBucket } from '../../common/token-bucket.js';
 import { isOutOfTime } from '../database/database-faults.js';
-import { halvesOf } from '../database/group-commit.js';
 import { HandOver } from './hand-over.js';
+import { LaneClaims } from './lane-claims.js';
 import { type Claim, type Hold, type HoldRequest, type LanePace } from './lane-hold.js';
 import {
   isHeldHere,
@@ -16,7 +16,7 @@ import {
 } from './lane-state.js';
 import type { LaneRepository, ReleasedLane } from './lane.repository.js';
 import { LostClaimError } from './lost-claims.js';
-import { errorOf, type QueueKind } from './queue-kind.js';
+import type { QueueKind } from './queue-kind.js';
 
 export interface QueueLoopOptions<T> extends Partial<typeof DEFAULTS> {
   kind: QueueKind<T>;
@@ -47,10 +47,6 @@ const DEFAULTS = {
 const MIN_PACE_MS = 25;
 /** Until a claim that failed is tried again. */
 const FAILED_MS = 1_000;
-/** A claim that takes so long is slow. Seven halvings find one slow lane of a hundred. */
-const SLOW_MS = 250;
-/** Of all halves: where each of them is slow, the database is, and holds must not end meanwhile. */
-const MAX_HALVING_MS = 2_500;
 /** A stop waits for so much of its time for what lost claims took to be put back: others stop after it. */
 const TAKE_BACK_SHARE = 0.3;
 const MAX_LANES_PER_CLAIM = 100;
@@ -81,8 +77,8 @@ interface Failure extends Pick<Asked, 'laneKey' | 'lane'> {
  * 4. No rows came: it is polled with growing delay, and released when it is not warm any more.
  * 5. The claim may not have the lane. A paused lane (`paused`) is released at once, and woken when its pause ends. One that
  *    another process holds (`heldElsewhere`) is asked for again every 250 ms while it is warm, and then forgotten.
- * 6. The claim's time is over (`claimHalves`): its lanes are claimed in halves, so that the others go on. The one that is slow
- *    is claimed by itself from then on, beside the looks, until its claim is quick again.
+ * 6. The claim's time is over: `LaneClaims` finds the lane that is slow. It is claimed by itself from then on (`claimSlow`), beside
+ *    the looks, until its claim is quick again.
  * 7. `release` gives it back with its unused pace. A process that is full also hands lanes over: see `HandOver`.
  */
 export class QueueLoop<T> {
@@ -93,8 +89,8 @@ export class QueueLoop<T> {
   private readonly handOver: HandOver;
   /** By lane and time. */
   private readonly wakes = new Map<string, NodeJS.Timeout>();
-  /** Lanes whose last claim was slow; one of them at a time is claimed, beside the looks. */
-  private readonly slow = new Set<string>();
+  private readonly claims: LaneClaims<T>;
+  /** A lane whose last claim was slow is claimed, beside the looks. */
   private claimsSlow = false;
   /** Rows that are worked on, and those that the claim of a slow lane may bring. */
   private inFlight = 0;
@@ -111,6 +107,8 @@ export class QueueLoop<T> {
   constructor(given: QueueLoopOptions<T>) {
     this.options = { ...DEFAULTS, ...given };
     this.clock = this.options.clock;
+    const { kind, clock } = this.options;
+    this.claims = new LaneClaims({ kind, clock, mayHalve: () => !this.stopping });
     this.handOver = new HandOver({
       isFull: () => this.isFull,
       afterMs: this.options.handOverAfterMs,
@@ -208,10 +206,10 @@ export class QueueLoop<T> {
     try {
       await this.release(this.lanesToRelease(this.lookedAt));
       const asked = await this.requestsFor(this.dueLanes(this.lookedAt));
-      const slow = asked.find(({ laneKey }) => this.slow.has(laneKey));
-      if (slow !== undefined) void this.claimSlow(slow);
-      const others = asked.filter(({ laneKey }) => !this.slow.has(laneKey));
-      if (others.length > 0) this.failed(await this.claim(others));
+      const slow = asked.filter(({ laneKey }) => this.claims.isSlow(laneKey));
+      const others = asked.filter((each) => !slow.includes(each));
+      if (slow[0] !== undefined) void this.claimSlow(slow[0]);
+      if (others.length > 0) await this.claim(others);
     } catch (error) {
       this.options.onError(`${this.options.kind.name}: a look failed`, error);
     }
@@ -235,7 +233,7 @@ export class QueueLoop<T> {
   }
 
   private mayAsk(laneKey: string, lane: Lane): boolean {
-    return this.capacityOf(laneKey, lane) > 0 && !(this.claimsSlow && this.slow.has(laneKey));
+    return this.capacityOf(laneKey, lane) > 0 && !(this.claimsSlow && this.claims.isSlow(laneKey));
   }
 
   /** How many more rows of this lane may be worked on; what the process has left is not considered. */
@@ -294,62 +292,43 @@ export class QueueLoop<T> {
     const { limit } = asked.request;
     this.claimsSlow = true;
     this.inFlight += limit;
-    const failures = await this.claim([asked]);
+    await this.claim([asked]);
     this.inFlight -= limit;
     this.claimsSlow = false;
-    this.failed(failures);
     this.progress.notify();
     this.planNext();
   }
 
-  /** @param halving the halves of a claim that was out of time have so much each, and end all by a monotonic time. */
-  private async claim(asked: readonly Asked[], halving?: { withinMs: number; until: number }): Promise<Failure[]> {
+  private async claim(asked: readonly Asked[]): Promise<void> {
     for (const { lane } of asked) {
       lane.claiming = true;
       // A wake from now on is about rows that this claim may not have seen.
       lane.lookAt = NOT_BEFORE_A_WAKE;
     }
-    const { kind } = this.options;
-    const startedAt = this.clock.monotonic();
-    let answers: (Claim<T> | Error)[];
-    try {
-      answers = await kind.claim(
-        asked.map(({ request }) => request),
-        halving?.withinMs,
-      );
-    } catch (error) {
-      const until = halving?.until ?? this.clock.monotonic() + MAX_HALVING_MS;
-      const mayHalve = asked.length > 1 && !this.stopping && this.clock.monotonic() < until;
-      if (isOutOfTime(error) && mayHalve) return this.claimHalves(asked, until);
-      answers = asked.map(() => errorOf(error));
-    }
-    const isQuick = this.clock.monotonic() - startedAt < SLOW_MS;
-    // Of many that were out of time together none is known to be the slow one.
-    const knowsSlow = asked.length === 1 || answers.some((answer) => !(answer instanceof Error));
     const failures: Failure[] = [];
-    for (const [index, each] of asked.entries()) {
+    await this.claims.claim(asked, (each, answer) => {
       const { laneKey, lane } = each;
-      const answer = answers[index] ?? new Error('a claim without an answer');
       lane.claiming = false;
       if (!(answer instanceof Error)) {
-        if (isQuick) this.slow.delete(laneKey);
         this.answered(each, answer);
-        continue;
+        return;
       }
       // The claim may have been committed: what is left of the pace, and the hold, is not known.
       if (!isOutOfTime(answer)) lane.bucket = null;
-      else if (knowsSlow) this.slow.add(laneKey);
       failures.push({ laneKey, lane, error: answer });
+    });
+    this.failed(failures);
+    for (const lost of new Set(failures.map(({ error }) => error))) {
+      if (!(lost instanceof LostClaimError)) continue;
+      this.takeBack(
+        lost,
+        failures.filter(({ error }) => error === lost).map(({ laneKey }) => laneKey),
+      );
     }
-    for (const error of new Set(failures.map((failure) => failure.error))) {
-      if (error instanceof LostClaimError) this.takeBack(error, asked);
-    }
-    return failures;
   }
 
   /** The lanes go on meanwhile; the stop waits for it. */
-  private takeBack(lost: LostClaimError, asked: readonly Asked[]): void {
-    const laneKeys = asked.map(({ laneKey }) => laneKey);
+  private takeBack(lost: LostClaimError, laneKeys: readonly string[]): void {
     const taking = this.options.kind.takeBack?.(lost, laneKeys);
     if (taking === undefined) return;
     this.takingBack++;
@@ -357,13 +336,6 @@ export class QueueLoop<T> {
       this.takingBack--;
       this.progress.notify();
     });
-  }
-
-  /** One lane may be slow, or the database: the halves have little time, so that the others wait for little. */
-  private async claimHalves(asked: readonly Asked[], until: number): Promise<Failure[]> {
-    const failures: Failure[] = [];
-    for (const half of halvesOf(asked)) failures.push(...(await this.claim(half, { withinMs: SLOW_MS, until })));
-    return failures;
   }
 
   private answered(asked: Asked, { hold, items }: Claim<T>): void {
@@ -397,7 +369,7 @@ export class QueueLoop<T> {
     const now = this.clock.monotonic();
     if (lane.bucket === null) lane.handOverAt = this.handOver.timeFor(now);
     // Null: the lane was held before, and its bucket goes on.
-    if (hold.unusedRows !== null) lane.bucket = new TokenBucket(limitsOf(pace), now, hold.unusedRows);
+    if (hold.newUnusedRows !== null) lane.bucket = new TokenBucket(limitsOf(pace), now, hold.newUnusedRows);
     lane.bucket?.take(now, items.length);
     for (const item of items) this.start(laneKey, lane, item);
     const gotAll = items.length > 0 && items.length >= hold.slots;
@@ -491,7 +463,10 @@ export class QueueLoop<T> {
     if (held.length > 0) await this.options.lanes.release(this.options.owner, held).catch(() => undefined);
   }
 
-  /** A lane with rows under way is kept, as the end of each wakes it; so is one that no wake may claim yet. */
+  /**
+   * A lane with rows under way is kept, as the end of each wakes it. So is one that no wake may claim yet: at its time the next look
+   * releases it again, which forgets it, unless a wake has come.
+   */
   private forget(laneKey: string, lane: Lane, now: number): void {
     if (lane.inFlight > 0) lane.lookAt = NOT_BEFORE_A_WAKE;
     else if (lane.ignoreWakesUntil > now) lane.lookAt = lane.ignoreWakesUntil;

@@ -20,7 +20,7 @@ import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sen
 import {
   OutcomeRepository,
   putBack,
-  RECORD_OUTCOME,
+  RECORD_IN_QUEUE,
   type OutcomeRecord,
 } from '../sending/outcome/outcome.repository.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
@@ -292,7 +292,7 @@ describe('what comes back to a paused tag', () => {
     const id = await accept(to);
     const [claimed] = await claim();
     const outcome = await begin();
-    await outcome.query(RECORD_OUTCOME.text, [JSON.stringify([putOff(claimed as ClaimedMessage, LONG_MS)])]);
+    await outcome.query(RECORD_IN_QUEUE.text, [JSON.stringify([putOff(claimed as ClaimedMessage, LONG_MS)])]);
     const plain = await accept(to, null);
     expect(await dueIds()).toEqual([plain]);
     await outcome.query('commit');
@@ -384,7 +384,7 @@ describe('beside a pause', () => {
     const { id } = await tried(testPhone());
     const other = await begin();
     const request = claimRequest(connection.id, OWNER, 1);
-    await other.query(CLAIM.text, claimParams([{ request, claimId: newId(), ...LIMITS }]));
+    await other.query(CLAIM.text, claimParams([request], [newId()], LIMITS.leaseMs));
     await tags.act(keyOf(), 'pause', null);
     expect(await tags.putAside(keyOf())).toMatchObject({ messages: 0 });
     await other.query('commit');
@@ -408,7 +408,7 @@ describe('beside a pause', () => {
     await opened.database.transaction(async () => {
       expect(await tags.putAside(keyOf())).toMatchObject({ messages: 1 });
       const request = claimRequest(connection.id, OWNER, 1);
-      await claimer.query(CLAIM.text, claimParams([{ request, claimId: newId(), ...LIMITS }]));
+      await claimer.query(CLAIM.text, claimParams([request], [newId()], LIMITS.leaseMs));
       await claimer.query('commit');
       await acceptor.query(INSERT_MESSAGES.text, [JSON.stringify([plain]), 24]);
       await acceptor.query('commit');

@@ -181,3 +181,48 @@ describe('messages of which some are to go later', () => {
     expect((await placed('message_schedule', 'message_id')).map((row) => row.message_id)).toEqual([ids[1], ids[3]]);
   });
 });
+
+describe('acceptance', () => {
+  it('makes one message of a hundred concurrent requests with one key', async () => {
+    const message = newMessage(connection, '111');
+    const other = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_unused, index) =>
+        (index % 2 === 0 ? accepts : other).accept({ ...message, id: newId() }),
+      ),
+    );
+    expect(new Set(results.map((result) => result.messageId)).size).toBe(1);
+    expect(results.filter((result) => result.kind === 'inserted')).toHaveLength(1);
+  });
+
+  it('returns the same message to callers that share a key', async () => {
+    const message = newMessage(connection, '111');
+    const [first, second] = await Promise.all([
+      accepts.accept(message),
+      accepts.accept({ ...message, id: newId(), fingerprint: 'ff'.repeat(32) }),
+    ]);
+    expect(first).toEqual({ kind: 'inserted', messageId: message.id, fingerprint: message.fingerprint });
+    expect(second).toEqual({ kind: 'known', messageId: message.id, fingerprint: message.fingerprint });
+    const { idempotencyKey } = message;
+    expect(await accepts.findByKeys(connection.organizationId, [idempotencyKey])).toEqual(
+      new Map([[idempotencyKey, second]]),
+    );
+    expect(await accepts.findByKeys(newId(), [idempotencyKey])).toEqual(new Map());
+  });
+
+  it('lets a poisoned message fail alone', async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 50 }, (_unused, index) =>
+        accepts.accept(newMessage(connection, '111', index === 23 ? { body: 'a\u0000b' } : {})),
+      ),
+    );
+    expect(results.map((result) => result.status).filter((status) => status === 'rejected')).toHaveLength(1);
+    expect(results[23]?.status).toBe('rejected');
+  });
+
+  it('cannot be called inside a transaction', async () => {
+    await expect(opened.database.transaction(() => accepts.accept(newMessage(connection, '111')))).rejects.toThrow(
+      'cannot take part',
+    );
+  });
+});

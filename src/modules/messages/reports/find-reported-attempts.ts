@@ -12,8 +12,8 @@ interface Target {
   attemptId: string;
 }
 
-/** A message as its row in the queue or in `message_state` has it, locked. */
-export interface LockedRow extends Omit<ReportedMessage, 'currentAttemptId'> {
+/** A message that reports are about, locked in `message_queue` or in `message_state`. */
+export interface LockedMessage extends ReportedMessage {
   organizationId: string;
   connectionId: string;
   conversationId: string | null;
@@ -31,7 +31,11 @@ export interface LockedRow extends Omit<ReportedMessage, 'currentAttemptId'> {
   traceContext: TraceContext | null;
 }
 
-type OtherAttempt = ReportedAttempt & { messageId: string };
+/** A row of `LOCK`. */
+type LockedRow = Omit<LockedMessage, 'currentAttemptId'>;
+
+/** A row of `ATTEMPTS`, or such an attempt in the message's row. */
+type AttemptOfMessage = ReportedAttempt & { messageId: string };
 
 /** A row of `FIND`. */
 type FoundTarget = Target & { metaMessageId: string };
@@ -73,7 +77,7 @@ async function lockMessagesOf(
   // Read under the lock: what was known of them before may have changed while it was waited for.
   const inRows = new Set(rows.map((row) => row.rowAttemptId));
   const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !inRows.has(id));
-  const attempts = others.length === 0 ? [] : await statements.query<OtherAttempt>(ATTEMPTS, [others]);
+  const attempts = others.length === 0 ? [] : await statements.query<AttemptOfMessage>(ATTEMPTS, [others]);
   return new LockedMessages(candidates, rows, attempts);
 }
 
@@ -97,25 +101,31 @@ class Candidates {
 
 /** What was found and locked. */
 export class LockedMessages {
-  private readonly rows: ReadonlyMap<string, LockedRow>;
-  private readonly attempts: ReadonlyMap<string, OtherAttempt>;
+  private readonly messages: ReadonlyMap<string, LockedMessage>;
+  private readonly attempts: ReadonlyMap<string, AttemptOfMessage>;
 
   constructor(
     private readonly candidates: Candidates,
     rows: readonly LockedRow[],
-    attempts: readonly OtherAttempt[],
+    attempts: readonly AttemptOfMessage[],
   ) {
-    this.rows = new Map(rows.map((row) => [row.id, row]));
     this.attempts = new Map(attempts.map((attempt) => [attempt.id, attempt]));
+    // While the message waits, its current attempt is the last one, in `message_attempt`.
+    const lastOf = (row: LockedRow) =>
+      attempts.find((each) => each.messageId === row.id && each.number === row.attemptNumber);
+    this.messages = new Map(
+      rows.map((row) => [row.id, { ...row, currentAttemptId: row.rowAttemptId ?? lastOf(row)?.id ?? null }]),
+    );
   }
 
   /** The attempt that the report is about; null: none of its connection (yet). */
-  attemptFor(report: StatusReport): { row: LockedRow; attempt: ReportedAttempt } | null {
+  attemptFor(report: StatusReport): { message: LockedMessage; attempt: ReportedAttempt } | null {
     for (const { messageId, attemptId } of this.candidates.of(report)) {
-      const row = this.rows.get(messageId);
-      if (row?.connectionId !== report.connectionId) continue;
-      const attempt = row.rowAttemptId === attemptId ? attemptInRow(row, attemptId) : this.attempts.get(attemptId);
-      if (attempt !== undefined && attempt.messageId === messageId) return { row, attempt };
+      const message = this.messages.get(messageId);
+      if (message?.connectionId !== report.connectionId) continue;
+      const isInRow = message.rowAttemptId === attemptId;
+      const attempt = isInRow ? attemptInRow(message, attemptId) : this.attempts.get(attemptId);
+      if (attempt !== undefined && attempt.messageId === messageId) return { message, attempt };
     }
     return null;
   }
@@ -124,17 +134,11 @@ export class LockedMessages {
   foundAll(reports: readonly StatusReport[]): boolean {
     return reports.every((report) => this.candidates.of(report).length === 0 || this.attemptFor(report) !== null);
   }
-
-  /** The message with its current attempt: while it waits, that is the last one, in `message_attempt`. */
-  messageOf(row: LockedRow): ReportedMessage {
-    const isLast = (other: OtherAttempt): boolean => other.messageId === row.id && other.number === row.attemptNumber;
-    return { ...row, currentAttemptId: row.rowAttemptId ?? [...this.attempts.values()].find(isLast)?.id ?? null };
-  }
 }
 
-function attemptInRow(row: LockedRow, id: string): OtherAttempt {
-  const { attemptNumber: number, attemptStatus: status, metaMessageId, attemptFailed: failed } = row;
-  return { id, messageId: row.id, number, status, metaMessageId, failed };
+function attemptInRow(message: LockedMessage, id: string): AttemptOfMessage {
+  const { attemptNumber: number, attemptStatus: status, metaMessageId, attemptFailed: failed } = message;
+  return { id, messageId: message.id, number, status, metaMessageId, failed };
 }
 
 /** By the ids that the request contained: `<message id>.<attempt id>`. */

@@ -108,7 +108,7 @@ class Flow {
       metaMessageId: kind === 'accepted' ? metaMessageId : null,
       ...OUTCOMES[kind],
     });
-    return recorded === 'recorded';
+    return recorded === 'recorded' || recorded === 'retry_withdrawn';
   }
 }
 
@@ -223,6 +223,21 @@ describe('a retry after a reported failure', () => {
 });
 
 describe('a retry after an unknown outcome', () => {
+  it('does not get WhatsApp’s id of the attempt before it', async () => {
+    const made = await factories.message({ connection, status: 'outcome_unknown', recipient: testPhone() });
+    const flow = new Flow(made.id, [{ id: made.attemptId ?? '', metaMessageId: `wamid.${newId()}`, failed: false }]);
+    await flow.retry();
+    await flow.claim();
+    await flow.answer('unknown');
+    await flow.report('sent', 0);
+    expect(await flow.row()).toMatchObject({ status: 'outcome_unknown', meta_message_id: null });
+    expect(await flow.attempt(0)).toMatchObject({
+      status: 'accepted',
+      meta_message_id: flow.attempts[0]?.metaMessageId,
+    });
+    expect(await flow.attempt(1)).toMatchObject({ status: 'unknown', meta_message_id: null });
+  });
+
   it('is withdrawn by a "sent" of any attempt with an unknown outcome, whose later reports then count', async () => {
     const flow = await doubtful();
     await flow.retry();

@@ -4,12 +4,12 @@ import { markBilled } from '../../billing/limits.service.js';
 import { isInQueue, type OutboundStatus } from '../message/message-state.js';
 import { ATTEMPT_COLUMNS, insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
 import type { StatusReport } from '../messages.types.js';
-import { findReportedAttempts, MICROSECONDS, type LockedRow } from './find-reported-attempts.js';
+import { findReportedAttempts, MICROSECONDS, type LockedMessage } from './find-reported-attempts.js';
 import { MessageProgress, type AttemptEvidence } from './status-reports.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
 export interface AppliedReport extends Pick<
-  LockedRow,
+  LockedMessage,
   'organizationId' | 'conversationId' | 'recipient' | 'traceContext'
 > {
   messageId: string;
@@ -17,11 +17,7 @@ export interface AppliedReport extends Pick<
   moved: boolean;
 }
 
-/** A locked message, and what reports make of it. */
-interface ChangedMessage {
-  row: LockedRow;
-  progress: MessageProgress;
-}
+type Progress = MessageProgress<LockedMessage>;
 
 /**
  * Applies what the platform reports about sent messages, in the caller's transaction. What the reports say of one
@@ -36,77 +32,69 @@ export async function applyStatusReports(
 ): Promise<(AppliedReport | null)[]> {
   if (reports.length === 0) return [];
   const found = await findReportedAttempts(reports, statements);
-  const reported = new Map<string, ChangedMessage>();
+  const reported = new Map<string, Progress>();
   const results = reports.map((report) => {
     const target = found.attemptFor(report);
     if (target === null) return null;
-    const { row, attempt } = target;
-    let message = reported.get(row.id);
-    if (message === undefined) {
-      reported.set(row.id, (message = { row, progress: new MessageProgress(found.messageOf(row)) }));
-    }
-    const moved = message.progress.apply(report, attempt, row.now);
-    const { organizationId, conversationId, recipient, traceContext } = row;
-    return { organizationId, conversationId, recipient, traceContext, moved, messageId: row.id };
+    const { message, attempt } = target;
+    const { id: messageId, organizationId, conversationId, recipient, traceContext } = message;
+    const progress = reported.get(messageId) ?? new MessageProgress(message);
+    reported.set(messageId, progress);
+    const moved = progress.apply(report, attempt, message.now);
+    return { organizationId, conversationId, recipient, traceContext, moved, messageId };
   });
   await write([...reported.values()], statements);
   return results;
 }
 
-async function write(reported: readonly ChangedMessage[], statements: Statements): Promise<void> {
+async function write(reported: readonly Progress[], statements: Statements): Promise<void> {
   // First: MOVE_FROM_QUEUE takes an attempt's row out of message_attempt as this statement leaves it.
   const evidence = reported.flatMap(evidenceRows);
   if (evidence.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(evidence)]);
   for (const [statement, changed] of [
-    [UPDATE_STATE, reported.filter((message) => !isInQueue(message.row.status) && isChanged(message))],
+    [UPDATE_STATE, reported.filter((progress) => !isInQueue(progress.message.status) && isChanged(progress))],
     // A price without a move is not kept while the message is in the queue: later reports have it again.
-    [MOVE_FROM_QUEUE, reported.filter(({ row, progress }) => isInQueue(row.status) && progress.moves.length > 0)],
+    [MOVE_FROM_QUEUE, reported.filter(({ message, moves }) => isInQueue(message.status) && moves.length > 0)],
   ] as const) {
     if (changed.length === 0) continue;
-    const events = changed.flatMap(({ progress }) => eventsOf(progress));
+    const events = changed.flatMap(eventsOf);
     await statements.query(statement, [JSON.stringify(changed.map(changeOf)), JSON.stringify(events)]);
   }
 }
 
-function isChanged({ row, progress }: ChangedMessage): boolean {
-  const { moves, newMetaMessageId, pricing } = progress;
-  return moves.length > 0 || newMetaMessageId !== null || pricing !== null || rowEvidence(row, progress) !== undefined;
+function isChanged(progress: Progress): boolean {
+  const { message, moves, metaMessageId, pricing } = progress;
+  const hasNewId = metaMessageId !== message.metaMessageId;
+  return moves.length > 0 || hasNewId || pricing !== null || rowEvidence(progress) !== undefined;
 }
 
 /** What reports say of the attempt in the message's row. */
-function rowEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvidence | undefined {
-  return row.rowAttemptId === null ? undefined : attempts.get(row.rowAttemptId);
+function rowEvidence({ message, attempts }: Progress): AttemptEvidence | undefined {
+  return message.rowAttemptId === null ? undefined : attempts.get(message.rowAttemptId);
 }
 
-/** Which attempt a report moves out of the queue, and what else is there: see `MOVE_FROM_QUEUE`. */
-type MoveFromQueue =
-  | { move: 'from_row' }
-  | { move: 'from_history_while_retry_under_way' | 'from_history_while_waiting'; historyAttemptId: string | null };
-
-function moveFromQueue({ row, progress }: ChangedMessage): MoveFromQueue {
-  const attemptId = progress.replacingAttemptId ?? progress.message.currentAttemptId;
-  if (row.rowAttemptId === null) return { move: 'from_history_while_waiting', historyAttemptId: attemptId };
-  if (attemptId === row.rowAttemptId) return { move: 'from_row' };
-  return { move: 'from_history_while_retry_under_way', historyAttemptId: attemptId };
+/** The attempt that counts where the message leaves the queue; null: the one in the queue's row. See `MOVE_FROM_QUEUE`. */
+function historyAttemptOf({ message, replacingAttemptId }: Progress): string | null {
+  const attemptId = replacingAttemptId ?? message.currentAttemptId;
+  return attemptId === message.rowAttemptId ? null : attemptId;
 }
 
 /**
  * The message's new values; what is absent is null in the statement. A message that failed and then advanced has no
  * failure any more.
  */
-function changeOf(changed: ChangedMessage) {
-  const { row, progress } = changed;
-  const { message, moves, newMetaMessageId, pricing } = progress;
+function changeOf(progress: Progress) {
+  const { message, moves, metaMessageId, pricing } = progress;
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
-  const evidence = rowEvidence(row, progress);
+  const evidence = rowEvidence(progress);
   return {
     id: message.id,
-    ...(isInQueue(row.status) && moveFromQueue(changed)),
+    historyAttemptId: historyAttemptOf(progress),
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
-    metaMessageId: newMetaMessageId ?? undefined,
+    metaMessageId: metaMessageId ?? undefined,
     sentAt: at('sent'),
     deliveredAt: at('delivered'),
     readAt: at('read'),
@@ -120,7 +108,7 @@ function changeOf(changed: ChangedMessage) {
 }
 
 /** Each move is announced, in order, whatever the message has become by the end of the batch. */
-function eventsOf({ message, moves }: MessageProgress) {
+function eventsOf({ message, moves }: Progress) {
   return moves.map(({ from, to, at, attemptNumber, failure }, index) => ({
     messageId: message.id,
     status: to,
@@ -135,9 +123,9 @@ function eventsOf({ message, moves }: MessageProgress) {
 }
 
 /** Of attempts that have a row of their own. */
-function evidenceRows({ row, progress }: ChangedMessage) {
-  return [...progress.attempts].flatMap(([id, evidence]) =>
-    id === row.rowAttemptId ? [] : { id, ...evidenceRow(evidence) },
+function evidenceRows({ message, attempts }: Progress) {
+  return [...attempts].flatMap(([id, evidence]) =>
+    id === message.rowAttemptId ? [] : { id, ...evidenceRow(evidence) },
   );
 }
 
@@ -187,16 +175,16 @@ from json_to_recordset($1) as r (id uuid, evidence text, failed boolean, "metaMe
 where a.id = r.id`,
 };
 
-// $1: the changes of messages. `attempt_*` is what the reports say of the attempt in the message's row, where they are about it.
+// $1: the changes of messages, as `changeOf` makes them: a field more is one in `changeOf`, one in the list below, and one in
+// UPDATE_STATE and MOVE_FROM_QUEUE. `attempt_*` is what the reports say of the attempt in the message's row, where they are about it.
 const CHANGES = `
 with r as materialized (
   select r.*, t.evidence as attempt_evidence, t.failed as attempt_failed, t."metaMessageId" as attempt_meta_message_id,
-    t.code as attempt_code, t.message as attempt_message, t.category as attempt_category, p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype,
-    p.model as pricing_model
-  from json_to_recordset($1) as r (id uuid, move text, "historyAttemptId" uuid, status text,
-    moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
-    "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
-    "errorCode" text, "errorMessage" text, attempt json, pricing json)
+    t.code as attempt_code, t.message as attempt_message, t.category as attempt_category, p.billable,
+    p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype, p.model as pricing_model
+  from json_to_recordset($1) as r (id uuid, "historyAttemptId" uuid, status text, moved boolean, "eventCount" integer,
+    "metaMessageId" text, "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision,
+    "failedAt" double precision, category text, "errorCode" text, "errorMessage" text, attempt json, pricing json)
   left join lateral json_to_record(r.attempt) as t (evidence text, failed boolean, "metaMessageId" text, code integer,
     message text, category text) on r.attempt is not null
   left join lateral json_to_record(r.pricing) as p (billable boolean, category text, type text, subtype text, model text)
@@ -255,12 +243,10 @@ const UPDATE_STATE: Prepared = {
 
 // Messages that are still in the queue: a report came before the answer of the attempt under way, or it proves that an
 // earlier attempt was taken, which makes the retry unnecessary. The message goes from the queue to message_state, with the
-// attempt that the report is about, and its times. Three cases (`MoveFromQueue`):
-// 1. from_row: the report is about the attempt under way, which goes from the queue's row to message_state.
-// 2. from_history_while_retry_under_way: it is about an earlier one, which goes from message_attempt to message_state; the
-//    retry under way goes to message_attempt.
-// 3. from_history_while_waiting: it is about an earlier one, which goes from message_attempt to message_state. The message
-//    waits for its retry: no attempt is under way.
+// attempt that the report is about, and its times. Where that attempt is:
+// 1. in the queue's row: it is the attempt under way. It goes to message_state.
+// 2. in message_attempt (`historyAttemptId`), while a retry is under way: it goes to message_state, the retry to message_attempt.
+// 3. in message_attempt (`historyAttemptId`), while the retry waits: it goes to message_state.
 const MOVE_FROM_QUEUE: Prepared = {
   name: 'report_from_queue',
   text: `${CHANGES}, left_queue as (
@@ -274,19 +260,19 @@ const MOVE_FROM_QUEUE: Prepared = {
     l.claimed_at as started_at, case when r.attempt_evidence is not null then clock_timestamp() end as finished_at,
     null::integer as http_status, r.attempt_code as platform_code, r.attempt_message as platform_message,
     r.attempt_category as failure_category, r.attempt_meta_message_id as meta_message_id, null as trace_id
-  from left_queue l join r on r.id = l.message_id where r.move <> 'from_history_while_waiting'
+  from left_queue l join r on r.id = l.message_id where l.attempt_id is not null
 ), retry_to_history as (
   -- 2
   insert into message_attempt (${ATTEMPT_COLUMNS})
-  select u.* from under_way u join r on r.id = u.message_id where r.move = 'from_history_while_retry_under_way'
+  select u.* from under_way u join r on r.id = u.message_id where r."historyAttemptId" is not null
 ), earlier as (
   -- 2 and 3
-  delete from message_attempt a using r where a.id = r."historyAttemptId" and r.move <> 'from_row'
+  delete from message_attempt a using r where a.id = r."historyAttemptId"
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
 ), reported as (
   -- The attempt that the report is about: 1, or 2 and 3.
-  select u.* from under_way u join r on r.id = u.message_id where r.move = 'from_row'
+  select u.* from under_way u join r on r.id = u.message_id where r."historyAttemptId" is null
   union all select * from earlier
 ), entered_state as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,

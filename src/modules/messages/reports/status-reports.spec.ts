@@ -48,7 +48,7 @@ describe('one report', () => {
       { from: 'accepted', to: 'sent', at: NOW - 10 * SECOND, attemptId: CURRENT, attemptNumber: 2, failure: null },
     ]);
     expect(progress.attempts.size).toBe(0);
-    expect(progress.newMetaMessageId).toBeNull();
+    expect(progress.metaMessageId).toBe('wamid.2');
   });
 
   it('takes a time no earlier than the state before it', () => {
@@ -96,7 +96,7 @@ describe('one report', () => {
     const progress = new MessageProgress(message({ status: 'outcome_unknown', metaMessageId: null }));
     progress.apply(report('delivered'), attempt({ status: 'unknown', metaMessageId: null }), NOW);
     expect(progress.moves).toEqual([expect.objectContaining({ from: 'outcome_unknown', to: 'delivered' })]);
-    expect(progress.newMetaMessageId).toBe('wamid.2');
+    expect(progress.metaMessageId).toBe('wamid.2');
     expect(progress.attempts.get(CURRENT)).toEqual({ taken: true, failure: null, metaMessageId: 'wamid.2' });
   });
 
@@ -113,16 +113,18 @@ describe('one report', () => {
     expect(accepted.moves).toEqual([expect.objectContaining({ from: 'accepted', to: 'delivered' })]);
   });
 
-  it('about the current attempt sets the message’s id; one about an earlier attempt only where none is known', () => {
+  it('about the current attempt sets the message’s id; one about an earlier attempt only where none is known and it moves the message', () => {
     const progress = new MessageProgress(message({ metaMessageId: 'wamid.1' }));
     progress.apply(report('sent', { metaMessageId: 'wamid.1b' }), attempt({ id: EARLIER }), NOW);
-    expect(progress.newMetaMessageId).toBeNull();
+    expect(progress.metaMessageId).toBe('wamid.1');
     progress.apply(report('sent'), attempt(), NOW);
-    expect(progress.newMetaMessageId).toBe('wamid.2');
+    expect(progress.metaMessageId).toBe('wamid.2');
 
-    const unknown = new MessageProgress(message({ metaMessageId: null }));
+    const unknown = new MessageProgress(message({ status: 'outcome_unknown', metaMessageId: null }));
     unknown.apply(report('sent', { metaMessageId: 'wamid.1' }), attempt({ id: EARLIER }), NOW);
-    expect(unknown.newMetaMessageId).toBe('wamid.1');
+    expect(unknown.metaMessageId).toBeNull();
+    unknown.apply(report('delivered', { metaMessageId: 'wamid.1' }), attempt({ id: EARLIER }), NOW);
+    expect(unknown.metaMessageId).toBe('wamid.1');
   });
 });
 

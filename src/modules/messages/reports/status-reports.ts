@@ -6,7 +6,7 @@ import type { Attempt, StatusReport } from '../messages.types.js';
 /** What the column of an attempt's code takes. */
 const MAX_CODE = 2 ** 31 - 1;
 
-/** A message that reports are about, as it is in the database; status-reports.repository.ts reads and writes it. Times are microseconds since the epoch. */
+/** What is to be known of a message to apply reports to it. Times are microseconds since the epoch. */
 export interface ReportedMessage {
   id: string;
   status: OutboundStatus;
@@ -67,19 +67,20 @@ export interface AttemptEvidence {
  * from now on, and its later `failed` fails the message. Where retry 3 is on the wire already, `delivered` of attempt 1 does the
  * same, and `sent` is noted in attempt 1 only: if the retry is answered "not now", it is not made again.
  */
-export class MessageProgress {
+export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   readonly moves: StatusMove[] = [];
-  /** The platform's id where it is another than the row has: that of the attempt that counts, else any. */
-  newMetaMessageId: string | null = null;
   /** An earlier attempt that counts from now on, in the place of the latest: it makes the retry unnecessary. */
   replacingAttemptId: string | null = null;
   readonly attempts = new Map<string, AttemptEvidence>();
   /** What the platform charges, where the row does not have it: the first report that says it counts. */
   pricing: Pricing | null = null;
+  /** The platform's id of the attempt that counts; before that is known, of another one that moved the message. */
+  metaMessageId: string | null;
   private status: OutboundStatus;
   private latestAt: number;
 
-  constructor(readonly message: ReportedMessage) {
+  constructor(readonly message: M) {
+    this.metaMessageId = message.metaMessageId;
     this.status = message.status;
     this.latestAt = message.latestAt;
   }
@@ -104,7 +105,8 @@ export class MessageProgress {
     // The earlier attempt replaces the retry that it makes unnecessary, so that its failure would count.
     const replaces = !isCurrent && to !== null && isInQueue(this.status);
     if (replaces) this.replacingAttemptId = attempt.id;
-    this.noteMetaMessageId(report.metaMessageId, isCurrent || replaces);
+    if (isCurrent || replaces || (to !== null && this.metaMessageId === null))
+      this.metaMessageId = report.metaMessageId;
     if (to === null) return false;
     // The platform reports whole seconds, so its time may lie before that of the state which it follows.
     const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);
@@ -113,11 +115,6 @@ export class MessageProgress {
     this.status = to;
     this.latestAt = at;
     return true;
-  }
-
-  private noteMetaMessageId(metaMessageId: string, isCurrent: boolean): void {
-    const known = this.newMetaMessageId ?? this.message.metaMessageId;
-    if (metaMessageId !== known && (isCurrent || known === null)) this.newMetaMessageId = metaMessageId;
   }
 
   private noteEvidence(attempt: ReportedAttempt, report: StatusReport, failure: ReportedFailure | null): void {

@@ -97,8 +97,7 @@ describe('what is scheduled for later', () => {
     const work: Record<string, () => Promise<unknown>> = {
       claim: () => {
         const request = claimRequest(connection.id, OWNER, 64);
-        const asked = { request, claimId: newId(), leaseMs: 3_600_000 };
-        return opened.database.query(CLAIM, claimParams([asked]));
+        return opened.database.query(CLAIM, claimParams([request], [newId()], 3_600_000));
       },
       'due lanes': () => sends.dueConnections(2_000, null),
       'leases that ran out': () => sweeps.expireLeases(1_000),

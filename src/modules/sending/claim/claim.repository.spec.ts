@@ -1,27 +1,19 @@
 import { LIMITED } from '../../../../test/support/limits.js';
 import { jest } from '@jest/globals';
+import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { holdLane } from '../../../../test/support/hold-lane.js';
 import { newId } from '../../../common/ids.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
-import { statusReport } from '../../../../test/messages/platform-reports.js';
 import { Factories } from '../../../../test/support/factories.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
-import { MessagesRepository } from '../../messages/messages.repository.js';
-import {
-  recordOf,
-  refusal,
-  OutcomeRepository,
-  RECORD_OUTCOME,
-  type OutcomeRecord,
-} from '../outcome/outcome.repository.js';
+import { OutcomeRepository, RECORD_IN_QUEUE } from '../outcome/outcome.repository.js';
 import { CLAIM, ClaimRepository, claimParams, type ClaimedMessage } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { applyStatusReports } from '../../messages/reports/status-reports.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
@@ -120,35 +112,8 @@ async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<C
 
 /** The statement of a claim, which others may share, in the ambient transaction. */
 function claimAlone(lane: string, limit: number): Promise<unknown> {
-  const claim = { ...LIMITS, request: claimRequest(lane, OWNER, limit), claimId: newId() };
-  return opened.database.byIndex(() => opened.database.query(CLAIM, claimParams([claim])));
-}
-
-function outcome(claimed: ClaimedMessage, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
-  return {
-    attemptId: claimed.attemptId,
-    messageId: claimed.id,
-    status: 'accepted',
-    attemptStatus: 'accepted',
-    metaMessageId: `wamid.${claimed.attemptId}`,
-    httpStatus: 200,
-    platformCode: null,
-    platformMessage: null,
-    category: null,
-    traceId: null,
-    delayMs: 0,
-    tries: 0,
-    ...change,
-  };
-}
-
-/** The lease of the message's claim. */
-async function runOut(id: string) {
-  await opened.database.execute(
-    `update message_queue set lease_until = clock_timestamp() - interval '1 s' where message_id = $1`,
-    [id],
-  );
-  return sweeps.expireLeases(100);
+  const params = claimParams([claimRequest(lane, OWNER, limit)], [newId()], LIMITS.leaseMs);
+  return opened.database.byIndex(() => opened.database.query(CLAIM, params));
 }
 
 async function rowOf(id: string): Promise<Record<string, unknown>> {
@@ -167,7 +132,7 @@ describe('claiming', () => {
     const first = await claim(lane);
     expect(new Set(first.map((row) => row.id))).toEqual(new Set([a1, b1]));
     expect(await claim(lane)).toEqual([]);
-    for (const row of first) expect(await outcomes.record(outcome(row))).toBe('recorded');
+    for (const row of first) expect(await outcomes.record(acceptedOutcome(row))).toBe('recorded');
     expect((await claim(lane)).map((row) => row.id)).toEqual([a2]);
   });
 
@@ -229,7 +194,9 @@ describe('claiming', () => {
     const rows = await claim(lane);
     const [a] = rows.filter((row) => row.recipient === '111');
     if (a === undefined) throw new Error('nothing was claimed');
-    await outcomes.record(outcome(a, { status: 'queued', attemptStatus: 'deferred', delayMs: 60_000, tries: 1 }));
+    await outcomes.record(
+      acceptedOutcome(a, { status: 'queued', attemptStatus: 'deferred', delayMs: 60_000, tries: 1 }),
+    );
     expect(await claim(lane)).toEqual([]);
     expect(await rowOf(a.id)).toMatchObject({ status: 'queued', tries: 1 });
   });
@@ -266,8 +233,8 @@ describe('claiming', () => {
     if (head === undefined) throw new Error('nothing was claimed');
     const claimAgain = () => claimAlone(lane, 32);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
-    const failed = JSON.stringify([outcome(head, { status: 'failed', attemptStatus: 'rejected' })]);
-    const settle = () => opened.database.byIndex(() => opened.database.query(RECORD_OUTCOME, [failed]));
+    const failed = JSON.stringify([acceptedOutcome(head, { status: 'failed', attemptStatus: 'rejected' })]);
+    const settle = () => opened.database.byIndex(() => opened.database.query(RECORD_IN_QUEUE, [failed]));
     expect(await rowsRead(opened.database, 'message_queue', settle)).toBeLessThan(200);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
   });
@@ -325,7 +292,7 @@ describe('claiming behind recipients that are not to be served', () => {
     for (;;) {
       const rows = await claim(lane, 64);
       if (rows.length === 0) return recipients.sort();
-      for (const row of rows) await outcomes.record(outcome(row));
+      for (const row of rows) await outcomes.record(acceptedOutcome(row));
       recipients.push(...rows.map((row) => row.recipient));
     }
   }
@@ -365,182 +332,9 @@ describe('claiming behind recipients that are not to be served', () => {
       const [row] = await claim(lane, 1);
       if (row === undefined) throw new Error('nothing was claimed');
       turns.push(row.recipient);
-      await outcomes.record(outcome(row));
+      await outcomes.record(acceptedOutcome(row));
     }
     expect(turns).toEqual(['111', '222', '333', '111', '222', '333']);
-  });
-});
-
-describe('the next attempt within a lease', () => {
-  const refusedOf = (claimed: ClaimedMessage) =>
-    outcome(claimed, {
-      status: 'queued',
-      attemptStatus: 'deferred',
-      metaMessageId: null,
-      httpStatus: 400,
-      platformCode: 131063,
-      category: 'account_restricted',
-    });
-
-  it('closes the attempt before it, keeps lease and tries, and may be asked for twice', async () => {
-    const lane = newId();
-    const [id = ''] = await queue(lane, '111');
-    const [claimed] = await claim(lane);
-    if (claimed === undefined) throw new Error('nothing was claimed');
-    const { lease_until: lease } = await rowOf(id);
-    const next = newId();
-    for (let n = 0; n < 2; n++) expect(await outcomes.openNext(refusedOf(claimed), next)).toBe(true);
-    expect(await rowOf(id)).toMatchObject({
-      status: 'processing',
-      attempt_count: 2,
-      tries: 0,
-      current_attempt_id: next,
-      lease_until: lease,
-    });
-    expect(await attemptsOf(id)).toMatchObject([
-      { id: claimed.attemptId, number: 1, status: 'deferred', platform_code: 131063 },
-      { id: next, number: 2, status: 'started' },
-    ]);
-    expect(await claim(lane)).toEqual([]);
-    expect(await outcomes.record(outcome({ ...claimed, attemptId: next }))).toBe('recorded');
-    expect(await rowOf(id)).toMatchObject({ status: 'accepted', attempt_count: 2 });
-  });
-
-  it('is not opened once the lease has run out', async () => {
-    const lane = newId();
-    const [id = ''] = await queue(lane, '111');
-    const [claimed] = await claim(lane);
-    if (claimed === undefined) throw new Error('nothing was claimed');
-    await runOut(id);
-    expect(await outcomes.openNext(refusedOf(claimed), newId())).toBe(false);
-    // Nothing was sent, so that it waits again.
-    await outcomes.record(refusedOf(claimed));
-    expect(await rowOf(id)).toMatchObject({ status: 'queued', attempt_count: 1 });
-  });
-});
-
-describe('outcomes', () => {
-  it('are fenced by the attempt, and close it all the same', async () => {
-    const lane = newId();
-    const [id = ''] = await queue(lane, '111');
-    const [old] = await claim(lane);
-    if (old === undefined) throw new Error('nothing was claimed');
-    await runOut(id);
-    expect(await new MessagesRepository(opened.database, LIMITED).retry(lane, id, ['outcome_unknown'], null)).toBe(
-      true,
-    );
-    const [current] = await claim(lane);
-    if (current === undefined) throw new Error('nothing was claimed');
-    const refused = outcome(old, { status: 'failed', attemptStatus: 'rejected', metaMessageId: null });
-    expect(await outcomes.record(refused)).toBe('late');
-    expect(await rowOf(id)).toMatchObject({ status: 'processing', current_attempt_id: current.attemptId });
-    expect(await attemptsOf(id)).toMatchObject([{ status: 'rejected' }, { status: 'started' }]);
-    expect(await outcomes.record({ ...refused, attemptId: newId() })).toBe('not_found');
-  });
-
-  it('resolve an unknown outcome however late they come', async () => {
-    const lane = newId();
-    const [id = ''] = await queue(lane, '111');
-    const [claimed] = await claim(lane);
-    if (claimed === undefined) throw new Error('nothing was claimed');
-    expect(await runOut(id)).toEqual([{ organizationId: lane, connectionId: lane }]);
-    expect(await rowOf(id)).toMatchObject({ status: 'outcome_unknown', lease_until: null });
-    expect(await attemptsOf(id)).toMatchObject([{ status: 'unknown' }]);
-    expect(await outcomes.record(outcome(claimed))).toBe('recorded');
-    expect(await rowOf(id)).toMatchObject({ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` });
-    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }]);
-  });
-
-  it('that come late and put the message back lose none of its tries', async () => {
-    const lane = newId();
-    const [id = ''] = await queue(lane, '111');
-    const deferred = { ...refusal('rate_limited', 'later'), kind: 'deferred' } as const;
-    for (const tries of [1, 2, 3]) {
-      const [claimed] = await claim(lane);
-      if (claimed === undefined) throw new Error('nothing was claimed');
-      await runOut(id);
-      expect(await outcomes.record({ ...recordOf(claimed, deferred), delayMs: 0 })).toBe('recorded');
-      expect(await rowOf(id)).toMatchObject({ status: 'queued', tries });
-    }
-  });
-
-  it('do not undo what a notification proved first', async () => {
-    const lane = newId();
-    const [id = ''] = await queue(lane, '111');
-    const [claimed] = await claim(lane);
-    if (claimed === undefined) throw new Error('nothing was claimed');
-    const report = { id, attemptId: claimed.attemptId, metaMessageId: `wamid.${claimed.attemptId}` };
-    const { database } = opened;
-    await database.transaction(() => applyStatusReports([statusReport(lane, report, 'delivered')], database));
-    expect(await outcomes.record(outcome(claimed))).toBe('late');
-    expect(await rowOf(id)).toMatchObject({ status: 'delivered' });
-    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` }]);
-  });
-
-  it('of many messages at once neither deadlock nor get lost', async () => {
-    const lane = newId();
-    await Promise.all(
-      Array.from({ length: 200 }, (_unused, index) =>
-        accepts.accept(messageOf(lane, `8${String(index).padStart(3, '0')}`)),
-      ),
-    );
-    const claimed: ClaimedMessage[] = [];
-    for (let round = 0; round < 5; round++) claimed.push(...(await claim(lane, 64)));
-    expect(claimed).toHaveLength(200);
-    const other = new OutcomeRepository(opened.database, LIMITED);
-    const results = await Promise.all(
-      claimed.flatMap((row, index) => [
-        outcomes.record(outcome(row)),
-        other.record(outcome(claimed[199 - index] ?? row)),
-      ]),
-    );
-    expect(results.filter((result) => result === 'recorded')).toHaveLength(200);
-  });
-});
-
-describe('accepting', () => {
-  it('makes one message of a hundred concurrent requests with one key', async () => {
-    const lane = newId();
-    const message = messageOf(lane, '111');
-    const other = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
-    const results = await Promise.all(
-      Array.from({ length: 100 }, (_unused, index) =>
-        (index % 2 === 0 ? accepts : other).accept({ ...message, id: newId() }),
-      ),
-    );
-    expect(new Set(results.map((result) => result.messageId)).size).toBe(1);
-    expect(results.filter((result) => result.kind === 'inserted')).toHaveLength(1);
-  });
-
-  it('returns the same message to callers that share a key', async () => {
-    const lane = newId();
-    const message = messageOf(lane, '111');
-    const [first, second] = await Promise.all([
-      accepts.accept(message),
-      accepts.accept({ ...message, id: newId(), fingerprint: 'ff'.repeat(32) }),
-    ]);
-    expect(first).toEqual({ kind: 'inserted', messageId: message.id, fingerprint: message.fingerprint });
-    expect(second).toEqual({ kind: 'known', messageId: message.id, fingerprint: message.fingerprint });
-    const { idempotencyKey } = message;
-    expect(await accepts.findByKeys(lane, [idempotencyKey])).toEqual(new Map([[idempotencyKey, second]]));
-    expect(await accepts.findByKeys(newId(), [idempotencyKey])).toEqual(new Map());
-  });
-
-  it('lets a poisoned message fail alone', async () => {
-    const lane = newId();
-    const results = await Promise.allSettled(
-      Array.from({ length: 50 }, (_unused, index) =>
-        accepts.accept(messageOf(lane, '111', index === 23 ? { body: 'a\u0000b' } : {})),
-      ),
-    );
-    expect(results.map((result) => result.status).filter((status) => status === 'rejected')).toHaveLength(1);
-    expect(results[23]?.status).toBe('rejected');
-  });
-
-  it('cannot be called inside a transaction', async () => {
-    await expect(opened.database.transaction(() => accepts.accept(messageOf(newId(), '111')))).rejects.toThrow(
-      'cannot take part',
-    );
   });
 });
 

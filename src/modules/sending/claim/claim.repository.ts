@@ -40,22 +40,16 @@ export interface ClaimedMessage {
 }
 
 /** A row of `CLAIM`: the hold on a lane, or a claimed message. */
-export type ClaimRow = LaneHoldRow | ClaimedMessage;
+export type HoldOrMessage = LaneHoldRow | ClaimedMessage;
 type LaneHoldRow = HoldRow & { id: null; laneKey: string };
 
-const isHoldRow = (row: ClaimRow): row is LaneHoldRow => row.id === null;
+const isHoldRow = (row: HoldOrMessage): row is LaneHoldRow => row.id === null;
 
 export interface ClaimLimits {
   /** After this long without an outcome a claimed message is `outcome_unknown`. */
   leaseMs: number;
   /** The statement's time; default: that of every statement. */
   withinMs?: number | undefined;
-}
-
-/** What one lane asks of the statement that claims for many. */
-interface LaneClaim extends Pick<ClaimLimits, 'leaseMs'> {
-  request: HoldRequest;
-  claimId: string;
 }
 
 const noAnswer = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
@@ -80,13 +74,13 @@ export class ClaimRepository {
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
   async claim(requests: readonly HoldRequest[], { leaseMs, withinMs }: ClaimLimits): Promise<Claim<ClaimedMessage>[]> {
-    const claims = requests.map((request): LaneClaim => ({ request, claimId: newId(), leaseMs }));
-    const attemptIds = claims.flatMap(({ request, claimId }) =>
-      Array.from({ length: request.limit }, (_, n) => attemptIdOf(claimId, n + 1)),
+    const claimIds = requests.map(() => newId());
+    const attemptIds = requests.flatMap(({ limit }, index) =>
+      Array.from({ length: limit }, (_, n) => attemptIdOf(`${claimIds[index]}`, n + 1)),
     );
     // byIndex: the plan follows the index, whatever the statistics say of a table that is now empty, now full.
     const rows = await this.database
-      .byIndex(() => this.database.query<ClaimRow>(CLAIM, claimParams(claims)), withinMs)
+      .byIndex(() => this.database.query<HoldOrMessage>(CLAIM, claimParams(requests, claimIds, leaseMs)), withinMs)
       .catch(LostClaimError.of(attemptIds));
     const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, noAnswer()]));
     for (const row of rows) {
@@ -107,13 +101,9 @@ export class ClaimRepository {
   }
 }
 
-/** The parameters of `CLAIM`. */
-export function claimParams(claims: readonly LaneClaim[]): unknown[] {
-  return [
-    ...holdParamsOfMany(claims.map(({ request }) => request)),
-    claims.map(({ claimId }) => claimId),
-    claims.map(({ leaseMs }) => leaseMs / 1_000),
-  ];
+/** The parameters of `CLAIM`: an id of its own for the claim on each lane. */
+export function claimParams(requests: readonly HoldRequest[], claimIds: readonly string[], leaseMs: number): unknown[] {
+  return [...holdParamsOfMany(requests), claimIds, leaseMs / 1_000];
 }
 
 /** The id of the n-th attempt of a claim, as `CLAIM` makes it. */
@@ -140,24 +130,24 @@ const FIRST_OF_RECIPIENT = `
 //
 // Its tests: claim.repository.spec.ts (claims), queue-turns.spec.ts (order), open-transaction.e2e-spec.ts (rows that are read).
 //
-// $1 to $6 the holds (`laneHold`, which adds the relation `hold`); of each lane $7 the claim's id, $8 lease seconds.
+// $1 to $6 the holds (`laneHold`, which adds the relation `hold`); $7 the claim's id of each lane; $8 lease seconds.
 export const CLAIM: Prepared = {
   name: 'message_claim',
   text: `
 with ${laneHold({ many: true, returning: ', l.low_at' })}, may_send as materialized (
   -- The lanes that may send now, each with the number of rows that it may claim.
-  select hold.key, hold.key::uuid as connection_id, hold.slots, hold.low_at, claim.claim_id, claim.lease_seconds
-  from hold join unnest((select $1::text[]), $7::uuid[], $8::float8[]) as claim (lane, claim_id, lease_seconds)
-    on claim.lane = hold.key
+  select hold.key, hold.key::uuid as connection_id, hold.slots, hold.low_at, claim.claim_id
+  from hold join unnest((select $1::text[]), $7::uuid[]) as claim (lane, claim_id) on claim.lane = hold.key
   where hold.slots > 0
 ), picked as materialized (
   -- Longest due first, from the low-water mark on: removed rows before it are not read, however many of them another
   -- transaction keeps from being vacuumed.
   -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
   -- Two claims A and B of one lane at once: B passes over the rows that A has locked. If A commits after B's snapshot and
-  -- before B comes to a row, B locks the row's new version, and these conditions are checked again: with A's claim on
-  -- it, it is left out; put back again, it is locked and not claimed, as in B's snapshot no row has the new version's ctid.
-  select due.row_ctid, may_send.lease_seconds, overlay(may_send.claim_id::text placing
+  -- before B comes to a row of A's, B locks the row's new version, and these conditions are checked again. A's claim still
+  -- holds: B leaves the row out. A's claim was put back: B locks the row and does not claim it, as B's snapshot does not
+  -- have the new version's ctid.
+  select due.row_ctid, overlay(may_send.claim_id::text placing
     lpad(to_hex(row_number() over (partition by may_send.key)), 4, '0') from 33)::uuid as attempt_id
   from may_send cross join lateral (
     select q.ctid as row_ctid from message_queue q
@@ -167,7 +157,7 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, may_send as materiali
     order by q.connection_id, q.due_at limit may_send.slots for no key update of q skip locked) as due
 ), claimed as (
   update message_queue q set attempt_id = picked.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
-    lease_until = clock_timestamp() + make_interval(secs => picked.lease_seconds),
+    lease_until = clock_timestamp() + make_interval(secs => $8::float8),
     attempt_number = q.attempt_number + 1, due_at = null
   from picked where q.ctid = picked.row_ctid
   returning q.message_id, q.connection_id, q.conversation_id, q.attempt_id, q.recipient, q.tries, q.attempt_number

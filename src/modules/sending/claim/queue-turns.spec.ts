@@ -17,7 +17,7 @@ import { ScheduleRepository } from '../../messages/schedule/schedule.repository.
 import { TagsRepository } from '../../tags/tags.repository.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { OutcomeRepository, RECORD_OUTCOME, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import { OutcomeRepository, RECORD_IN_QUEUE, type OutcomeRecord } from '../outcome/outcome.repository.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };
@@ -154,7 +154,7 @@ const isPutOff = async (id: string): Promise<boolean> =>
   ])) !== null;
 
 const recordIn = (client: pg.Client, outcome: OutcomeRecord): Promise<unknown> =>
-  client.query(RECORD_OUTCOME.text, [JSON.stringify([outcome])]);
+  client.query(RECORD_IN_QUEUE.text, [JSON.stringify([outcome])]);
 
 const cancelIn = (client: pg.Client, id: string): Promise<unknown> =>
   client.query('delete from message_queue where message_id = $1 and attempt_id is null', [id]);

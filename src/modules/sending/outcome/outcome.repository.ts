@@ -98,19 +98,25 @@ export function refusal(category: FailureCategory, message: string): NotAccepted
 }
 
 /**
- * What a record did. `recorded`: it moved the message. `late`: it changed the attempt only, or nothing where a report or this
- * very record has said it before. `not_found`: there is no such attempt.
+ * What a record did. `recorded`: it moved the message as it says. `retry_withdrawn`: the message is `accepted`, by an attempt that
+ * was taken. `late`: it changed the attempt only, or nothing where that was known already. `not_found`: there is no such attempt.
  *
- * | The message                                                        | Statement                             | Result     |
- * | ------------------------------------------------------------------ | ------------------------------------- | ---------- |
- * | is on the wire with this attempt                                   | `RECORD_OUTCOME`                      | `recorded` |
- * | the same, and after "not now" an earlier attempt turns out taken   | then `WITHDRAW_RETRY`                 | `recorded` |
- * | is in message_state with this attempt, its outcome unknown         | `RECORD_LATE_ANSWER`, cases 1 and 2   | `recorded` |
- * | is in message_state with this attempt and another outcome          | `RECORD_LATE_ANSWER`, case 3          | `late`     |
- * | has another attempt, or this one was put back before               | `RECORD_LATE_ANSWER`, case 4          | `late`     |
- * | the same, still in the queue, and an attempt of it was taken       | then `WITHDRAW_RETRY`                 | `recorded` |
+ * An attempt is in one of three tables, and one statement looks in each. Tests: outcome.repository.spec.ts, and
+ * retries-and-reports.spec.ts for `WITHDRAW_RETRY`.
+ *
+ * | The attempt is in                                          | The answer       | Statement             | Result            |
+ * | ---------------------------------------------------------- | ---------------- | --------------------- | ----------------- |
+ * | message_queue: it is on the wire                           | any              | `RECORD_IN_QUEUE`     | `recorded`        |
+ * | message_state, its outcome unknown                         | other than below | `RECORD_IN_STATE`, 1  | `recorded`        |
+ * | the same                                                   | "not now"        | `RECORD_IN_STATE`, 2  | `recorded`        |
+ * | message_state, with an outcome, by a report or this record | any              | `RECORD_IN_STATE`, 3  | `late`            |
+ * | message_attempt: a retry has replaced it, or it was put    | any              | `RECORD_IN_HISTORY`   | `late`            |
+ * | back before                                                |                  |                       |                   |
+ *
+ * Then `WITHDRAW_RETRY`, after "not now" and after a late acceptance: where the message has a retry in message_queue though one of
+ * its attempts was taken, it leaves the queue, and the result is `retry_withdrawn`.
  */
-export type Recorded = 'recorded' | 'late' | 'not_found';
+export type Recorded = 'recorded' | 'retry_withdrawn' | 'late' | 'not_found';
 
 /** How long recording an outcome is retried; after that the lease decides. */
 export const RECORD_FOR_MS = 60_000;
@@ -164,30 +170,35 @@ export class OutcomeRepository {
   }
 
   private async commit(records: OutcomeRecord[], statements: Statements): Promise<Recorded[]> {
-    const { messageTtlHours } = this.config.limits;
+    const tables = [
+      [RECORD_IN_QUEUE],
+      [RECORD_IN_STATE, this.config.limits.messageTtlHours],
+      [RECORD_IN_HISTORY],
+    ] as const;
     const results = new Map<string, Recorded>();
-    let open = records;
-    // Usually RECORD_OUTCOME finds all rows. Another transaction (a report, the sweep of the leases, a retry) may move a message from
-    // queue to state or back between two statements, and each statement sees only what was committed before it began: so
-    // both look again. Where a message moves more often than that, its outcome is not found: the lease or a report decides.
-    for (let round = 0; round < ROUNDS && open.length > 0; round++) {
-      for (const [statement, ...params] of [[RECORD_OUTCOME], [RECORD_LATE_ANSWER, messageTtlHours]] as const) {
-        const rows = await statements.query<{ attempt_id: string; was_awaited: boolean }>(statement, [
+    // Usually RECORD_IN_QUEUE finds all. Another transaction (a report, the sweep of the leases, a retry) may move an attempt from
+    // one table to another between two statements, and each statement sees only what was committed before it began: so all
+    // look again. An attempt that moves more often than that is not found: the lease or a report decides.
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [statement, ...params] of tables) {
+        const open = records.filter(({ attemptId }) => !results.has(attemptId));
+        if (open.length === 0) break;
+        const rows = await statements.query<{ attempt_id: string; moves: boolean }>(statement, [
           JSON.stringify(open),
           ...params,
         ]);
-        for (const { attempt_id, was_awaited } of rows) results.set(attempt_id, was_awaited ? 'recorded' : 'late');
-        open = open.filter(({ attemptId }) => !results.has(attemptId));
-        if (open.length === 0) break;
+        for (const { attempt_id, moves } of rows) results.set(attempt_id, moves ? 'recorded' : 'late');
       }
     }
-    const takenLate = records.filter((each) => each.status === 'accepted' && results.get(each.attemptId) === 'late');
-    // While its retry was on the wire, an earlier attempt may have been reported as sent.
-    const putBackNow = records.filter((each) => each.status === 'queued');
-    if (takenLate.length + putBackNow.length > 0) {
-      const messageIds = [...takenLate, ...putBackNow].map(({ messageId }) => messageId);
-      const rows = await statements.query<{ attempt_id: string }>(WITHDRAW_RETRY, [messageIds]);
-      for (const { attempt_id } of rows) results.set(attempt_id, 'recorded');
+    // Put back: while the retry was on the wire, an earlier attempt may have been reported as sent.
+    const mayBeTaken = records.filter(
+      ({ status, attemptId }) => status === 'queued' || (status === 'accepted' && results.get(attemptId) === 'late'),
+    );
+    if (mayBeTaken.length > 0) {
+      const messageIds = mayBeTaken.map(({ messageId }) => messageId);
+      const rows = await statements.query<{ message_id: string }>(WITHDRAW_RETRY, [messageIds]);
+      const withdrawn = new Set(rows.map(({ message_id }) => message_id));
+      for (const each of mayBeTaken) if (withdrawn.has(each.messageId)) results.set(each.attemptId, 'retry_withdrawn');
     }
     return records.map(({ attemptId }) => results.get(attemptId) ?? 'not_found');
   }
@@ -214,7 +225,7 @@ const OUTCOME_OPEN = stateTakes('outcome_accepted');
 // The attempt under way is in the message's row of the queue. Where the message is queued again, it becomes a row of
 // message_attempt. `left_queue` makes the recipient's next message due; `queued_again` has its own turn, and takes that of the
 // rows behind it: by the triggers of message_queue (migrations/1770600000000-messages.ts).
-export const RECORD_OUTCOME: Prepared = {
+export const RECORD_IN_QUEUE: Prepared = {
   name: 'message_outcome',
   text: `
 with ${OUTCOME}, locked as materialized (
@@ -253,12 +264,12 @@ with ${OUTCOME}, locked as materialized (
     "metaMessageId", "traceId"
   from queued_again
 ), ${insertStatusEvents('entered_state')}
-select attempt_id, true as was_awaited from left_queue
+select attempt_id, true as moves from left_queue
 union all
 select attempt_id, true from queued_again`,
 };
 
-/** $1: the refused attempt, as in `RECORD_OUTCOME`; $2: the next attempt's id. One that it finds already was opened before. */
+/** $1: the refused attempt, as in `RECORD_IN_QUEUE`; $2: the next attempt's id. One that it finds already was opened before. */
 const OPEN_NEXT: Prepared = {
   name: 'message_next_attempt',
   text: `
@@ -284,11 +295,14 @@ union all
 select q.message_id from message_queue q where q.message_id = (select "messageId" from outcome) and q.attempt_id = $2::uuid`,
 };
 
-/** SQL: what a report has said of the attempt before its own answer was recorded stays. */
+/**
+ * SQL: what a report has said of the attempt before its own answer was recorded stays. An attempt that was reported as failed with
+ * a code, and is then answered as accepted, is accepted and keeps that code.
+ */
 const keepReportedValue = (row: string, status: string, column: string, answered: string): string =>
   `case when ${row}.${status} in ('accepted', 'rejected') then coalesce(${row}.${column}, ${answered}) else ${answered} end`;
 
-/** SQL: an answer without an outcome does not overwrite what a report has said of the attempt. */
+/** SQL: an answer without an outcome (unknown, "not now") does not overwrite what a report has said of the attempt. */
 const mayOverwriteAttempt = (status: string): string =>
   `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
 
@@ -299,19 +313,16 @@ const ANSWERED_ATTEMPT = `attempt_status = o."attemptStatus", attempt_finished_a
     platform_message = ${keepReportedValue('s', 'attempt_status', 'platform_message', 'o."platformMessage"')},
     attempt_category = ${keepReportedValue('s', 'attempt_status', 'attempt_category', 'o.category')}`;
 
-// The answer came late: the message is not in the queue with this attempt any more. Four cases:
-// 1. message_state has this attempt, its outcome was unknown (`was_unknown`), and the answer says what it is: the message
-//    gets the answer's status.
+// The answer came late, and message_state has the attempt. Three cases:
+// 1. Its outcome was unknown, and the answer says what it is: the message gets the answer's status.
 // 2. As 1, but the answer is "not now": the message goes back to the queue, and the attempt to message_attempt.
-// 3. message_state has this attempt, and a report, or this record before, has moved the message: only the attempt's columns change.
-// 4. A retry has replaced the attempt, or its "not now" was recorded before, and it is only in message_attempt: that row changes.
-//    See also WITHDRAW_RETRY.
-// $2: hours to live of messages without a time of their own.
-const RECORD_LATE_ANSWER: Prepared = {
-  name: 'message_late_answer',
+// 3. A report, or this record before, has moved the message: only the attempt's columns change.
+// `moves`: 1 and 2. $2: hours to live of messages without a time of their own.
+const RECORD_IN_STATE: Prepared = {
+  name: 'late_outcome_in_state',
   text: `
 with ${OUTCOME}, locked as materialized (
-  select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} as was_unknown
+  select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} as moves
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
 ), resolved as (
@@ -327,14 +338,14 @@ with ${OUTCOME}, locked as materialized (
     error_message = case when o.status <> 'accepted' then o."platformMessage" end,
     ${ANSWERED_ATTEMPT}
   from locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and l.was_unknown and o.status <> 'queued'
+  where s.message_id = l.message_id and l.moves and o.status <> 'queued'
   returning ${MOVED_COLUMNS}, l.status as previous_status,
     case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
       as occurred_at
 ), left_state as (
   -- 2, in three parts
   delete from message_state s using locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and l.was_unknown and o.status = 'queued'
+  where s.message_id = l.message_id and l.moves and o.status = 'queued'
   -- tries: an attempt that a lost claim made comes back without knowing how often the message was deferred before.
   returning s.message_id, s.organization_id, s.connection_id, s.conversation_id, s.created_at, s.queued_at,
     s.processing_at, s.event_count, s.attempt_id, s.attempt_number, s.meta_message_id, greatest(s.tries, o.tries) as tries,
@@ -353,32 +364,36 @@ with ${OUTCOME}, locked as materialized (
     clock_timestamp(), "httpStatus", "platformCode", "platformMessage", category,
     coalesce("metaMessageId", meta_message_id), "traceId"
   from left_state
-), answered_in_state as (
+), answered as (
   -- 3
   update message_state s set meta_message_id = coalesce(o."metaMessageId", s.meta_message_id), ${ANSWERED_ATTEMPT}
   from locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and not l.was_unknown and ${mayOverwriteAttempt('s.attempt_status')}
-), answered_in_history as (
-  -- 4
+  where s.message_id = l.message_id and not l.moves and ${mayOverwriteAttempt('s.attempt_status')}
+), ${insertStatusEvents('resolved', 'c.status <> c.previous_status')}
+select attempt_id, moves from locked`,
+};
+
+// The answer came late, and the attempt is in message_attempt only.
+const RECORD_IN_HISTORY: Prepared = {
+  name: 'late_outcome_in_history',
+  text: `
+with ${OUTCOME}, answered as (
   update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
     http_status = o."httpStatus", trace_id = o."traceId",
     platform_code = ${keepReportedValue('a', 'status', 'platform_code', 'o."platformCode"')},
     platform_message = ${keepReportedValue('a', 'status', 'platform_message', 'o."platformMessage"')},
     failure_category = ${keepReportedValue('a', 'status', 'failure_category', 'o.category')},
     meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
-  from outcome o
-  where a.id = o."attemptId" and ${mayOverwriteAttempt('a.status')}
-    and not exists (select 1 from locked l where l.attempt_id = a.id)
-), ${insertStatusEvents('resolved', 'c.status <> c.previous_status')}
-select attempt_id, was_unknown as was_awaited from locked
-union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
-where not exists (select 1 from locked l where l.attempt_id = a.id)`,
+  from outcome o where a.id = o."attemptId" and ${mayOverwriteAttempt('a.status')}
+)
+select a.id as attempt_id, false as moves from outcome o join message_attempt a on a.id = o."attemptId"`,
 };
 
-// The platform took an attempt that a retry has replaced, so the retry is not needed: the message goes from the queue to
-// message_state with that attempt, `accepted`. A retry that is under way goes to message_attempt, where its own answer closes it.
-// $1: messages of which a late answer was recorded in message_attempt, or which were put back to the queue: then a report `sent` of
-// an earlier attempt may have come while the retry was on the wire. An attempt that failed by a report withdraws nothing.
+// The platform took an attempt of a message that has a retry in the queue, so the retry is not needed: the message goes from the
+// queue to message_state with the attempt that was taken, `accepted`. A retry that is on the wire goes to message_attempt,
+// where its own answer closes it. An attempt that failed by a report withdraws nothing.
+// $1: messages one of whose attempts may have been taken: one was answered late as accepted; or the retry was put back, and while it
+// was on the wire a report said of another that it was sent.
 const WITHDRAW_RETRY: Prepared = {
   name: 'message_withdraw_retry',
   text: `
@@ -419,5 +434,5 @@ with picked as materialized (
   select e.*, case when l.attempt_id is null then 'queued' else 'processing' end as previous_status
   from entered_state e join left_queue l on l.message_id = e.message_id
 ), ${insertStatusEvents('moved')}
-select taken_id as attempt_id from left_queue`,
+select message_id from left_queue`,
 };

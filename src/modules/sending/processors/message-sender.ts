@@ -372,8 +372,9 @@ export class MessageSender implements QueueKind<SendTask> {
       );
     }
     if (result === null) return null;
-    if (record.status === 'queued') return record.delayMs ?? null;
-    if (result === 'recorded') this.webhook.wake([message.organizationId]);
+    const isWithdrawn = result === 'retry_withdrawn';
+    if (record.status === 'queued' && !isWithdrawn) return record.delayMs ?? null;
+    if (result === 'recorded' || isWithdrawn) this.webhook.wake([message.organizationId]);
     return null;
   }
 

@@ -80,7 +80,7 @@ function stage({ maxInFlight = 100, answers = false } = {}) {
       const endpoint = endpointOfLane(laneKey);
       const count = Math.min(limit, waiting.get(endpoint) ?? 0);
       waiting.set(endpoint, (waiting.get(endpoint) ?? 0) - count);
-      const hold = { slots: limit, paused: false, unusedRows: 1_000, pausedMs: null };
+      const hold = { slots: limit, paused: false, newUnusedRows: 1_000, pausedMs: null };
       return { hold, items: Array.from({ length: count }, () => eventOf(endpoint)) };
     });
     return Promise.resolve(answered);

@@ -1,0 +1,220 @@
+import { LIMITED } from '../../../../test/support/limits.js';
+import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
+import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import { newId } from '../../../common/ids.js';
+import { attemptRows } from '../../../../test/messages/attempt-row.js';
+import { statusReport } from '../../../../test/messages/platform-reports.js';
+import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
+import { newMessage } from '../../../../test/support/new-message.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { AcceptRepository } from '../../messages/accept/accept.repository.js';
+import { MessagesRepository } from '../../messages/messages.repository.js';
+import { applyStatusReports } from '../../messages/reports/status-reports.repository.js';
+import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
+import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
+import { recordOf, refusal, OutcomeRepository } from './outcome.repository.js';
+
+const OWNER = newId();
+// So long that no lease of one test runs out in another, however slow the machine.
+const LIMITS = { leaseMs: 3_600_000 };
+
+let opened: OpenTestDatabase;
+let sends: ClaimRepository;
+let sweeps: SendingSweepsRepository;
+let lanes: LaneRepository;
+let accepts: AcceptRepository;
+let outcomes: OutcomeRepository;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(4);
+  sends = new ClaimRepository(opened.database);
+  sweeps = new SendingSweepsRepository(opened.database);
+  lanes = new LaneRepository(opened.database);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
+  outcomes = new OutcomeRepository(opened.database, LIMITED);
+});
+
+afterAll(() => opened.close());
+
+/** Of a number that stands for its workspace too. */
+async function queue(connectionId: string, recipient = '111'): Promise<string> {
+  const message = newMessage({ id: connectionId, organizationId: connectionId }, recipient);
+  return (await accepts.accept(message)).messageId;
+}
+
+async function claim(connectionId: string, limit = 10): Promise<ClaimedMessage[]> {
+  await lanes.ensure(connectionId);
+  return (await claimLane(sends, claimRequest(connectionId, OWNER, limit), LIMITS)).items;
+}
+
+async function claimOne(connectionId: string): Promise<ClaimedMessage> {
+  const [claimed] = await claim(connectionId);
+  if (claimed === undefined) throw new Error('nothing was claimed');
+  return claimed;
+}
+
+/** The lease of the message's claim. */
+async function runOut(id: string) {
+  await opened.database.execute(
+    `update message_queue set lease_until = clock_timestamp() - interval '1 s' where message_id = $1`,
+    [id],
+  );
+  return sweeps.expireLeases(100);
+}
+
+async function rowOf(id: string): Promise<Record<string, unknown>> {
+  const rows = await opened.database.query('select * from message_view where id = $1', [id]);
+  return rows[0] ?? {};
+}
+
+async function attemptsOf(id: string): Promise<Record<string, unknown>[]> {
+  return attemptRows(opened.database, id);
+}
+
+describe('the next attempt within a lease', () => {
+  const refusedOf = (claimed: ClaimedMessage) =>
+    acceptedOutcome(claimed, {
+      status: 'queued',
+      attemptStatus: 'deferred',
+      metaMessageId: null,
+      httpStatus: 400,
+      platformCode: 131063,
+      category: 'account_restricted',
+    });
+
+  it('closes the attempt before it, keeps lease and tries, and may be asked for twice', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const claimed = await claimOne(lane);
+    const { lease_until: lease } = await rowOf(id);
+    const next = newId();
+    for (let n = 0; n < 2; n++) expect(await outcomes.openNext(refusedOf(claimed), next)).toBe(true);
+    expect(await rowOf(id)).toMatchObject({
+      status: 'processing',
+      attempt_count: 2,
+      tries: 0,
+      current_attempt_id: next,
+      lease_until: lease,
+    });
+    expect(await attemptsOf(id)).toMatchObject([
+      { id: claimed.attemptId, number: 1, status: 'deferred', platform_code: 131063 },
+      { id: next, number: 2, status: 'started' },
+    ]);
+    expect(await claim(lane)).toEqual([]);
+    expect(await outcomes.record(acceptedOutcome({ ...claimed, attemptId: next }))).toBe('recorded');
+    expect(await rowOf(id)).toMatchObject({ status: 'accepted', attempt_count: 2 });
+  });
+
+  it('is not opened once the lease has run out', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const claimed = await claimOne(lane);
+    await runOut(id);
+    expect(await outcomes.openNext(refusedOf(claimed), newId())).toBe(false);
+    // Nothing was sent, so that it waits again.
+    await outcomes.record(refusedOf(claimed));
+    expect(await rowOf(id)).toMatchObject({ status: 'queued', attempt_count: 1 });
+  });
+});
+
+describe('outcomes', () => {
+  it('are fenced by the attempt, and close it all the same', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const old = await claimOne(lane);
+    await runOut(id);
+    expect(await new MessagesRepository(opened.database, LIMITED).retry(lane, id, ['outcome_unknown'], null)).toBe(
+      true,
+    );
+    const current = await claimOne(lane);
+    const refused = acceptedOutcome(old, { status: 'failed', attemptStatus: 'rejected', metaMessageId: null });
+    expect(await outcomes.record(refused)).toBe('late');
+    expect(await rowOf(id)).toMatchObject({ status: 'processing', current_attempt_id: current.attemptId });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'rejected' }, { status: 'started' }]);
+    expect(await outcomes.record({ ...refused, attemptId: newId() })).toBe('not_found');
+  });
+
+  it('resolve an unknown outcome however late they come', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const claimed = await claimOne(lane);
+    expect(await runOut(id)).toEqual([{ organizationId: lane, connectionId: lane }]);
+    expect(await rowOf(id)).toMatchObject({ status: 'outcome_unknown', lease_until: null });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'unknown' }]);
+    expect(await outcomes.record(acceptedOutcome(claimed))).toBe('recorded');
+    expect(await rowOf(id)).toMatchObject({ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }]);
+  });
+
+  it.each([
+    { answer: 'accepted', again: 'late', change: {} },
+    { answer: 'a refusal', again: 'late', change: { status: 'failed', attemptStatus: 'rejected' } },
+    { answer: '"not now"', again: 'late', change: { status: 'queued', attemptStatus: 'deferred', tries: 1 } },
+    // Still unknown: what the attempt comes to may yet be recorded.
+    { answer: 'none', again: 'recorded', change: { status: 'outcome_unknown', attemptStatus: 'unknown' } },
+  ] as const)('that are recorded twice change nothing the second time ($answer)', async ({ again, change }) => {
+    const lane = newId();
+    const id = await queue(lane);
+    const record = acceptedOutcome(await claimOne(lane), change);
+    expect(await outcomes.record(record)).toBe('recorded');
+    const [row, attempts] = [await rowOf(id), await attemptsOf(id)];
+    expect(await outcomes.record(record)).toBe(again);
+    expect(await rowOf(id)).toEqual(row);
+    expect(await attemptsOf(id)).toMatchObject(attempts.map(({ number, status }) => ({ number, status })));
+  });
+
+  it('that come late and say that it was taken withdraw the retry', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const claimed = await claimOne(lane);
+    await runOut(id);
+    const messages = new MessagesRepository(opened.database, LIMITED);
+    expect(await messages.retry(lane, id, ['outcome_unknown'], null)).toBe(true);
+    expect(await outcomes.record(acceptedOutcome(claimed))).toBe('retry_withdrawn');
+    expect(await rowOf(id)).toMatchObject({ status: 'accepted', current_attempt_id: claimed.attemptId });
+    expect(await claim(lane)).toEqual([]);
+  });
+
+  it('that come late and put the message back lose none of its tries', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const deferred = { ...refusal('rate_limited', 'later'), kind: 'deferred' } as const;
+    for (const tries of [1, 2, 3]) {
+      const claimed = await claimOne(lane);
+      await runOut(id);
+      expect(await outcomes.record({ ...recordOf(claimed, deferred), delayMs: 0 })).toBe('recorded');
+      expect(await rowOf(id)).toMatchObject({ status: 'queued', tries });
+    }
+  });
+
+  it('do not undo what a notification proved first', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const claimed = await claimOne(lane);
+    const report = { id, attemptId: claimed.attemptId, metaMessageId: `wamid.${claimed.attemptId}` };
+    const { database } = opened;
+    await database.transaction(() => applyStatusReports([statusReport(lane, report, 'delivered')], database));
+    expect(await outcomes.record(acceptedOutcome(claimed))).toBe('late');
+    expect(await rowOf(id)).toMatchObject({ status: 'delivered' });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` }]);
+  });
+
+  it('of many messages at once neither deadlock nor get lost', async () => {
+    const lane = newId();
+    await Promise.all(
+      Array.from({ length: 200 }, (_unused, index) => queue(lane, `8${String(index).padStart(3, '0')}`)),
+    );
+    const claimed: ClaimedMessage[] = [];
+    for (let round = 0; round < 5; round++) claimed.push(...(await claim(lane, 64)));
+    expect(claimed).toHaveLength(200);
+    const other = new OutcomeRepository(opened.database, LIMITED);
+    const results = await Promise.all(
+      claimed.flatMap((row, index) => [
+        outcomes.record(acceptedOutcome(row)),
+        other.record(acceptedOutcome(claimed[199 - index] ?? row)),
+      ]),
+    );
+    expect(results.filter((result) => result === 'recorded')).toHaveLength(200);
+  });
+});
