@@ -1,15 +1,7 @@
+import type { Lane } from './lane-state.js';
+
 /** Between two lanes that are handed over: to announce one, release it and take it is seven commits of the database. */
 const HAND_OVER_EVERY_MS = 100;
-/** For so long no wake here takes back a lane that was handed over, so that another process gets it. */
-const HANDED_OVER_MS = 100;
-
-/** A lane that this process holds; all times are monotonic ms. */
-interface HeldLane {
-  lookAt: number;
-  handOverAt: number;
-  ignoreWakesUntil: number;
-}
-
 export interface HandOverOptions {
   /** No row more can be worked on at this moment. */
   isFull: () => boolean;
@@ -46,12 +38,12 @@ export class HandOver {
   }
 
   /** Announces one of the lanes where it is time; the caller releases it. */
-  next(held: readonly (readonly [string, HeldLane])[], now: number): string[] {
+  next(held: readonly (readonly [string, Lane])[], now: number): string[] {
     if (!this.isSaturated || now - this.handedOverAt < HAND_OVER_EVERY_MS) return [];
     const found = held.find(([, { handOverAt, lookAt }]) => handOverAt <= now && lookAt <= now);
     if (found === undefined || !this.options.announce(found[0])) return [];
     this.handedOverAt = now;
-    found[1].ignoreWakesUntil = now + HANDED_OVER_MS;
+    found[1].handOver(now);
     return [found[0]];
   }
 }

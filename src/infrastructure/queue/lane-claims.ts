@@ -6,7 +6,7 @@ import { errorOf, type QueueKind } from './queue-kind.js';
 
 /** A claim that takes so long is slow. Seven halvings find one slow lane of a hundred. */
 const SLOW_MS = 250;
-/** From the first claim that was out of time: where each half is slow, the database is, and holds must not end meanwhile. */
+/** From the first claim that was out of time: where each half is slow, too, the database is, and no lane is to blame. */
 const MAX_HALVING_MS = 2_500;
 
 interface LaneClaimsOptions<T> {

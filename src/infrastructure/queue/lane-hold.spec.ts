@@ -143,7 +143,7 @@ it('a claim may read columns of its own with it', async () => {
   expect(reasons).toEqual(['seen', 'seen']);
 });
 
-describe('a lane whose row another transaction has locked', () => {
+describe('a lane whose row another transaction may have locked', () => {
   let other: pg.Client;
   beforeAll(async () => {
     other = new pg.Client({ connectionString: opened.url });
@@ -158,7 +158,47 @@ describe('a lane whose row another transaction has locked', () => {
     await other.query('select from lane where key = $1 for update', [key]);
   };
 
-  it('counts as held by another process, and keeps no other lane of the statement', async () => {
+  // The rows of the table at `laneHold`. "known": this process has counted the pace; its claim asks for one row.
+  it.each<{
+    row: string;
+    owner: 'this' | 'other' | null;
+    known?: boolean;
+    lasts: string;
+    locked?: boolean;
+    gives: string;
+  }>([
+    { row: '1', owner: 'this', known: true, lasts: '4 s', gives: 'goes on' },
+    { row: '1', owner: 'this', known: true, lasts: '4 s', locked: true, gives: 'goes on' },
+    { row: '2', owner: 'this', known: true, lasts: '2 s', gives: 'renewed' },
+    { row: '2', owner: 'this', known: true, lasts: '-1 s', gives: 'renewed' },
+    { row: '3', owner: 'this', known: true, lasts: '2 s', locked: true, gives: 'goes on' },
+    { row: '4', owner: 'this', known: true, lasts: '-1 s', locked: true, gives: 'nothing' },
+    { row: '5a', owner: null, lasts: '0 s', gives: 'taken' },
+    { row: '5b', owner: 'this', lasts: '4 s', gives: 'taken' },
+    { row: '5c', owner: 'other', known: true, lasts: '-1 s', gives: 'taken' },
+    { row: '6', owner: null, lasts: '0 s', locked: true, gives: 'nothing' },
+    { row: '6', owner: 'this', lasts: '4 s', locked: true, gives: 'nothing' },
+    { row: '6', owner: 'other', known: true, lasts: '-1 s', locked: true, gives: 'nothing' },
+    { row: '7', owner: 'other', known: true, lasts: '4 s', gives: 'nothing' },
+    { row: '7', owner: 'other', known: true, lasts: '4 s', locked: true, gives: 'nothing' },
+  ])('is row $row of the table: owner $owner, known $known, lasts $lasts, locked $locked', async (each) => {
+    const { owner, known = false, lasts, locked = false, gives } = each;
+    const [key, own] = [newId(), newId()];
+    await lanes.ensure(key);
+    const ownerId = owner === 'this' ? own : newId();
+    const until = owner === null ? 'null' : `clock_timestamp() + interval '${lasts}'`;
+    await set(key, `owner = ${owner === null ? 'null' : `'${ownerId}'`}, owner_until = ${until}`);
+    const version = () => opened.database.row<{ ctid: string }>('select ctid::text from lane where key = $1', [key]);
+    const before = await version();
+    if (locked) await lock(key);
+    const found = await hold(request(key, own, { limit: 1, unusedRows: known ? 1 : null }));
+    const isWritten = (await version()).ctid !== before.ctid;
+    const told = found === null ? 'nothing' : isWritten ? 'renewed' : 'goes on';
+    expect(found?.newUnusedRows !== null && found !== null ? 'taken' : told).toBe(gives);
+    expect(isWritten).toBe(gives === 'taken' || gives === 'renewed');
+  });
+
+  it('counts where it is locked as held by another process, and keeps no other lane of the statement', async () => {
     const [locked, free, owner] = [newId(), newId(), newId()];
     await lock(locked);
     await lanes.ensure(free);
@@ -169,7 +209,7 @@ describe('a lane whose row another transaction has locked', () => {
     expect(found.map(({ key, hold_slots: slots }) => ({ key, slots }))).toEqual([{ key: free, slots: 4 }]);
   });
 
-  it('goes on where this process holds it, and is written by a later claim', async () => {
+  it('goes on where this process holds it and it is locked, and is written by a later claim', async () => {
     const [key, owner] = [newId(), newId()];
     await hold(request(key, owner));
     const ends = `owner_until = clock_timestamp() + interval '2 seconds'`;

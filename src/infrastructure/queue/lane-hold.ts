@@ -94,20 +94,20 @@ interface LaneHoldOptions {
 /**
  * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
  * own attempt and lease. Two holders at once would be too fast, and send no row twice. $1 to $6 are `holdParams`, the claim's own
- * parameters begin at $7.
+ * parameters begin at $7. The tests in lane-hold.spec.ts have the numbers of this table.
  *
- * |   | The lane's row has as owner               | The hold lasts yet      | Locked *  | Relation  | Written | Slots come from |
- * | - | ----------------------------------------- | ----------------------- | --------- | --------- | ------- | --------------- |
- * | 1 | this process, which knows its unused pace | more than 2.5 s         | yes or no | `goes_on` | no      | `limit`         |
- * | 2 | this process, which knows its unused pace | 2.5 s at most, or ended | no        | `taken`   | renewed | `unusedRows`    |
- * | 3 | this process, which knows its unused pace | 2.5 s at most           | yes       | `goes_on` | no      | `limit`         |
- * | 4 | this process, which knows its unused pace | ended                   | yes       | none      | no      | none            |
- * | 5 | no process                                |                         | no        | `taken`   | taken   | `next_slot_at`  |
- * | 5 | this process, which lost its pace         | yes or no               | no        | `taken`   | taken   | `next_slot_at`  |
- * | 5 | another process                           | ended                   | no        | `taken`   | taken   | `next_slot_at`  |
- * | 6 | as 5                                      | as 5                    | yes       | none      | no      | none            |
- * | 7 | another process                           | yes                     | yes or no | none      | no      | none            |
- * | 8 | (the lane has no row)                     |                         |           | none      | no      | none            |
+ * |    | The lane's row has as owner               | The hold lasts yet      | Locked *  | Relation  | Written | Slots come from |
+ * | -- | ----------------------------------------- | ----------------------- | --------- | --------- | ------- | --------------- |
+ * | 1  | this process, which knows its unused pace | more than 2.5 s         | yes or no | `goes_on` | no      | `limit`         |
+ * | 2  | this process, which knows its unused pace | 2.5 s at most, or ended | no        | `taken`   | renewed | `unusedRows`    |
+ * | 3  | this process, which knows its unused pace | 2.5 s at most           | yes       | `goes_on` | no      | `limit`         |
+ * | 4  | this process, which knows its unused pace | ended                   | yes       | none      | no      | none            |
+ * | 5a | no process                                |                         | no        | `taken`   | taken   | `next_slot_at`  |
+ * | 5b | this process, which lost its pace         | yes or no               | no        | `taken`   | taken   | `next_slot_at`  |
+ * | 5c | another process                           | ended                   | no        | `taken`   | taken   | `next_slot_at`  |
+ * | 6  | as 5                                      | as 5                    | yes       | none      | no      | none            |
+ * | 7  | another process                           | yes                     | yes or no | none      | no      | none            |
+ * | 8  | (the lane has no row)                     |                         |           | none      | no      | none            |
  *
  * `*`: another transaction has locked the row at this moment.
  *
@@ -141,7 +141,7 @@ blocked as materialized (
   where ${isFree} and not (${isKnownHold} and ${endsLate})
   order by l.key for update of l skip locked
 ), goes_on as materialized (
-  -- 1 and 3: a later claim renews what is locked at this moment.
+  -- 1 and 3, which is a known hold that was left out because it is locked: a later claim renews it.
   select l.key, case when ${paused} then 0 else a.row_limit end as slots, ${paused} as paused,
     null::float8 as new_unused_rows, ${pausedMs}${returning}
   from lane_asked a join lane l on l.key = a.key

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import pg from 'pg';
+import { systemClock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { holdLane } from '../../../test/support/hold-lane.js';
@@ -39,6 +40,7 @@ class ListKind implements QueueKind<number> {
   /** Claims of these lanes run out of time, once `slowGate` resolves. */
   readonly slow = new Set<string>();
   slowGate: Promise<void> | null = null;
+  onSlow = (): unknown => undefined;
   inFlight = 0;
   most = 0;
   /** Work goes on until it resolves. */
@@ -70,6 +72,7 @@ class ListKind implements QueueKind<number> {
     this.lost = null;
     if (lost !== null) throw lost;
     if (requests.some(({ laneKey }) => this.slow.has(laneKey))) {
+      this.onSlow();
       await this.slowGate;
       throw OUT_OF_TIME;
     }
@@ -469,6 +472,30 @@ describe('the places', () => {
     expect(busy.some((lane) => (kind.rows.get(lane)?.length ?? 0) > 500)).toBe(true);
   });
 
+  it('are shared: a busy lane is served beside more quiet ones than one claim asks for', async () => {
+    const kind = new ListKind();
+    const { opened: mayEnd, open } = gate();
+    kind.gate = mayEnd;
+    const busy = newId();
+    const { loop } = loopFor(kind);
+    kind.fill(busy, 1);
+    loop.wake(busy);
+    await waitFor(() => kind.inFlight === 1);
+    const before = kind.claims.length;
+    const quiet = Array.from({ length: 150 }, () => newId());
+    kind.fill(busy, 5);
+    for (const lane of [...quiet, busy]) loop.wake(lane);
+    await waitFor(() =>
+      kind.claims
+        .slice(before)
+        .flat()
+        .includes(quiet[0] ?? ''),
+    );
+    expect(kind.claims[before]).toContain(busy);
+    expect(kind.claims[before]).toHaveLength(100);
+    open();
+  });
+
   it('that become free go to a lane that waits for them, where that of the rows that ended may not be asked yet', async () => {
     const kind = new ListKind();
     const [first, second] = [newId(), newId()];
@@ -649,6 +676,27 @@ describe('a failure', () => {
     expect(stopped).toBe(false);
     open();
     expect(await stopping).toBe(0);
+  });
+
+  it('of several slow lanes keeps none of them from its turn', async () => {
+    const kind = new ListKind();
+    let aheadMs = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
+    const { loop } = loopFor(kind, { clock });
+    const all = [newId(), newId(), newId()];
+    // Each of their claims takes longer than until a lane whose claim failed is asked for again.
+    kind.onSlow = () => (aheadMs += 2_000);
+    for (const lane of all) kind.slow.add(lane);
+    const wakeUntil = (isSo: () => boolean) =>
+      waitFor(() => {
+        for (const lane of all) loop.wake(lane);
+        return isSo();
+      });
+    const claimedAlone = (from: number) => new Set(kind.claims.slice(from).flatMap((each) => (each[1] ? [] : each)));
+    await wakeUntil(() => claimedAlone(0).size === 3);
+    const found = kind.claims.length;
+    await wakeUntil(() => claimedAlone(found).size === 3);
+    expect(kind.claims.slice(found).filter((each) => each.length > 1)).toEqual([]);
   });
 
   it('of a row outside its own handling is reported, and frees its place', async () => {

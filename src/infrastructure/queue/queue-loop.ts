@@ -1,19 +1,10 @@
 import { type Clock, systemClock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
-import { TokenBucket } from '../../common/token-bucket.js';
 import { isOutOfTime } from '../database/database-faults.js';
 import { HandOver } from './hand-over.js';
 import { LaneClaims } from './lane-claims.js';
-import { type Claim, type Hold, type HoldRequest, type LanePace } from './lane-hold.js';
-import {
-  isHeldHere,
-  limitsOf,
-  MAX_EMPTY_DELAY_MS,
-  MIN_EMPTY_DELAY_MS,
-  newLane,
-  NOT_BEFORE_A_WAKE,
-  type Lane,
-} from './lane-state.js';
+import type { Claim, HoldRequest, LanePace } from './lane-hold.js';
+import { Lane } from './lane-state.js';
 import type { LaneRepository, ReleasedLane } from './lane.repository.js';
 import { LostClaimError } from './lost-claims.js';
 import type { QueueKind } from './queue-kind.js';
@@ -43,10 +34,6 @@ const DEFAULTS = {
   clock: DEFAULT_CLOCK,
 };
 
-/** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
-const MIN_PACE_MS = 25;
-/** Until a claim that failed is tried again. */
-const FAILED_MS = 1_000;
 /** A stop waits for so much of its time for what lost claims took to be put back: others stop after it. */
 const TAKE_BACK_SHARE = 0.3;
 const MAX_LANES_PER_CLAIM = 100;
@@ -63,7 +50,8 @@ interface Asked {
   request: HoldRequest;
 }
 
-interface Failure extends Pick<Asked, 'laneKey' | 'lane'> {
+interface Failure {
+  laneKey: string;
   error: unknown;
 }
 
@@ -133,14 +121,9 @@ export class QueueLoop<T> {
   wake(laneKey: string): void {
     if (this.stopping) return;
     const now = this.clock.monotonic();
-    const lane = this.lanes.get(laneKey) ?? newLane(now);
+    const lane = this.lanes.get(laneKey) ?? new Lane(now);
     this.lanes.set(laneKey, lane);
-    lane.warmUntil = now + this.options.warmMs;
-    const lookAt = Math.max(now, lane.ignoreWakesUntil);
-    // The look that was to release it is not needed any more.
-    lane.lookAt = lane.releaseWhenIdle ? lookAt : Math.min(lane.lookAt, lookAt);
-    lane.releaseWhenIdle = false;
-    lane.emptyDelayMs = MIN_EMPTY_DELAY_MS;
+    lane.wake(now, this.options.warmMs);
     this.plan(lane.lookAt);
   }
 
@@ -184,8 +167,9 @@ export class QueueLoop<T> {
   }
 
   /**
-   * Unless the process is full, stops or looks, a look is planned for `nextLookAt()` or earlier: by the wake of a lane, and at the
-   * end of a look, of the claim of a slow lane, and of a row's work.
+   * Plans a look, unless one is planned earlier. It is called by the wake of a lane, and by `planNext` at the end of a look, of the
+   * claim of a slow lane, and of a row's work: so a look is planned for `nextLookAt()` or earlier, but where the process is full
+   * (the end of a row's work plans it), looks (the end of the look does) or stops.
    */
   private plan(at: number): void {
     if (this.stopping || this.looking) return;
@@ -242,13 +226,17 @@ export class QueueLoop<T> {
     return Math.min(kind.maxPerLane, kind.window?.(laneKey) ?? Infinity) - lane.inFlight;
   }
 
-  /** Lanes without rows in flight first, so that none of them waits for busy ones; else in turn. */
+  /**
+   * Those that this look asks for. Lanes without rows in flight and busy ones by turns: neither waits until there are no more of
+   * the others. Of each, the one that was claimed longest ago first.
+   */
   private dueLanes(now: number): [string, Lane][] {
     if (this.isFull) return [];
     const due = [...this.lanes].filter(([key, lane]) => lane.lookAt <= now && this.mayAsk(key, lane));
     const quiet = due.filter(([, lane]) => lane.inFlight === 0);
     const busy = due.filter(([, lane]) => lane.inFlight > 0);
-    return [...quiet, ...busy].slice(0, Math.min(MAX_LANES_PER_CLAIM, this.options.maxInFlight - this.inFlight));
+    const byTurns = due.flatMap((_, n) => [quiet[n], busy[n]]).filter((each) => each !== undefined);
+    return byTurns.slice(0, Math.min(MAX_LANES_PER_CLAIM, this.options.maxInFlight - this.inFlight));
   }
 
   /** What each lane may claim: its part of the free capacity, and what its pace allows. */
@@ -262,15 +250,14 @@ export class QueueLoop<T> {
           const pace = await kind.pace(laneKey);
           const now = this.clock.monotonic();
           if (pace === null) {
-            this.releaseWhenIdle(lane, now);
+            lane.planRelease(now);
             return null;
           }
           await lanes.ensure(laneKey);
-          if (lane.pace !== pace) lane.bucket?.setLimits(limitsOf(pace), now);
-          lane.pace = pace;
+          lane.setPace(now, pace);
           const waitMs = lane.bucket?.msUntil(1, now) ?? 0;
           if (waitMs > 0) {
-            lane.lookAt = now + Math.max(waitMs, MIN_PACE_MS);
+            lane.rest(now, waitMs);
             return null;
           }
           const unusedRows = lane.bucket?.level(now) ?? null;
@@ -278,12 +265,13 @@ export class QueueLoop<T> {
           const limit = Math.min(capacity, Math.floor(unusedRows ?? capacity));
           return { laneKey, lane, pace, request: { laneKey, owner, limit, pace, unusedRows } };
         } catch (error) {
-          failures.push({ laneKey, lane, error });
+          lane.claimFailed(this.clock.monotonic(), { mayBeCommitted: false });
+          failures.push({ laneKey, error });
           return null;
         }
       }),
     );
-    this.failed(failures);
+    this.report(failures);
     return asked.filter((each) => each !== null);
   }
 
@@ -300,24 +288,21 @@ export class QueueLoop<T> {
   }
 
   private async claim(asked: readonly Asked[]): Promise<void> {
-    for (const { lane } of asked) {
-      lane.claiming = true;
-      // A wake from now on is about rows that this claim may not have seen.
-      lane.lookAt = NOT_BEFORE_A_WAKE;
-    }
+    for (const { lane } of asked) lane.beginClaim();
     const failures: Failure[] = [];
     await this.claims.claim(asked, (each, answer) => {
       const { laneKey, lane } = each;
-      lane.claiming = false;
+      // Behind all others: the lane that was claimed last is asked last.
+      this.lanes.delete(laneKey);
+      this.lanes.set(laneKey, lane);
       if (!(answer instanceof Error)) {
         this.answered(each, answer);
         return;
       }
-      // The claim may have been committed: what is left of the pace, and the hold, is not known.
-      if (!isOutOfTime(answer)) lane.bucket = null;
-      failures.push({ laneKey, lane, error: answer });
+      lane.claimFailed(this.clock.monotonic(), { mayBeCommitted: !isOutOfTime(answer) });
+      failures.push({ laneKey, error: answer });
     });
-    this.failed(failures);
+    this.report(failures);
     for (const lost of new Set(failures.map(({ error }) => error))) {
       if (!(lost instanceof LostClaimError)) continue;
       this.takeBack(
@@ -338,74 +323,29 @@ export class QueueLoop<T> {
     });
   }
 
-  private answered(asked: Asked, { hold, items }: Claim<T>): void {
-    const { laneKey, lane } = asked;
-    this.lanes.delete(laneKey);
-    // Behind all others: the lane that was served last is asked last.
-    this.lanes.set(laneKey, lane);
-    if (hold === null) this.heldElsewhere(asked);
-    else if (hold.paused) this.paused(asked, hold);
-    else this.heldHere(asked, hold, items);
-  }
-
-  private heldElsewhere({ laneKey, lane }: Asked): void {
+  private answered({ laneKey, lane, pace }: Asked, { hold, items }: Claim<T>): void {
     const now = this.clock.monotonic();
-    this.options.lanes.missed(laneKey);
-    lane.bucket = null;
-    lane.lookAt = lane.ignoreWakesUntil = now + MAX_EMPTY_DELAY_MS;
-    if (lane.warmUntil <= now) this.releaseWhenIdle(lane, now);
-  }
-
-  private paused({ laneKey, lane }: Asked, { pausedMs }: Hold): void {
-    const now = this.clock.monotonic();
-    lane.ignoreWakesUntil = now + MAX_EMPTY_DELAY_MS;
-    // A hold would keep the other processes from it when the pause is over.
-    this.releaseWhenIdle(lane, now);
-    if (pausedMs !== null) this.wakeIn(laneKey, pausedMs);
-  }
-
-  /** This process holds the lane; the claim brought rows, or none. */
-  private heldHere({ laneKey, lane, pace }: Asked, hold: Hold, items: readonly T[]): void {
-    const now = this.clock.monotonic();
-    if (lane.bucket === null) lane.handOverAt = this.handOver.timeFor(now);
-    // Null: the lane was held before, and its bucket goes on.
-    if (hold.newUnusedRows !== null) lane.bucket = new TokenBucket(limitsOf(pace), now, hold.newUnusedRows);
-    lane.bucket?.take(now, items.length);
-    for (const item of items) this.start(laneKey, lane, item);
-    const gotAll = items.length > 0 && items.length >= hold.slots;
-    this.gotAll ||= gotAll;
-    if (items.length > 0) {
-      lane.warmUntil = now + this.options.warmMs;
-      lane.emptyDelayMs = MIN_EMPTY_DELAY_MS;
+    if (hold === null) {
+      this.options.lanes.missed(laneKey);
+      lane.claimDenied(now);
+    } else if (hold.paused) {
+      lane.claimPaused(now);
+      if (hold.pausedMs !== null) this.wakeIn(laneKey, hold.pausedMs);
     } else {
-      lane.emptyDelayMs = Math.min(2 * lane.emptyDelayMs, MAX_EMPTY_DELAY_MS);
+      const { warmMs } = this.options;
+      const handOverAt = this.handOver.timeFor(now);
+      const gotAll = lane.claimGranted(now, { hold, pace, rows: items.length, warmMs, handOverAt });
+      this.gotAll ||= gotAll;
+      for (const item of items) this.start(laneKey, lane, item);
     }
-    // Without a slot `requestsFor` puts the look off until the pace allows a row.
-    lane.lookAt = Math.min(lane.lookAt, gotAll || hold.slots === 0 ? now : now + lane.emptyDelayMs);
-    if (items.length === 0 && hold.slots > 0 && lane.warmUntil <= now) this.releaseWhenIdle(lane, now);
-  }
-
-  /**
-   * The next look releases it. Where rows are under way it is only not looked at until one ends, which wakes it. It is warm again when
-   * a time comes that is known here, or when the sweep finds due rows.
-   */
-  private releaseWhenIdle(lane: Lane, now: number): void {
-    lane.releaseWhenIdle = true;
-    lane.lookAt = lane.inFlight === 0 ? now : NOT_BEFORE_A_WAKE;
   }
 
   /** What failed for many lanes alike, as a claim of all of them, is one report. */
-  private failed(failures: readonly Failure[]): void {
-    const now = this.clock.monotonic();
+  private report(failures: readonly Failure[]): void {
     const alike = new Map<string, Failure[]>();
     for (const failure of failures) {
-      const { lane, error } = failure;
-      const text = String(error);
-      const others = alike.get(text);
-      if (others === undefined) alike.set(text, [failure]);
-      else others.push(failure);
-      lane.lookAt = lane.ignoreWakesUntil = now + FAILED_MS;
-      if (lane.warmUntil <= now) this.releaseWhenIdle(lane, now);
+      const text = String(failure.error);
+      alike.set(text, [...(alike.get(text) ?? []), failure]);
     }
     for (const [first, ...others] of alike.values()) {
       if (first === undefined) continue;
@@ -423,7 +363,8 @@ export class QueueLoop<T> {
       this.inFlight--;
       this.progress.notify();
       this.wake(laneKey);
-      // Without a free place no look was planned, and this lane's may be late: others wait for the place, too.
+      // Without a free place no look was planned, and this lane's may be late: others wait for the place, too. See the spec:
+      // "the places that become free go to a lane that waits for them".
       if (wasFull && this.plannedAt > this.clock.monotonic() + this.options.lookEveryMs) this.planNext();
       if (dueInMs !== null && dueInMs > 0) this.wakeIn(laneKey, dueInMs);
     };
@@ -443,33 +384,22 @@ export class QueueLoop<T> {
   private lanesToRelease(now: number): string[] {
     const lanes = [...this.lanes];
     const idle = lanes.filter(([, lane]) => lane.releaseWhenIdle && lane.inFlight === 0).map(([key]) => key);
-    const held = lanes.filter(([, lane]) => isHeldHere(lane));
+    const held = lanes.filter(([, lane]) => lane.isHeldHere());
     return [...idle, ...this.handOver.next(held, now)];
   }
 
-  /** Releases those that this process holds, and forgets all of them. Where the release fails, the holds end by themselves. */
+  /** Releases those that this process holds, and forgets those that nothing more is to be known of. Where the release fails, the holds end by themselves. */
   private async release(laneKeys: readonly string[]): Promise<void> {
     const now = this.clock.monotonic();
     const held: ReleasedLane[] = [];
     for (const laneKey of laneKeys) {
       const lane = this.lanes.get(laneKey);
       if (lane === undefined) continue;
-      if (isHeldHere(lane) && lane.pace !== null) {
+      if (lane.isHeldHere() && lane.pace !== null) {
         held.push({ laneKey, pace: lane.pace, unusedRows: lane.bucket.level(now) });
       }
-      lane.bucket = null;
-      this.forget(laneKey, lane, now);
+      if (lane.released(now)) this.lanes.delete(laneKey);
     }
     if (held.length > 0) await this.options.lanes.release(this.options.owner, held).catch(() => undefined);
-  }
-
-  /**
-   * A lane with rows under way is kept, as the end of each wakes it. So is one that no wake may claim yet: at its time the next look
-   * releases it again, which forgets it, unless a wake has come.
-   */
-  private forget(laneKey: string, lane: Lane, now: number): void {
-    if (lane.inFlight > 0) lane.lookAt = NOT_BEFORE_A_WAKE;
-    else if (lane.ignoreWakesUntil > now) lane.lookAt = lane.ignoreWakesUntil;
-    else this.lanes.delete(laneKey);
   }
 }

@@ -12,7 +12,7 @@ import {
   type AttemptRow,
   type MessageRow,
 } from './message/message-row.js';
-import { ATTEMPT_COLUMNS } from './message/message-event-sql.js';
+import { ATTEMPT_COLUMNS } from './message/attempt-columns.js';
 import {
   type JournalPlace,
   type JournalQuery,

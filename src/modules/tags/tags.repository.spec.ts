@@ -17,12 +17,8 @@ import { MessagesMaintenanceRepository } from '../messages/maintenance/messages-
 import { MessagesRepository } from '../messages/messages.repository.js';
 import { applyStatusReports } from '../messages/reports/status-reports.repository.js';
 import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sending/claim/claim.repository.js';
-import {
-  OutcomeRepository,
-  putBack,
-  RECORD_IN_QUEUE,
-  type OutcomeRecord,
-} from '../sending/outcome/outcome.repository.js';
+import { OutcomeRepository, RECORD_IN_QUEUE } from '../sending/outcome/outcome.repository.js';
+import { putBack, type OutcomeRecord } from '../sending/outcome/outcome-record.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
 import { TagsRepository, WORK_WAITS } from './tags.repository.js';
 import type { TagAction, TagStatus } from './tags.types.js';

@@ -11,7 +11,8 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { eventsOf, listenFor, type WaitingEvent } from '../../../../test/support/webhook-events.js';
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { StatusReport } from '../messages.types.js';
-import { OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
+import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
+import type { OutcomeRecord } from '../../sending/outcome/outcome-record.js';
 import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 

@@ -14,10 +14,6 @@ export function shownPricing(alias: string): string {
 export const MOVED_COLUMNS = `s.message_id, s.organization_id, s.connection_id, s.status, s.attempt_number as attempt,
   s.failure_category, s.error_code, s.error_message, s.event_count as sequence, ${shownPricing('s')} as pricing`;
 
-/** Columns of a closed attempt. */
-export const ATTEMPT_COLUMNS = `id, organization_id, message_id, number, status, started_at, finished_at, http_status,
-    platform_code, platform_message, failure_category, meta_message_id, trace_id`;
-
 /**
  * The CTEs of `insertWebhookEvents` that write one `message.status.updated` for each row of `relation`, in the statement that moved the
  * messages, so that no change is without its event and no event without its change. Who the message is for is read

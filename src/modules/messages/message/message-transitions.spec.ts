@@ -10,7 +10,8 @@ import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenan
 import { STATE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type StateEvent } from './message-state.js';
 import { MessagesRepository } from '../messages.repository.js';
 import type { StatusReport } from '../messages.types.js';
-import { putBack, OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
+import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
+import { putBack, type OutcomeRecord } from '../../sending/outcome/outcome-record.js';
 import { ScheduleRepository } from '../schedule/schedule.repository.js';
 import { ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';

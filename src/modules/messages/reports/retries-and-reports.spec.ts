@@ -13,7 +13,8 @@ import { waitFor } from '../../../../test/support/wait-for.js';
 import { statesThatTake } from '../message/message-state.js';
 import { MessagesRepository } from '../messages.repository.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
-import { putBack, OutcomeRepository, type OutcomeRecord } from '../../sending/outcome/outcome.repository.js';
+import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
+import { putBack, type OutcomeRecord } from '../../sending/outcome/outcome-record.js';
 import { ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 

@@ -2,7 +2,8 @@ import type { Statements } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { markBilled } from '../../billing/limits.service.js';
 import { isInQueue, type OutboundStatus } from '../message/message-state.js';
-import { ATTEMPT_COLUMNS, insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
+import { afterReports, ATTEMPT_COLUMNS, knownAttempt, setAttempt } from '../message/attempt-columns.js';
+import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
 import type { StatusReport } from '../messages.types.js';
 import { findReportedAttempts, MICROSECONDS, type LockedMessage } from './find-reported-attempts.js';
 import { MessageProgress, type AttemptEvidence } from './status-reports.js';
@@ -130,47 +131,19 @@ function evidenceRows({ message, attempts }: Progress) {
 }
 
 function evidenceRow({ taken, failure, metaMessageId }: AttemptEvidence) {
-  return { evidence: taken ? 'taken' : 'failed_only', failed: failure !== null, metaMessageId, ...failure };
+  return { taken, failed: failure !== null, metaMessageId, ...failure };
 }
 
 const timeOf = (column: string): string => `to_timestamp(r."${column}" / ${MICROSECONDS})`;
 
-/**
- * New values of an attempt's columns by what reports say of it: `<said>evidence` is 'taken' where the platform took the attempt,
- * 'failed_only' where it reported only that it failed, and null where no report is about it. A resolved unknown outcome has no
- * failure category.
- */
-const withEvidence = ({
-  status,
-  finished,
-  category,
-  said,
-}: Record<'status' | 'finished' | 'category' | 'said', string>) => ({
-  status: `case when ${said}evidence = 'taken' then 'accepted' when ${said}evidence is not null
-    and coalesce(${status}, 'started') in ('started', 'unknown', 'deferred') then 'rejected' else ${status} end`,
-  finished: `case when ${said}evidence is null then ${finished} else coalesce(${finished}, clock_timestamp()) end`,
-  category: `case when ${said}failed then ${said}category
-    when ${said}evidence is null or ${status} in ('accepted', 'rejected') then ${category} end`,
-});
-
 // The attempt's own answer may have been recorded since it was read, so what is known by now decides.
-const OTHER_ATTEMPT = withEvidence({
-  status: 'a.status',
-  finished: 'a.finished_at',
-  category: 'a.failure_category',
-  said: 'r.',
-});
 const UPDATE_OTHER_ATTEMPTS: Prepared = {
   name: 'report_other_attempts',
   text: `
 update message_attempt a set
-  status = ${OTHER_ATTEMPT.status},
-  meta_message_id = coalesce(a.meta_message_id, r."metaMessageId"),
-  finished_at = ${OTHER_ATTEMPT.finished},
-  platform_code = case when r.failed then r.code else a.platform_code end,
-  platform_message = case when r.failed then r.message else a.platform_message end,
-  failure_category = ${OTHER_ATTEMPT.category}
-from json_to_recordset($1) as r (id uuid, evidence text, failed boolean, "metaMessageId" text, code integer,
+  ${setAttempt('message_attempt', afterReports(knownAttempt('message_attempt', 'a'), 'r.'))},
+  meta_message_id = coalesce(a.meta_message_id, r."metaMessageId")
+from json_to_recordset($1) as r (id uuid, taken boolean, failed boolean, "metaMessageId" text, code integer,
   message text, category text)
 where a.id = r.id`,
 };
@@ -179,13 +152,13 @@ where a.id = r.id`,
 // UPDATE_STATE and MOVE_FROM_QUEUE. `attempt_*` is what the reports say of the attempt in the message's row, where they are about it.
 const CHANGES = `
 with r as materialized (
-  select r.*, t.evidence as attempt_evidence, t.failed as attempt_failed, t."metaMessageId" as attempt_meta_message_id,
+  select r.*, t.taken as attempt_taken, t.failed as attempt_failed, t."metaMessageId" as attempt_meta_message_id,
     t.code as attempt_code, t.message as attempt_message, t.category as attempt_category, p.billable,
     p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype, p.model as pricing_model
   from json_to_recordset($1) as r (id uuid, "historyAttemptId" uuid, status text, moved boolean, "eventCount" integer,
     "metaMessageId" text, "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision,
     "failedAt" double precision, category text, "errorCode" text, "errorMessage" text, attempt json, pricing json)
-  left join lateral json_to_record(r.attempt) as t (evidence text, failed boolean, "metaMessageId" text, code integer,
+  left join lateral json_to_record(r.attempt) as t (taken boolean, failed boolean, "metaMessageId" text, code integer,
     message text, category text) on r.attempt is not null
   left join lateral json_to_record(r.pricing) as p (billable boolean, category text, type text, subtype text, model text)
     on r.pricing is not null
@@ -205,12 +178,6 @@ const withEventsOf = (relation: string): string => `change as (
 ), ${insertStatusEvents('change')}
 select 1`;
 
-const ROW_ATTEMPT = withEvidence({
-  status: 's.attempt_status',
-  finished: 's.attempt_finished_at',
-  category: 's.attempt_category',
-  said: 'r.attempt_',
-});
 // Messages that have left the queue.
 const UPDATE_STATE: Prepared = {
   name: 'report_state',
@@ -226,11 +193,7 @@ const UPDATE_STATE: Prepared = {
     failure_category = case when r.moved then r.category else s.failure_category end,
     error_code = case when r.moved then r."errorCode" else s.error_code end,
     error_message = case when r.moved then r."errorMessage" else s.error_message end,
-    attempt_status = ${ROW_ATTEMPT.status},
-    attempt_finished_at = ${ROW_ATTEMPT.finished},
-    platform_code = case when r.attempt_failed then r.attempt_code else s.platform_code end,
-    platform_message = case when r.attempt_failed then r.attempt_message else s.platform_message end,
-    attempt_category = ${ROW_ATTEMPT.category},
+    ${setAttempt('message_state', afterReports(knownAttempt('message_state', 's'), 'r.attempt_'))},
     billable = coalesce(s.billable, r.billable),
     pricing_category = coalesce(s.pricing_category, r.pricing_category),
     pricing_type = coalesce(s.pricing_type, r.pricing_type),
@@ -241,6 +204,10 @@ const UPDATE_STATE: Prepared = {
 ), ${withEventsOf('state_changed')}`,
 };
 
+const UNDER_WAY = afterReports(
+  { status: `'started'`, finishedAt: 'null::timestamptz', category: 'null', code: 'null', message: 'null' },
+  'r.attempt_',
+);
 // Messages that are still in the queue: a report came before the answer of the attempt under way, or it proves that an
 // earlier attempt was taken, which makes the retry unnecessary. The message goes from the queue to message_state, with the
 // attempt that the report is about, and its times. Where that attempt is:
@@ -255,11 +222,9 @@ const MOVE_FROM_QUEUE: Prepared = {
 ), under_way as (
   -- 1 and 2: the attempt under way, as its report leaves it.
   select l.attempt_id as id, l.organization_id, l.message_id, l.attempt_number as number,
-    case when r.attempt_evidence = 'taken' then 'accepted' when r.attempt_evidence is not null then 'rejected'
-      else 'started' end as status,
-    l.claimed_at as started_at, case when r.attempt_evidence is not null then clock_timestamp() end as finished_at,
-    null::integer as http_status, r.attempt_code as platform_code, r.attempt_message as platform_message,
-    r.attempt_category as failure_category, r.attempt_meta_message_id as meta_message_id, null as trace_id
+    ${UNDER_WAY.status} as status, l.claimed_at as started_at, ${UNDER_WAY.finishedAt} as finished_at,
+    null::integer as http_status, ${UNDER_WAY.code} as platform_code, ${UNDER_WAY.message} as platform_message,
+    ${UNDER_WAY.category} as failure_category, r.attempt_meta_message_id as meta_message_id, null as trace_id
   from left_queue l join r on r.id = l.message_id where l.attempt_id is not null
 ), retry_to_history as (
   -- 2

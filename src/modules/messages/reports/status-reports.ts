@@ -6,12 +6,25 @@ import type { Attempt, StatusReport } from '../messages.types.js';
 /** What the column of an attempt's code takes. */
 const MAX_CODE = 2 ** 31 - 1;
 
-/** What is to be known of a message to apply reports to it. Times are microseconds since the epoch. */
+/**
+ * What is to be known of a message to apply reports to it. Times are microseconds since the epoch.
+ *
+ * Which of its attempts counts:
+ *
+ * | The message                 | `rowAttemptId` | `currentAttemptId`         | `replacingAttemptId`             |
+ * | --------------------------- | -------------- | -------------------------- | -------------------------------- |
+ * | waits for its first attempt | null           | null                       | null                             |
+ * | waits for a retry           | null           | the last one, in history * | the one that made it unnecessary |
+ * | is on the wire              | that attempt   | that attempt               | the one that made it unnecessary |
+ * | has left the queue          | its outcome's  | its outcome's              | null                             |
+ *
+ * `*`: where a report of the batch is about it; else null. "History" is message_attempt. `rowAttemptId` is of `LockedMessage`.
+ */
 export interface ReportedMessage {
   id: string;
   status: OutboundStatus;
   metaMessageId: string | null;
-  /** The attempt whose reports are `notified_*`: that in the message's row; while the message waits, the last one that was. */
+  /** The attempt whose reports are `notified_*`; those of others are `earlier_*`. */
   currentAttemptId: string | null;
   /** The latest of its timestamps so far. */
   latestAt: number;
@@ -58,18 +71,22 @@ export interface AttemptEvidence {
 
 /**
  * What a number of reports make of one message, applied one after the other. Pure. Repeats of reports, and how they are spread
- * over batches, make no difference. Nor does their order, with one exception: a waiting retry that a report made unnecessary does
- * not come back, whatever is reported later. An answer of an attempt that comes between two reports does matter. Of an attempt
- * that failed, only `delivered` and `read` move the message.
+ * over batches, make no difference. Nor does their order, where one attempt was taken; where two were, an earlier one that a report
+ * has put in the place of a waiting retry stays there, whatever is reported later of the others. An answer of an attempt that comes
+ * between two reports does matter.
  *
- * Which attempt counts: `currentAttemptId`; from the report on that makes a retry unnecessary, `replacingAttemptId`. For example
- * attempts 1 and 2 have an unknown outcome, retry 3 waits, and `sent` of attempt 1 comes: the message is `sent`, attempt 1 counts
- * from now on, and its later `failed` fails the message. Where retry 3 is on the wire already, `delivered` of attempt 1 does the
- * same, and `sent` is noted in attempt 1 only: if the retry is answered "not now", it is not made again.
+ * | The message             | A report of the attempt that counts | A report of another attempt                                                                             |
+ * | ----------------------- | ----------------------------------- | ------------------------------------------------------------------------------------------------------- |
+ * | waits for a retry       | moves it: the retry is unnecessary  | `sent`, `delivered`, `read` move it, and replace the retry                                              |
+ * | has a retry on the wire | moves it                            | `delivered`, `read` the same; `sent` is noted: if the retry is answered "not now", it is not made again |
+ * | has left the queue      | moves it                            | `delivered`, `read` move it                                                                             |
+ *
+ * Of an attempt that failed, only `delivered` and `read` move the message: a late or repeated `sent` must not withdraw a retry. The
+ * moves themselves are `TRANSITIONS`.
  */
 export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   readonly moves: StatusMove[] = [];
-  /** An earlier attempt that counts from now on, in the place of the latest: it makes the retry unnecessary. */
+  /** Another attempt that counts from now on: it has made the retry unnecessary. */
   replacingAttemptId: string | null = null;
   readonly attempts = new Map<string, AttemptEvidence>();
   /** What the platform charges, where the row does not have it: the first report that says it counts. */
@@ -98,8 +115,6 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
     const isCurrent = attempt.id === (this.replacingAttemptId ?? this.message.currentAttemptId);
     // Once an earlier attempt has replaced the retry, the retry's own reports are `earlier_` ones.
     const event: StateEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
-    // Once an attempt has failed, only its delivery changes anything: a late or repeated "sent" must not withdraw a
-    // retry.
     const isProof = report.status === 'delivered' || report.status === 'read';
     const to = hasFailed && !isProof ? null : nextStatus(this.status, event);
     // The earlier attempt replaces the retry that it makes unnecessary, so that its failure would count.

@@ -175,7 +175,7 @@ describe('claiming', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('walks on from recipient to recipient, once around and again from the start', async () => {
+  it('takes each of many recipients once, over several claims', async () => {
     const lane = newId();
     const recipients = Array.from({ length: 25 }, (_unused, index) => `7${String(index).padStart(3, '0')}`);
     await queue(lane, ...recipients);

@@ -121,8 +121,8 @@ const FIRST_OF_RECIPIENT = `
 //    have none. The triggers of message_queue keep it (migrations/1770600000000-messages.ts); it may be too early, for a row that
 //    was inserted while the row before it was being deleted or put back.
 // 2. The order, and one message at a time to a recipient, come from `FIRST_OF_RECIPIENT`: only its first row is claimed. What the
-//    statement cannot see yet is claimed by a later one. Two rows of a recipient at once would need two holders of the lane, and a
-//    row with a lower seq that was committed between their claims.
+//    statement cannot see yet is claimed by a later one. That alone would let two claims take two rows of a recipient at once, where
+//    a row with a lower seq is committed between them: the hold excludes it, as a lane has one claim at a time.
 // 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
 // 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
 //    that a lost claim can be found.
@@ -134,8 +134,7 @@ const FIRST_OF_RECIPIENT = `
 export const CLAIM: Prepared = {
   name: 'message_claim',
   text: `
-with ${laneHold({ many: true, returning: ', l.low_at' })}, may_send as materialized (
-  -- The lanes that may send now, each with the number of rows that it may claim.
+with ${laneHold({ many: true, returning: ', l.low_at' })}, lane_with_slots as materialized (
   select hold.key, hold.key::uuid as connection_id, hold.slots, hold.low_at, claim.claim_id
   from hold join unnest((select $1::text[]), $7::uuid[]) as claim (lane, claim_id) on claim.lane = hold.key
   where hold.slots > 0
@@ -147,14 +146,14 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, may_send as materiali
   -- before B comes to a row of A's, B locks the row's new version, and these conditions are checked again. A's claim still
   -- holds: B leaves the row out. A's claim was put back: B locks the row and does not claim it, as B's snapshot does not
   -- have the new version's ctid.
-  select due.row_ctid, overlay(may_send.claim_id::text placing
-    lpad(to_hex(row_number() over (partition by may_send.key)), 4, '0') from 33)::uuid as attempt_id
-  from may_send cross join lateral (
+  select due.row_ctid, overlay(lane_with_slots.claim_id::text placing
+    lpad(to_hex(row_number() over (partition by lane_with_slots.key)), 4, '0') from 33)::uuid as attempt_id
+  from lane_with_slots cross join lateral (
     select q.ctid as row_ctid from message_queue q
-    where q.connection_id = may_send.connection_id and ${queueTakes('claimed')}
-      and q.due_at >= may_send.low_at and q.due_at <= statement_timestamp() and q.expires_at > clock_timestamp()
+    where q.connection_id = lane_with_slots.connection_id and ${queueTakes('claimed')}
+      and q.due_at >= lane_with_slots.low_at and q.due_at <= statement_timestamp() and q.expires_at > clock_timestamp()
       and ${tagIsNotPaused('q')} and q.message_id = (${FIRST_OF_RECIPIENT})
-    order by q.connection_id, q.due_at limit may_send.slots for no key update of q skip locked) as due
+    order by q.connection_id, q.due_at limit lane_with_slots.slots for no key update of q skip locked) as due
 ), claimed as (
   update message_queue q set attempt_id = picked.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
     lease_until = clock_timestamp() + make_interval(secs => $8::float8),

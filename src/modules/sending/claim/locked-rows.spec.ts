@@ -7,7 +7,8 @@ import { insertMessage } from '../../../../test/support/message-factory.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
 import { AcceptRepository, type NewMessage } from '../../messages/accept/accept.repository.js';
-import { putBack, OutcomeRepository } from '../outcome/outcome.repository.js';
+import { OutcomeRepository } from '../outcome/outcome.repository.js';
+import { putBack } from '../outcome/outcome-record.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 

@@ -6,7 +6,8 @@ import { openProxiedDatabase, type ProxiedDatabase } from '../../../../test/supp
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { LostClaimError, takeBack } from '../../../infrastructure/queue/lost-claims.js';
-import { putBack, OutcomeRepository } from '../outcome/outcome.repository.js';
+import { OutcomeRepository } from '../outcome/outcome.repository.js';
+import { putBack } from '../outcome/outcome-record.js';
 import { ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
 

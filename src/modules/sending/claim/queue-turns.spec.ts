@@ -17,7 +17,8 @@ import { ScheduleRepository } from '../../messages/schedule/schedule.repository.
 import { TagsRepository } from '../../tags/tags.repository.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { OutcomeRepository, RECORD_IN_QUEUE, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import { OutcomeRepository, RECORD_IN_QUEUE } from '../outcome/outcome.repository.js';
+import type { OutcomeRecord } from '../outcome/outcome-record.js';
 
 const OWNER = newId();
 const LIMITS = { leaseMs: 3_600_000 };

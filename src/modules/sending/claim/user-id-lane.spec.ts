@@ -8,7 +8,8 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import { AcceptRepository } from '../../messages/accept/accept.repository.js';
 import { ContactBook } from '../../../../test/support/contact-book.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
-import { recordOf, OutcomeRepository } from '../outcome/outcome.repository.js';
+import { OutcomeRepository } from '../outcome/outcome.repository.js';
+import { recordOf } from '../outcome/outcome-record.js';
 import { type ClaimedMessage, ClaimRepository } from './claim.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 

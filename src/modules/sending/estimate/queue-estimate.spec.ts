@@ -8,7 +8,8 @@ import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { MAX_AHEAD, type NewInQueue, type Waiting } from '../sending.types.js';
 import { QueueEstimates } from './queue-estimate.js';
-import { putBack, OutcomeRepository, type OutcomeRecord } from '../outcome/outcome.repository.js';
+import { OutcomeRepository } from '../outcome/outcome.repository.js';
+import { putBack, type OutcomeRecord } from '../outcome/outcome-record.js';
 import { type ClaimedMessage, ClaimRepository } from '../claim/claim.repository.js';
 
 const OWNER = newId();

@@ -13,7 +13,8 @@ import { MessagesRepository } from '../../messages/messages.repository.js';
 import { applyStatusReports } from '../../messages/reports/status-reports.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 import { SendingSweepsRepository } from '../sweeps/sending-sweeps.repository.js';
-import { recordOf, refusal, OutcomeRepository } from './outcome.repository.js';
+import { OutcomeRepository } from './outcome.repository.js';
+import { recordOf, refusal } from './outcome-record.js';
 
 const OWNER = newId();
 // So long that no lease of one test runs out in another, however slow the machine.

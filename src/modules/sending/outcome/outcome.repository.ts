@@ -1,120 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import type { FailureCategory } from '../../../common/failure-category.js';
-import { deferralMs, MAX_TRIES, pairLimitMs } from '../../../common/retry-schedule.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { recipientKey } from '../../conversations/conversations.repository.js';
-import { ATTEMPT_COLUMNS, insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
-import { queueTakes, stateTakes, type OutboundStatus } from '../../messages/message/message-state.js';
-
-import type { ClaimedMessage } from '../claim/claim.repository.js';
-
-/** The outcome of one attempt, as it is recorded; what is absent is null. */
-export interface OutcomeRecord {
-  attemptId: string;
-  messageId: string;
-  /** Where the message goes if this attempt is still its current one. */
-  status: Extract<OutboundStatus, 'accepted' | 'failed' | 'queued' | 'outcome_unknown'>;
-  attemptStatus: 'accepted' | 'rejected' | 'deferred' | 'unknown';
-  metaMessageId?: string | null;
-  httpStatus?: number | null;
-  platformCode?: number | null;
-  platformMessage?: string | null;
-  category?: string | null;
-  traceId?: string | null;
-  /** With `queued`: milliseconds until the next attempt. */
-  delayMs?: number;
-  /** With `queued`: deferrals that count so far, this one included. */
-  tries?: number;
-}
-
-/** `tries` is not known of what a lost claim took. */
-type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
+import {
+  afterAnswer,
+  ATTEMPT_COLUMNS,
+  knownAttempt,
+  setAttempt,
+  takesAnswer,
+} from '../../messages/message/attempt-columns.js';
+import { insertStatusEvents, MOVED_COLUMNS } from '../../messages/message/message-event-sql.js';
+import { queueTakes, stateTakes } from '../../messages/message/message-state.js';
+import type { OutcomeRecord } from './outcome-record.js';
 
 /**
- * What the platform's answer makes of a claimed message.
- *
- * | `outcome.kind`                 | `status`                              | `attemptStatus`        |
- * | ------------------------------ | ------------------------------------- | ---------------------- |
- * | accepted                       | accepted                              | accepted               |
- * | rejected                       | failed                                | rejected               |
- * | unknown                        | outcome_unknown                       | unknown                |
- * | deferred, recipient_deferred   | queued; after `MAX_TRIES` tries failed | deferred; then rejected |
- * | lane_paused, which is no try   | queued                                | deferred               |
- */
-export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRecord {
-  const { id: messageId, attemptId, tries: triesBefore } = task;
-  if (outcome.kind === 'accepted') {
-    const { metaMessageId, httpStatus } = outcome;
-    return { attemptId, messageId, status: 'accepted', attemptStatus: 'accepted', metaMessageId, httpStatus };
-  }
-  const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
-  const record = { attemptId, messageId, httpStatus, platformCode, platformMessage, category, traceId };
-  switch (outcome.kind) {
-    case 'rejected':
-      return { ...record, status: 'failed', attemptStatus: 'rejected' };
-    case 'unknown':
-      return { ...record, status: 'outcome_unknown', attemptStatus: 'unknown' };
-    case 'lane_paused':
-      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs: 0, tries: triesBefore };
-    case 'deferred':
-    case 'recipient_deferred': {
-      const tries = triesBefore + 1;
-      if (tries >= MAX_TRIES) return { ...record, status: 'failed', attemptStatus: 'rejected' };
-      const leastMs =
-        outcome.kind === 'recipient_deferred' ? pairLimitMs(triesBefore) : deferralMs(tries, Math.random());
-      const delayMs = Math.max(leastMs, outcome.retryAfterMs ?? 0);
-      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
-    }
-  }
-}
-
-/** Of an attempt after which the message goes by the other endpoint at once: it does not count as a try. */
-export function refusedByEndpoint(task: ClaimedMessage, outcome: NotAcceptedOutcome): OutcomeRecord {
-  const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
-  return { ...putBack(task), httpStatus, platformCode, platformMessage, category, traceId };
-}
-
-/** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
-export function putBack({ id: messageId, attemptId, tries = 0 }: AttemptOf, delayMs = 0): OutcomeRecord {
-  return { attemptId, messageId, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
-}
-
-/** A message that Herald itself gives up before anything of it is sent. */
-export function refusal(category: FailureCategory, message: string): NotAcceptedOutcome {
-  return {
-    kind: 'rejected',
-    httpStatus: null,
-    platformCode: null,
-    platformMessage: message,
-    category,
-    traceId: null,
-    retryAfterMs: null,
-    written: false,
-  };
-}
-
-/**
- * What a record did. `recorded`: it moved the message as it says. `retry_withdrawn`: the message is `accepted`, by an attempt that
- * was taken. `late`: it changed the attempt only, or nothing where that was known already. `not_found`: there is no such attempt.
- *
- * An attempt is in one of three tables, and one statement looks in each. Tests: outcome.repository.spec.ts, and
- * retries-and-reports.spec.ts for `WITHDRAW_RETRY`.
- *
- * | The attempt is in                                          | The answer       | Statement             | Result            |
- * | ---------------------------------------------------------- | ---------------- | --------------------- | ----------------- |
- * | message_queue: it is on the wire                           | any              | `RECORD_IN_QUEUE`     | `recorded`        |
- * | message_state, its outcome unknown                         | other than below | `RECORD_IN_STATE`, 1  | `recorded`        |
- * | the same                                                   | "not now"        | `RECORD_IN_STATE`, 2  | `recorded`        |
- * | message_state, with an outcome, by a report or this record | any              | `RECORD_IN_STATE`, 3  | `late`            |
- * | message_attempt: a retry has replaced it, or it was put    | any              | `RECORD_IN_HISTORY`   | `late`            |
- * | back before                                                |                  |                       |                   |
- *
- * Then `WITHDRAW_RETRY`, after "not now" and after a late acceptance: where the message has a retry in message_queue though one of
- * its attempts was taken, it leaves the queue, and the result is `retry_withdrawn`.
+ * What a record did. `recorded`: the outcome was open, and is this one. `retry_withdrawn`: a retry is not needed, and the message is
+ * `accepted`. `late`: there was an outcome before, and at most the attempt is changed. `not_found`: there is no such attempt.
  */
 export type Recorded = 'recorded' | 'retry_withdrawn' | 'late' | 'not_found';
 
@@ -169,6 +72,26 @@ export class OutcomeRepository {
     return this.batches.idle();
   }
 
+  /**
+   * An attempt is in one of three tables, and one statement looks in each:
+   *
+   * | The attempt is in                            | The answer        | Statement           | What it does                             | Result     |
+   * | -------------------------------------------- | ----------------- | ------------------- | ---------------------------------------- | ---------- |
+   * | message_queue: it is on the wire             | not "not now"     | `RECORD_IN_QUEUE`   | message and attempt to message_state     | `recorded` |
+   * | message_queue: it is on the wire             | "not now"         | `RECORD_IN_QUEUE`   | message waits; attempt to history        | `recorded` |
+   * | message_state, its outcome unknown           | accepted, refused | `RECORD_IN_STATE` 1 | the message has this outcome             | `recorded` |
+   * | message_state, its outcome unknown           | unknown           | `RECORD_IN_STATE` 1 | nothing                                  | `recorded` |
+   * | message_state, its outcome unknown           | "not now"         | `RECORD_IN_STATE` 2 | message to the queue; attempt to history | `recorded` |
+   * | message_state, by a report or by this record | any               | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
+   * | message_attempt: a retry has replaced it     | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
+   * | message_attempt: it was put back before      | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
+   *
+   * "History" is message_attempt. Then, after "not now" and after a late acceptance, `WITHDRAW_RETRY`: a message whose retry is in
+   * message_queue though one of its attempts was taken leaves the queue (`retry_withdrawn`).
+   *
+   * Tests: outcome.repository.spec.ts; retries-and-reports.spec.ts for `WITHDRAW_RETRY`; message-transitions.spec.ts and
+   * queue-or-state.spec.ts for every state.
+   */
   private async commit(records: OutcomeRecord[], statements: Statements): Promise<Recorded[]> {
     const tables = [
       [RECORD_IN_QUEUE],
@@ -183,22 +106,23 @@ export class OutcomeRepository {
       for (const [statement, ...params] of tables) {
         const open = records.filter(({ attemptId }) => !results.has(attemptId));
         if (open.length === 0) break;
-        const rows = await statements.query<{ attempt_id: string; moves: boolean }>(statement, [
+        const rows = await statements.query<{ attempt_id: string; was_open: boolean }>(statement, [
           JSON.stringify(open),
           ...params,
         ]);
-        for (const { attempt_id, moves } of rows) results.set(attempt_id, moves ? 'recorded' : 'late');
+        for (const { attempt_id, was_open } of rows) results.set(attempt_id, was_open ? 'recorded' : 'late');
       }
     }
-    // Put back: while the retry was on the wire, an earlier attempt may have been reported as sent.
-    const mayBeTaken = records.filter(
+    // A late acceptance may be that of an attempt which a retry has replaced. And where a retry is put back, an earlier attempt may have
+    // been reported as sent while it was on the wire.
+    const withRetry = records.filter(
       ({ status, attemptId }) => status === 'queued' || (status === 'accepted' && results.get(attemptId) === 'late'),
     );
-    if (mayBeTaken.length > 0) {
-      const messageIds = mayBeTaken.map(({ messageId }) => messageId);
+    if (withRetry.length > 0) {
+      const messageIds = withRetry.map(({ messageId }) => messageId);
       const rows = await statements.query<{ message_id: string }>(WITHDRAW_RETRY, [messageIds]);
       const withdrawn = new Set(rows.map(({ message_id }) => message_id));
-      for (const each of mayBeTaken) if (withdrawn.has(each.messageId)) results.set(each.attemptId, 'retry_withdrawn');
+      for (const each of withRetry) if (withdrawn.has(each.messageId)) results.set(each.attemptId, 'retry_withdrawn');
     }
     return records.map(({ attemptId }) => results.get(attemptId) ?? 'not_found');
   }
@@ -217,8 +141,8 @@ const ANSWER = `o."attemptStatus", o."metaMessageId", o."httpStatus", o."platfor
 /** SQL: when the message of the outcome `o` may be tried again. */
 const NOT_BEFORE = 'clock_timestamp() + make_interval(secs => o."delayMs" / 1000)';
 
-// The same rows for all four outcomes: what is on the wire, and the only state that still takes one, `outcome_unknown`
-// (`TRANSITIONS` in message-state.ts).
+// Which rows take an outcome (`TRANSITIONS` in message-state.ts): what is on the wire, and `outcome_unknown`, whichever outcome it is;
+// there another unknown one changes nothing.
 const ON_THE_WIRE = queueTakes('outcome_accepted');
 const OUTCOME_OPEN = stateTakes('outcome_accepted');
 
@@ -264,7 +188,7 @@ with ${OUTCOME}, locked as materialized (
     "metaMessageId", "traceId"
   from queued_again
 ), ${insertStatusEvents('entered_state')}
-select attempt_id, true as moves from left_queue
+select attempt_id, true as was_open from left_queue
 union all
 select attempt_id, true from queued_again`,
 };
@@ -295,34 +219,23 @@ union all
 select q.message_id from message_queue q where q.message_id = (select "messageId" from outcome) and q.attempt_id = $2::uuid`,
 };
 
-/**
- * SQL: what a report has said of the attempt before its own answer was recorded stays. An attempt that was reported as failed with
- * a code, and is then answered as accepted, is accepted and keeps that code.
- */
-const keepReportedValue = (row: string, status: string, column: string, answered: string): string =>
-  `case when ${row}.${status} in ('accepted', 'rejected') then coalesce(${row}.${column}, ${answered}) else ${answered} end`;
-
-/** SQL: an answer without an outcome (unknown, "not now") does not overwrite what a report has said of the attempt. */
-const mayOverwriteAttempt = (status: string): string =>
-  `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
+const IN_STATE = knownAttempt('message_state', 's');
+const IN_HISTORY = knownAttempt('message_attempt', 'a');
 
 /** SET list: the attempt in a row of `message_state`, by the outcome `o`. */
-const ANSWERED_ATTEMPT = `attempt_status = o."attemptStatus", attempt_finished_at = clock_timestamp(), http_status = o."httpStatus",
-    trace_id = o."traceId",
-    platform_code = ${keepReportedValue('s', 'attempt_status', 'platform_code', 'o."platformCode"')},
-    platform_message = ${keepReportedValue('s', 'attempt_status', 'platform_message', 'o."platformMessage"')},
-    attempt_category = ${keepReportedValue('s', 'attempt_status', 'attempt_category', 'o.category')}`;
+const ANSWERED_IN_STATE = `${setAttempt('message_state', afterAnswer(IN_STATE))},
+    http_status = o."httpStatus", trace_id = o."traceId"`;
 
 // The answer came late, and message_state has the attempt. Three cases:
 // 1. Its outcome was unknown, and the answer says what it is: the message gets the answer's status.
 // 2. As 1, but the answer is "not now": the message goes back to the queue, and the attempt to message_attempt.
 // 3. A report, or this record before, has moved the message: only the attempt's columns change.
-// `moves`: 1 and 2. $2: hours to live of messages without a time of their own.
+// `was_open`: 1 and 2. $2: hours to live of messages without a time of their own.
 const RECORD_IN_STATE: Prepared = {
   name: 'late_outcome_in_state',
   text: `
 with ${OUTCOME}, locked as materialized (
-  select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} as moves
+  select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} as was_open
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
 ), resolved as (
@@ -336,16 +249,16 @@ with ${OUTCOME}, locked as materialized (
     failure_category = case when o.status <> 'accepted' then o.category end,
     error_code = case when o.status <> 'accepted' then o."platformCode"::text end,
     error_message = case when o.status <> 'accepted' then o."platformMessage" end,
-    ${ANSWERED_ATTEMPT}
+    ${ANSWERED_IN_STATE}
   from locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and l.moves and o.status <> 'queued'
+  where s.message_id = l.message_id and l.was_open and o.status <> 'queued'
   returning ${MOVED_COLUMNS}, l.status as previous_status,
     case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
       as occurred_at
 ), left_state as (
   -- 2, in three parts
   delete from message_state s using locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and l.moves and o.status = 'queued'
+  where s.message_id = l.message_id and l.was_open and o.status = 'queued'
   -- tries: an attempt that a lost claim made comes back without knowing how often the message was deferred before.
   returning s.message_id, s.organization_id, s.connection_id, s.conversation_id, s.created_at, s.queued_at,
     s.processing_at, s.event_count, s.attempt_id, s.attempt_number, s.meta_message_id, greatest(s.tries, o.tries) as tries,
@@ -366,11 +279,11 @@ with ${OUTCOME}, locked as materialized (
   from left_state
 ), answered as (
   -- 3
-  update message_state s set meta_message_id = coalesce(o."metaMessageId", s.meta_message_id), ${ANSWERED_ATTEMPT}
+  update message_state s set meta_message_id = coalesce(o."metaMessageId", s.meta_message_id), ${ANSWERED_IN_STATE}
   from locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and not l.moves and ${mayOverwriteAttempt('s.attempt_status')}
+  where s.message_id = l.message_id and not l.was_open and ${takesAnswer(IN_STATE)}
 ), ${insertStatusEvents('resolved', 'c.status <> c.previous_status')}
-select attempt_id, moves from locked`,
+select attempt_id, was_open from locked`,
 };
 
 // The answer came late, and the attempt is in message_attempt only.
@@ -378,15 +291,12 @@ const RECORD_IN_HISTORY: Prepared = {
   name: 'late_outcome_in_history',
   text: `
 with ${OUTCOME}, answered as (
-  update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
+  update message_attempt a set ${setAttempt('message_attempt', afterAnswer(IN_HISTORY))},
     http_status = o."httpStatus", trace_id = o."traceId",
-    platform_code = ${keepReportedValue('a', 'status', 'platform_code', 'o."platformCode"')},
-    platform_message = ${keepReportedValue('a', 'status', 'platform_message', 'o."platformMessage"')},
-    failure_category = ${keepReportedValue('a', 'status', 'failure_category', 'o.category')},
     meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
-  from outcome o where a.id = o."attemptId" and ${mayOverwriteAttempt('a.status')}
+  from outcome o where a.id = o."attemptId" and ${takesAnswer(IN_HISTORY)}
 )
-select a.id as attempt_id, false as moves from outcome o join message_attempt a on a.id = o."attemptId"`,
+select a.id as attempt_id, false as was_open from outcome o join message_attempt a on a.id = o."attemptId"`,
 };
 
 // The platform took an attempt of a message that has a retry in the queue, so the retry is not needed: the message goes from the

@@ -29,16 +29,8 @@ import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository } from '../../conversations/conversations.repository.js';
 import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../../messages/message/file-references.js';
-import {
-  putBack,
-  recordOf,
-  refusal,
-  refusedByEndpoint,
-  OutcomeRepository,
-  RECORD_FOR_MS,
-  type OutcomeRecord,
-  type Recorded,
-} from '../outcome/outcome.repository.js';
+import { OutcomeRepository, RECORD_FOR_MS, type Recorded } from '../outcome/outcome.repository.js';
+import { putBack, recordOf, refusal, refusedByEndpoint, type OutcomeRecord } from '../outcome/outcome-record.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
 
 /** Of a claim: when it was made (monotonic ms), and until when requests may still be written; its span, where it is recorded. */

@@ -1,0 +1,90 @@
+import type { FailureCategory } from '../../../common/failure-category.js';
+import { deferralMs, MAX_TRIES, pairLimitMs } from '../../../common/retry-schedule.js';
+import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
+import type { OutboundStatus } from '../../messages/message/message-state.js';
+import type { ClaimedMessage } from '../claim/claim.repository.js';
+
+/** The outcome of one attempt, as it is recorded; what is absent is null. */
+export interface OutcomeRecord {
+  attemptId: string;
+  messageId: string;
+  /** Where the message goes if this attempt is still its current one. */
+  status: Extract<OutboundStatus, 'accepted' | 'failed' | 'queued' | 'outcome_unknown'>;
+  attemptStatus: 'accepted' | 'rejected' | 'deferred' | 'unknown';
+  metaMessageId?: string | null;
+  httpStatus?: number | null;
+  platformCode?: number | null;
+  platformMessage?: string | null;
+  category?: string | null;
+  traceId?: string | null;
+  /** With `queued`: milliseconds until the next attempt. */
+  delayMs?: number;
+  /** With `queued`: deferrals that count so far, this one included. */
+  tries?: number;
+}
+
+/** `tries` is not known of what a lost claim took. */
+type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
+
+/**
+ * What the platform's answer makes of a claimed message.
+ *
+ * | `outcome.kind`                 | `status`                              | `attemptStatus`        |
+ * | ------------------------------ | ------------------------------------- | ---------------------- |
+ * | accepted                       | accepted                              | accepted               |
+ * | rejected                       | failed                                | rejected               |
+ * | unknown                        | outcome_unknown                       | unknown                |
+ * | deferred, recipient_deferred   | queued; after `MAX_TRIES` tries failed | deferred; then rejected |
+ * | lane_paused, which is no try   | queued                                | deferred               |
+ */
+export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRecord {
+  const { id: messageId, attemptId, tries: triesBefore } = task;
+  if (outcome.kind === 'accepted') {
+    const { metaMessageId, httpStatus } = outcome;
+    return { attemptId, messageId, status: 'accepted', attemptStatus: 'accepted', metaMessageId, httpStatus };
+  }
+  const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
+  const record = { attemptId, messageId, httpStatus, platformCode, platformMessage, category, traceId };
+  switch (outcome.kind) {
+    case 'rejected':
+      return { ...record, status: 'failed', attemptStatus: 'rejected' };
+    case 'unknown':
+      return { ...record, status: 'outcome_unknown', attemptStatus: 'unknown' };
+    case 'lane_paused':
+      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs: 0, tries: triesBefore };
+    case 'deferred':
+    case 'recipient_deferred': {
+      const tries = triesBefore + 1;
+      if (tries >= MAX_TRIES) return { ...record, status: 'failed', attemptStatus: 'rejected' };
+      const leastMs =
+        outcome.kind === 'recipient_deferred' ? pairLimitMs(triesBefore) : deferralMs(tries, Math.random());
+      const delayMs = Math.max(leastMs, outcome.retryAfterMs ?? 0);
+      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
+    }
+  }
+}
+
+/** Of an attempt after which the message goes by the other endpoint at once: it does not count as a try. */
+export function refusedByEndpoint(task: ClaimedMessage, outcome: NotAcceptedOutcome): OutcomeRecord {
+  const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
+  return { ...putBack(task), httpStatus, platformCode, platformMessage, category, traceId };
+}
+
+/** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
+export function putBack({ id: messageId, attemptId, tries = 0 }: AttemptOf, delayMs = 0): OutcomeRecord {
+  return { attemptId, messageId, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
+}
+
+/** A message that Herald itself gives up before anything of it is sent. */
+export function refusal(category: FailureCategory, message: string): NotAcceptedOutcome {
+  return {
+    kind: 'rejected',
+    httpStatus: null,
+    platformCode: null,
+    platformMessage: message,
+    category,
+    traceId: null,
+    retryAfterMs: null,
+    written: false,
+  };
+}
