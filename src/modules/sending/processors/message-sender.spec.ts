@@ -42,11 +42,18 @@ beforeAll(async () => {
 beforeEach(() => (outcomes = new OutcomeRepository(opened.database, LIMITED)));
 afterAll(() => opened.close());
 
+interface SenderOptions {
+  counters: Counters;
+  answer: NotAcceptedOutcome;
+  /** Workspaces whose events were announced. */
+  woken: string[];
+}
+
 /** A sender of marketing templates; the platform refuses each, by default for its endpoint, and `onRequest` runs before it answers. */
 function senderFor(
   connection: object,
   onRequest: (sender: MessageSender) => unknown = () => undefined,
-  { counters = new Counters(), answer = REFUSED }: { counters?: Counters; answer?: NotAcceptedOutcome } = {},
+  { counters = new Counters(), answer = REFUSED, woken = [] }: Partial<SenderOptions> = {},
 ): MessageSender {
   const done = () => Promise.resolve();
   const sending = { ...connection, status: 'connected', marketingStatus: null, marketingRoute: 'auto' };
@@ -67,7 +74,7 @@ function senderFor(
     connections as unknown as ConnectionsService,
     templates as unknown as TemplatesService,
     unused,
-    { wake: () => undefined } as unknown as WebhookService,
+    { wake: (ids: readonly string[]) => woken.push(...ids) } as unknown as WebhookService,
     unused,
     client as unknown as CloudApiClient,
     LIMITED,
@@ -153,6 +160,23 @@ it('a refusal pauses the lane once, also where its outcome is stored after the p
       [connection.id],
     ),
   ).toEqual({ count: 1, paused: false });
+});
+
+it('a retry that is answered "not now" and is not needed ends at once, and its event is announced', async () => {
+  const { connection, message } = await claimedTemplate();
+  const reportOfEarlier = () =>
+    opened.database.execute(
+      `with retry as (update message_queue set attempt_number = 2 where message_id = $1 returning *)
+       insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at)
+       select $2, organization_id, message_id, 1, 'accepted', claimed_at, claimed_at from retry`,
+      [message.id, newId()],
+    );
+  const woken: string[] = [];
+  const later = { ...REFUSED, kind: 'deferred', category: 'rate_limited', retryAfterMs: 30_000 } as const;
+  const dueInMs = await senderFor(connection, reportOfEarlier, { answer: later, woken }).work(task(message));
+  expect(dueInMs).toBeNull();
+  expect(woken).toEqual([message.organizationId]);
+  expect(await statusOf(message.id)).toBe('accepted');
 });
 
 it('an outcome whose attempt is not found is counted', async () => {
