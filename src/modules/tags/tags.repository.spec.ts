@@ -445,7 +445,7 @@ describe('what is held', () => {
     const { id, attemptId } = reported;
     const report = statusReport(connection.id, { id, attemptId, metaMessageId: `wamid.${attemptId}` }, 'delivered');
     await opened.database.transaction(() => applyStatusReports([report], opened.database));
-    expect(await outcomes.record(accepted(answered))).toBe('recorded');
+    expect(await outcomes.record(accepted(answered))).toBe('retry_withdrawn');
     const rows = await opened.database.query<{ id: string; status: string }>(
       'select id, status from message_view where connection_id = $1',
       [connection.id],
