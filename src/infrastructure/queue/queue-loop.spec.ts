@@ -682,7 +682,7 @@ describe('a failure', () => {
     const kind = new ListKind();
     let aheadMs = 0;
     const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
-    const { loop } = loopFor(kind, { clock });
+    const { loop } = loopFor(kind, { clock, warmMs: 600_000 });
     const all = [newId(), newId(), newId()];
     // Each of their claims takes longer than until a lane whose claim failed is asked for again.
     kind.onSlow = () => (aheadMs += 2_000);
