@@ -117,6 +117,21 @@ const FIRST_OF_RECIPIENT = `
   where first.connection_id = q.connection_id and first.recipient = q.recipient
   order by first.connection_id, first.recipient, (first.attempt_id is null), first.seq limit 1`;
 
+/** SQL: what the sender needs of the messages that the relation `claimed` took; it only reads. */
+const MESSAGE_TO_SEND = `
+  select claimed.connection_id as "connectionId", m.id, m.organization_id as "organizationId",
+    claimed.conversation_id as "conversationId", claimed.attempt_id as "attemptId", claimed.recipient,
+    m.recipient_user_id as "recipientUserId", m.type, coalesce(content.content, '{}') as content, claimed.tries,
+    claimed.attempt_number as "attemptNumber", m.reply_to_message_id is not null as "isReply",
+    (select coalesce(s.meta_message_id, case when r.direction = 'inbound' then r.meta_message_id end,
+       (select a.meta_message_id from message_attempt a where a.message_id = r.id
+         and a.meta_message_id is not null order by a.number desc limit 1))
+     from message r left join message_state s on s.message_id = r.id
+     where r.id = m.reply_to_message_id and r.organization_id = m.organization_id) as "contextMessageId",
+    encode(m.trace_context, 'hex') as "traceContext"
+  from claimed join message m on m.id = claimed.message_id
+  left join message_content content on content.message_id = claimed.message_id`;
+
 // 1. `due_at` says whose turn it may be: a recipient's first row has one if it waits; those behind what waits or is on the wire
 //    have none. The triggers of message_queue keep it (migrations/1770600000000-messages.ts); it may be too early, for a row that
 //    was inserted while the row before it was being deleted or put back.
@@ -160,18 +175,7 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, lane_with_slots as ma
     attempt_number = q.attempt_number + 1, due_at = null
   from picked where q.ctid = picked.row_ctid
   returning q.message_id, q.connection_id, q.conversation_id, q.attempt_id, q.recipient, q.tries, q.attempt_number
-), message_to_send as (
-  select k.connection_id as "connectionId", m.id, m.organization_id as "organizationId",
-    k.conversation_id as "conversationId", k.attempt_id as "attemptId", k.recipient,
-    m.recipient_user_id as "recipientUserId", m.type, coalesce(c.content, '{}') as content, k.tries,
-    k.attempt_number as "attemptNumber", m.reply_to_message_id is not null as "isReply",
-    (select coalesce(s.meta_message_id, case when r.direction = 'inbound' then r.meta_message_id end,
-       (select a.meta_message_id from message_attempt a where a.message_id = r.id
-         and a.meta_message_id is not null order by a.number desc limit 1))
-     from message r left join message_state s on s.message_id = r.id
-     where r.id = m.reply_to_message_id and r.organization_id = m.organization_id) as "contextMessageId",
-    encode(m.trace_context, 'hex') as "traceContext"
-  from claimed k join message m on m.id = k.message_id left join message_content c on c.message_id = k.message_id
+), message_to_send as (${MESSAGE_TO_SEND}
 )
 -- The rows of both relations, none joined to another, so that a hold is not repeated with every message.
 select ${HOLD_COLUMNS}, hold.key as "laneKey", message_to_send.* from hold full join message_to_send on false`,
