@@ -56,15 +56,15 @@ interface Failure {
 }
 
 /**
- * The one loop of a process over one kind of work. The life of a lane here:
+ * The one loop of a process over one kind of work. What it does with its lanes; what becomes of each is in the table at `Lane`:
  *
  * 1. `wake` makes it warm: it takes part in the next look.
  * 2. `look` claims due rows of all warm lanes whose time it is, in one statement, which also takes or renews the holds.
- * 3. Rows came (`heldHere`): the work on each starts at once. Its end wakes the lane again, and so does the time at which
+ * 3. Rows came: the work on each starts at once. Its end wakes the lane again, and so does the time at which
  *    the row or the lane is due again, as far as this process knows of it.
  * 4. No rows came: it is polled with growing delay, and released when it is not warm any more.
- * 5. The claim may not have the lane. A paused lane (`paused`) is released at once, and woken when its pause ends. One that
- *    another process holds (`heldElsewhere`) is asked for again every 250 ms while it is warm, and then forgotten.
+ * 5. The claim may not have the lane. A paused lane is released at once, and woken when its pause ends. One that another process
+ *    holds is asked for again every 250 ms while it is warm, and then forgotten.
  * 6. The claim's time is over: `LaneClaims` finds the lane that is slow. It is claimed by itself from then on (`claimSlow`), beside
  *    the looks, until its claim is quick again.
  * 7. `release` gives it back with its unused pace. A process that is full also hands lanes over: see `HandOver`.
@@ -388,7 +388,10 @@ export class QueueLoop<T> {
     return [...idle, ...this.handOver.next(held, now)];
   }
 
-  /** Releases those that this process holds, and forgets those that nothing more is to be known of. Where the release fails, the holds end by themselves. */
+  /**
+   * Releases those that this process holds, and forgets those of which nothing more is to be known. Where the release fails, the
+   * holds end by themselves.
+   */
   private async release(laneKeys: readonly string[]): Promise<void> {
     const now = this.clock.monotonic();
     const held: ReleasedLane[] = [];
