@@ -33,12 +33,12 @@ export class HandOver {
   }
 
   /** When a lane that is taken now may be handed over. */
-  timeFor(now: number): number {
+  timeIfTakenAt(now: number): number {
     return now + this.options.afterMs();
   }
 
   /** Announces one of the lanes where it is time; the caller releases it. */
-  next(held: readonly (readonly [string, Lane])[], now: number): string[] {
+  announceNext(held: readonly (readonly [string, Lane])[], now: number): string[] {
     if (!this.isSaturated || now - this.handedOverAt < HAND_OVER_EVERY_MS) return [];
     const found = held.find(([, { handOverAt, lookAt }]) => handOverAt <= now && lookAt <= now);
     if (found === undefined || !this.options.announce(found[0])) return [];

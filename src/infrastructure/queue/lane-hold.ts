@@ -92,8 +92,9 @@ interface LaneHoldOptions {
 }
 
 /**
- * SQL: the first relations of a claim's `with`. The hold only keeps the pace and saves claims; that no row is sent twice is the row's
- * own attempt and lease. Two holders at once would be too fast, and send no row twice. $1 to $6 are `holdParams`, the claim's own
+ * SQL: the first relations of a claim's `with`. The hold keeps the pace, and keeps two claims of a lane from running at once: that saves
+ * claims, and messages to one recipient need it (rule 2 of the claim of messages). That no row is sent twice does not rest on it, but on
+ * the row's own attempt and lease. $1 to $6 are `holdParams`, the claim's own
  * parameters begin at $7. The tests in lane-hold.spec.ts have the numbers of this table.
  *
  * |    | The lane's row has as owner               | The hold lasts yet      | Locked *  | Relation  | Written | Slots come from |
@@ -123,10 +124,10 @@ export function laneHold({ many = false, returning = '', runsWhileBlocked = fals
   const pausedMs = `case when l.paused_until > clock_timestamp()
     then (extract(epoch from l.paused_until - clock_timestamp()) * 1000)::float8 end as paused_ms`;
   // This process owns the lane and has counted its pace in memory. `is not distinct from`: false where no process owns the lane.
-  const paceKnown = 'l.owner is not distinct from a.owner and a.known_unused is not null';
+  const isOwnPace = 'l.owner is not distinct from a.owner and a.known_unused is not null';
   const isFree = `(l.owner = a.owner or l.owner is null or not ${isHeld('l')})`;
   // 1, 3, and 2 without the holds that ended.
-  const isKnownHold = `${paceKnown} and ${isHeld('l')}`;
+  const isOwnHold = `${isOwnPace} and ${isHeld('l')}`;
   const endsLate = `l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds'`;
   return `
 blocked as materialized (
@@ -135,17 +136,17 @@ blocked as materialized (
   ${many ? MANY_LANES : ONE_LANE}
 ), may_take as materialized (
   -- 2 and 5. One row that another transaction keeps locked must not stop the claim of the others.
-  select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${paceKnown} as pace_known,
+  select a.*, clock_timestamp() as now, ${paused} as paused, ${pausedMs}, ${isOwnPace} as pace_known,
     l.next_slot_at, l.owner_until
   from lane_asked a join lane l on l.key = a.key
-  where ${isFree} and not (${isKnownHold} and ${endsLate})
+  where ${isFree} and not (${isOwnHold} and ${endsLate})
   order by l.key for update of l skip locked
 ), goes_on as materialized (
   -- 1 and 3, which is a known hold that was left out because it is locked: a later claim renews it.
   select l.key, case when ${paused} then 0 else a.row_limit end as slots, ${paused} as paused,
     null::float8 as new_unused_rows, ${pausedMs}${returning}
   from lane_asked a join lane l on l.key = a.key
-  where ${isKnownHold} and a.key not in (select key from may_take)
+  where ${isOwnHold} and a.key not in (select key from may_take)
 ), slots_by_pace as (
   -- next_slot_at: the time since which pace is unused. Three examples at 10 rows a second with a burst of 5 rows, at 12:00:02.0:
   -- A free lane with next_slot_at 12:00:00.0 has 20 unused rows, of which 5 may be caught up.

@@ -29,20 +29,21 @@ export interface Found {
  * What a process knows of a lane. A lane is *released*: its row in the database has no owner; *forgotten*: it is not in memory
  * any more; *handed over*: released for another process, which is told of it. It is warm until `warmUntil`.
  *
- * | State                    | By             | `bucket`  | `lookAt`            | `ignoreWakesUntil` | `releaseWhenIdle` |
- * | ------------------------ | -------------- | --------- | ------------------- | ------------------ | ----------------- |
- * | woken                    | `wake`         | as before | now                 | as before          | false             |
- * | a claim is under way     | `beginClaim`   | as before | next wake           | as before          | as before         |
- * | held, all asked for came | `claimGranted` | set       | now                 | as before          | as before         |
- * | held, some rows came     | `claimGranted` | set       | in 50 ms            | as before          | as before         |
- * | held, none came          | `claimGranted` | set       | in 100, 200, 250 ms | as before          | not warm: true    |
- * | its pace is used up      | `rest`         | set       | when a row is free  | as before          | as before         |
- * | held by another process  | `claimDenied`  | null      | in 250 ms           | in 250 ms          | not warm: true    |
- * | its claim failed         | `claimFailed`  | null *    | in 1 s              | in 1 s             | not warm: true    |
- * | paused                   | `claimPaused`  | as before | now                 | in 250 ms          | true              |
- * | to be released           | `planRelease`  | as before | now; next wake **   | as before          | true              |
- * | released                 | `released`     | null      | forgotten ***       | as before          | as before         |
- * | handed over              | `handOver`     | as before | as before           | in 100 ms          | as before         |
+ * | State                    | By             | `bucket`  | `lookAt`                                    | `ignoreWakesUntil` | `releaseWhenIdle` |
+ * | ------------------------ | -------------- | --------- | ------------------------------------------- | ------------------ | ----------------- |
+ * | woken                    | `wake`         | as before | now, or `ignoreWakesUntil` if that is ahead | as before          | false             |
+ * | a claim is under way     | `beginClaim`   | as before | next wake                                   | as before          | as before         |
+ * | held, all asked for came | `claimGranted` | set       | now                                         | as before          | as before         |
+ * | held, some rows came     | `claimGranted` | set       | in 50 ms                                    | as before          | as before         |
+ * | held, none came          | `claimGranted` | set       | in 100, 200, 250 ms                         | as before          | not warm: true    |
+ * | held, without a slot     | `claimGranted` | set       | now: then its pace is used up               | as before          | as before         |
+ * | its pace is used up      | `rest`         | set       | when a row is free                          | as before          | as before         |
+ * | held by another process  | `claimDenied`  | null      | in 250 ms                                   | in 250 ms          | not warm: true    |
+ * | its claim failed         | `claimFailed`  | null *    | in 1 s                                      | in 1 s             | not warm: true    |
+ * | paused                   | `claimPaused`  | as before | now; next wake **                           | in 250 ms          | true              |
+ * | to be released           | `planRelease`  | as before | now; next wake **                           | as before          | true              |
+ * | released                 | `released`     | null      | forgotten ***                               | as before          | as before         |
+ * | handed over              | `handOver`     | as before | as before                                   | in 100 ms          | as before         |
  *
  * "Next wake" is `NOT_BEFORE_A_WAKE`. "Not warm: true" is the state "to be released".
  * `*`: as before, where nothing can have been committed.

@@ -63,7 +63,7 @@ interface Failure {
  * 3. Rows came: the work on each starts at once. Its end wakes the lane again, and so does the time at which
  *    the row or the lane is due again, as far as this process knows of it.
  * 4. No rows came: it is polled with growing delay, and released when it is not warm any more.
- * 5. The claim may not have the lane. A paused lane is released at once, and woken when its pause ends. One that another process
+ * 5. The claim may not have the lane. A paused lane is released as soon as no row of it is under way, and woken when its pause ends. One that another process
  *    holds is asked for again every 250 ms while it is warm, and then forgotten.
  * 6. The claim's time is over: `LaneClaims` finds the lane that is slow. It is claimed by itself from then on (`claimSlow`), beside
  *    the looks, until its claim is quick again.
@@ -78,7 +78,7 @@ export class QueueLoop<T> {
   /** By lane and time. */
   private readonly wakes = new Map<string, NodeJS.Timeout>();
   private readonly claims: LaneClaims<T>;
-  /** A lane whose last claim was slow is claimed, beside the looks. */
+  /** The claim of a slow lane is under way, beside the looks. */
   private claimsSlow = false;
   /** Rows that are worked on, and those that the claim of a slow lane may bring. */
   private inFlight = 0;
@@ -167,9 +167,10 @@ export class QueueLoop<T> {
   }
 
   /**
-   * Plans a look, unless one is planned earlier. It is called by the wake of a lane, and by `planNext` at the end of a look, of the
-   * claim of a slow lane, and of a row's work: so a look is planned for `nextLookAt()` or earlier, but where the process is full
-   * (the end of a row's work plans it), looks (the end of the look does) or stops.
+   * Plans a look, unless one is planned earlier. At any time one is planned for `nextLookAt()` or earlier, but
+   * - during a look: its end plans it;
+   * - while the process is full: the end of a row's work plans it, or the end of a slow lane's claim;
+   * - after `stop`.
    */
   private plan(at: number): void {
     if (this.stopping || this.looking) return;
@@ -195,12 +196,16 @@ export class QueueLoop<T> {
       if (slow[0] !== undefined) void this.claimSlow(slow[0]);
       if (others.length > 0) await this.claim(others);
     } catch (error) {
-      this.options.onError(`${this.options.kind.name}: a look failed`, error);
+      this.lookFailed(error);
     }
     this.looking = false;
     this.handOver.lookEnded();
     this.progress.notify();
     this.planNext();
+  }
+
+  private lookFailed(error: unknown): void {
+    this.options.onError(`${this.options.kind.name}: a look failed`, error);
   }
 
   /** Where the process is full, the end of a row's work plans the next look. */
@@ -280,7 +285,11 @@ export class QueueLoop<T> {
     const { limit } = asked.request;
     this.claimsSlow = true;
     this.inFlight += limit;
-    await this.claim([asked]);
+    try {
+      await this.claim([asked]);
+    } catch (error) {
+      this.lookFailed(error);
+    }
     this.inFlight -= limit;
     this.claimsSlow = false;
     this.progress.notify();
@@ -333,7 +342,7 @@ export class QueueLoop<T> {
       if (hold.pausedMs !== null) this.wakeIn(laneKey, hold.pausedMs);
     } else {
       const { warmMs } = this.options;
-      const handOverAt = this.handOver.timeFor(now);
+      const handOverAt = this.handOver.timeIfTakenAt(now);
       const gotAll = lane.claimGranted(now, { hold, pace, rows: items.length, warmMs, handOverAt });
       this.gotAll ||= gotAll;
       for (const item of items) this.start(laneKey, lane, item);
@@ -385,7 +394,7 @@ export class QueueLoop<T> {
     const lanes = [...this.lanes];
     const idle = lanes.filter(([, lane]) => lane.releaseWhenIdle && lane.inFlight === 0).map(([key]) => key);
     const held = lanes.filter(([, lane]) => lane.isHeldHere());
-    return [...idle, ...this.handOver.next(held, now)];
+    return [...idle, ...this.handOver.announceNext(held, now)];
   }
 
   /**

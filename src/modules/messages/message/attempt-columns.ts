@@ -2,13 +2,18 @@
 export const ATTEMPT_COLUMNS = `id, organization_id, message_id, number, status, started_at, finished_at, http_status,
     platform_code, platform_message, failure_category, meta_message_id, trace_id`;
 
-/** What both the answer to an attempt's request and WhatsApp's reports tell of it: SQL expressions. */
+/**
+ * What the answer to an attempt's request and WhatsApp's reports tell of it: SQL expressions. Without WhatsApp's id of the message,
+ * which in message_state is the message's own.
+ */
 export interface AttemptValues {
   status: string;
   finishedAt: string;
   category: string;
   code: string;
   message: string;
+  httpStatus: string;
+  traceId: string;
 }
 
 const COLUMNS = {
@@ -18,6 +23,8 @@ const COLUMNS = {
     category: 'attempt_category',
     code: 'platform_code',
     message: 'platform_message',
+    httpStatus: 'http_status',
+    traceId: 'trace_id',
   },
   message_attempt: {
     status: 'status',
@@ -25,6 +32,8 @@ const COLUMNS = {
     category: 'failure_category',
     code: 'platform_code',
     message: 'platform_message',
+    httpStatus: 'http_status',
+    traceId: 'trace_id',
   },
 } as const satisfies Record<string, AttemptValues>;
 
@@ -33,38 +42,39 @@ export type AttemptTable = keyof typeof COLUMNS;
 
 /** The attempt as it is in a row of the table with this alias. */
 export function knownAttempt(table: AttemptTable, alias: string): AttemptValues {
-  const { status, finishedAt, category, code, message } = COLUMNS[table];
-  const of = (column: string) => `${alias}.${column}`;
+  const of = (name: keyof AttemptValues) => `${alias}.${COLUMNS[table][name]}`;
   return {
-    status: of(status),
-    finishedAt: of(finishedAt),
-    category: of(category),
-    code: of(code),
-    message: of(message),
+    status: of('status'),
+    finishedAt: of('finishedAt'),
+    category: of('category'),
+    code: of('code'),
+    message: of('message'),
+    httpStatus: of('httpStatus'),
+    traceId: of('traceId'),
   };
 }
 
 /** SET list of an update of the table. */
 export function setAttempt(table: AttemptTable, values: AttemptValues): string {
-  const columns = COLUMNS[table];
-  return `${columns.status} = ${values.status}, ${columns.finishedAt} = ${values.finishedAt},
-    ${columns.category} = ${values.category}, ${columns.code} = ${values.code}, ${columns.message} = ${values.message}`;
+  const names = Object.keys(COLUMNS[table]) as (keyof AttemptValues)[];
+  return names.map((name) => `${COLUMNS[table][name]} = ${values[name]}`).join(', ');
 }
 
-// Answer and reports come in any order, so what is known decides what news may still change:
+// Answer and reports come in any order, so what is known decides what news may still change. The spec beside this file has each row.
 //
-// | Known status                 | News                         | Status then  | Category, code and message then              |
-// | ---------------------------- | ---------------------------- | ------------ | -------------------------------------------- |
-// | started, unknown             | any answer                   | the answer's | the answer's                                 |
-// | deferred                     | answer: accepted, rejected   | the answer's | the answer's                                 |
-// | accepted, rejected           | answer: accepted, rejected   | the answer's | each as it is, or the answer's where it is null |
-// | deferred, accepted, rejected | answer: unknown, deferred    | as it is     | as they are                                  |
-// | any                          | reports: taken               | accepted     | as they are; of another status no category   |
-// | any                          | reports: taken, and failed   | accepted     | the report's                                 |
-// | started, unknown, deferred   | report: failed               | rejected     | the report's                                 |
-// | accepted, rejected           | report: failed               | as it is     | the report's                                 |
+// | Known status                 | News                       | Status then  | Category, code, message                                  | Finished         |
+// | ---------------------------- | -------------------------- | ------------ | -------------------------------------------------------- | ---------------- |
+// | started, unknown             | any answer                 | the answer's | the answer's                                             | now              |
+// | deferred                     | answer: accepted, rejected | the answer's | the answer's                                             | now              |
+// | accepted, rejected           | answer: accepted, rejected | the answer's | as known; where null, the answer's                       | now              |
+// | deferred, accepted, rejected | answer: unknown, deferred  | as it is     | as known                                                 | as it is         |
+// | accepted, rejected           | reports: taken             | accepted     | as known                                                 | as it is, or now |
+// | started, unknown, deferred   | reports: taken             | accepted     | code and message as known, no category: it is no failure | as it is, or now |
+// | any                          | reports: taken, and failed | accepted     | the report's                                             | as it is, or now |
+// | started, unknown, deferred   | report: failed             | rejected     | the report's                                             | as it is, or now |
+// | accepted, rejected           | report: failed             | as it is     | the report's                                             | as it is, or now |
 //
-// An attempt without a status is started. "Of another status": than accepted or rejected.
+// An attempt without a status is started. HTTP status and trace id are those of an answer that it takes; reports leave them.
 const isDecided = (status: string): string => `${status} in ('accepted', 'rejected')`;
 
 /** SQL: the answer `o` (columns of `OutcomeRecord`) changes this attempt; else nothing of it is to be written. */
@@ -82,6 +92,8 @@ export function afterAnswer(known: AttemptValues): AttemptValues {
     category: keep(known.category, 'o.category'),
     code: keep(known.code, 'o."platformCode"'),
     message: keep(known.message, 'o."platformMessage"'),
+    httpStatus: 'o."httpStatus"',
+    traceId: 'o."traceId"',
   };
 }
 
@@ -93,6 +105,7 @@ export function afterAnswer(known: AttemptValues): AttemptValues {
  */
 export function afterReports(known: AttemptValues, news: string): AttemptValues {
   return {
+    ...known,
     status: `case when ${news}taken then 'accepted'
       when ${news}failed and coalesce(${known.status}, 'started') in ('started', 'unknown', 'deferred') then 'rejected'
       else ${known.status} end`,

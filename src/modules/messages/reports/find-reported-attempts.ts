@@ -19,8 +19,6 @@ export interface LockedMessage extends ReportedMessage {
   conversationId: string | null;
   /** Whose messages go one after the other: the number that the message was sent to, or a user id where no number is known. */
   recipient: string | null;
-  /** The attempt in the message's row; null where the message waits: then its latest one, if any, is in `message_attempt`. */
-  rowAttemptId: string | null;
   /** Of the attempt in the message's row; while the message waits, of the last one. */
   attemptNumber: number;
   attemptStatus: Attempt['status'];
@@ -51,32 +49,33 @@ export async function findReportedAttempts(
 ): Promise<LockedMessages> {
   const found = await lockMessagesOf(
     reports,
-    reports.filter((report) => targetOf(report) === null),
+    reports.filter((report) => idsInCallback(report) === null),
     statements,
   );
   if (found.foundAll(reports)) return found;
-  // It may have moved from one table to the other while its lock was waited for: only a new statement sees it there.
+  // A message may have moved from one table to the other while its lock was waited for: only a new statement sees it there. What the
+  // ids of the callback did not lead to is looked up by the platform's id now.
   return lockMessagesOf(
     reports,
-    reports.filter((report) => targetOf(report) === null || found.attemptFor(report) === null),
+    reports.filter((report) => idsInCallback(report) === null || found.attemptFor(report) === null),
     statements,
   );
 }
 
-/** @param sought those of the reports whose attempt is to be looked up by the platform's id. */
+/** @param byMetaId those of the reports whose attempt is looked up by the platform's id, too. */
 async function lockMessagesOf(
   reports: readonly StatusReport[],
-  sought: readonly StatusReport[],
+  byMetaId: readonly StatusReport[],
   statements: Statements,
 ): Promise<LockedMessages> {
-  const metaIds = sought.map((report) => report.metaMessageId);
+  const metaIds = byMetaId.map((report) => report.metaMessageId);
   const candidates = new Candidates(metaIds.length === 0 ? [] : await statements.query<FoundTarget>(FIND, [metaIds]));
-  const meant = reports.flatMap((report) => candidates.of(report));
-  if (meant.length === 0) return new LockedMessages(candidates, [], []);
-  const rows = await statements.query<LockedRow>(LOCK, [[...new Set(meant.map((target) => target.messageId))]]);
+  const targets = reports.flatMap((report) => candidates.of(report));
+  if (targets.length === 0) return new LockedMessages(candidates, [], []);
+  const rows = await statements.query<LockedRow>(LOCK, [[...new Set(targets.map((target) => target.messageId))]]);
   // Read under the lock: what was known of them before may have changed while it was waited for.
   const inRows = new Set(rows.map((row) => row.rowAttemptId));
-  const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !inRows.has(id));
+  const others = [...new Set(targets.map((target) => target.attemptId))].filter((id) => !inRows.has(id));
   const attempts = others.length === 0 ? [] : await statements.query<AttemptOfMessage>(ATTEMPTS, [others]);
   return new LockedMessages(candidates, rows, attempts);
 }
@@ -95,7 +94,7 @@ class Candidates {
 
   /** The best first: by the ids that the request contained, then by the platform's id. */
   of(report: StatusReport): Target[] {
-    return [targetOf(report) ?? [], this.byMetaMessageId.get(report.metaMessageId) ?? []].flat();
+    return [idsInCallback(report) ?? [], this.byMetaMessageId.get(report.metaMessageId) ?? []].flat();
   }
 }
 
@@ -141,8 +140,8 @@ function attemptInRow(message: LockedMessage, id: string): AttemptOfMessage {
   return { id, messageId: message.id, number, status, metaMessageId, failed };
 }
 
-/** By the ids that the request contained: `<message id>.<attempt id>`. */
-function targetOf({ callbackData }: StatusReport): Target | null {
+/** The ids that the request contained, `<message id>.<attempt id>`; they may lead nowhere. */
+function idsInCallback({ callbackData }: StatusReport): Target | null {
   const [messageId, attemptId, ...more] = (callbackData ?? '').toLowerCase().split('.');
   return isUuid(messageId) && isUuid(attemptId) && more.length === 0 ? { messageId, attemptId } : null;
 }

@@ -49,13 +49,15 @@ export async function applyStatusReports(
 }
 
 async function write(reported: readonly Progress[], statements: Statements): Promise<void> {
-  // First: MOVE_FROM_QUEUE takes an attempt's row out of message_attempt as this statement leaves it.
+  // First: MOVE_WITH_HISTORY_ATTEMPT takes an attempt's row out of message_attempt as this statement leaves it.
   const evidence = reported.flatMap(evidenceRows);
   if (evidence.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(evidence)]);
+  // A price without a move is not kept while the message is in the queue: later reports have it again.
+  const leaving = reported.filter(({ message, moves }) => isInQueue(message.status) && moves.length > 0);
   for (const [statement, changed] of [
     [UPDATE_STATE, reported.filter((progress) => !isInQueue(progress.message.status) && isChanged(progress))],
-    // A price without a move is not kept while the message is in the queue: later reports have it again.
-    [MOVE_FROM_QUEUE, reported.filter(({ message, moves }) => isInQueue(message.status) && moves.length > 0)],
+    [MOVE_WITH_ROW_ATTEMPT, leaving.filter(({ historyAttemptId }) => historyAttemptId === null)],
+    [MOVE_WITH_HISTORY_ATTEMPT, leaving.filter(({ historyAttemptId }) => historyAttemptId !== null)],
   ] as const) {
     if (changed.length === 0) continue;
     const events = changed.flatMap(eventsOf);
@@ -63,35 +65,21 @@ async function write(reported: readonly Progress[], statements: Statements): Pro
   }
 }
 
-function isChanged(progress: Progress): boolean {
-  const { message, moves, metaMessageId, pricing } = progress;
+function isChanged({ message, moves, metaMessageId, pricing, ofRowAttempt }: Progress): boolean {
   const hasNewId = metaMessageId !== message.metaMessageId;
-  return moves.length > 0 || hasNewId || pricing !== null || rowEvidence(progress) !== undefined;
-}
-
-/** What reports say of the attempt in the message's row. */
-function rowEvidence({ message, attempts }: Progress): AttemptEvidence | undefined {
-  return message.rowAttemptId === null ? undefined : attempts.get(message.rowAttemptId);
-}
-
-/** The attempt that counts where the message leaves the queue; null: the one in the queue's row. See `MOVE_FROM_QUEUE`. */
-function historyAttemptOf({ message, replacingAttemptId }: Progress): string | null {
-  const attemptId = replacingAttemptId ?? message.currentAttemptId;
-  return attemptId === message.rowAttemptId ? null : attemptId;
+  return moves.length > 0 || hasNewId || pricing !== null || ofRowAttempt !== undefined;
 }
 
 /**
  * The message's new values; what is absent is null in the statement. A message that failed and then advanced has no
  * failure any more.
  */
-function changeOf(progress: Progress) {
-  const { message, moves, metaMessageId, pricing } = progress;
+function changeOf({ message, moves, metaMessageId, pricing, historyAttemptId, ofRowAttempt }: Progress) {
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
-  const evidence = rowEvidence(progress);
   return {
     id: message.id,
-    historyAttemptId: historyAttemptOf(progress),
+    historyAttemptId,
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
@@ -104,7 +92,7 @@ function changeOf(progress: Progress) {
     errorCode: last?.failure?.code?.toString(),
     errorMessage: last?.failure?.message ?? undefined,
     ...(pricing && { pricing }),
-    ...(evidence && { attempt: evidenceRow(evidence) }),
+    ...(ofRowAttempt && { attempt: evidenceRow(ofRowAttempt) }),
   };
 }
 
@@ -149,7 +137,7 @@ where a.id = r.id`,
 };
 
 // $1: the changes of messages, as `changeOf` makes them: a field more is one in `changeOf`, one in the list below, and one in
-// UPDATE_STATE and MOVE_FROM_QUEUE. `attempt_*` is what the reports say of the attempt in the message's row, where they are about it.
+// UPDATE_STATE and `entersState`. `attempt_*` is what the reports say of the attempt in the message's row, where they are about it.
 const CHANGES = `
 with r as materialized (
   select r.*, t.taken as attempt_taken, t.failed as attempt_failed, t."metaMessageId" as attempt_meta_message_id,
@@ -204,42 +192,34 @@ const UPDATE_STATE: Prepared = {
 ), ${withEventsOf('state_changed')}`,
 };
 
-const UNDER_WAY = afterReports(
-  { status: `'started'`, finishedAt: 'null::timestamptz', category: 'null', code: 'null', message: 'null' },
-  'r.attempt_',
-);
 // Messages that are still in the queue: a report came before the answer of the attempt under way, or it proves that an
 // earlier attempt was taken, which makes the retry unnecessary. The message goes from the queue to message_state, with the
-// attempt that the report is about, and its times. Where that attempt is:
-// 1. in the queue's row: it is the attempt under way. It goes to message_state.
-// 2. in message_attempt (`historyAttemptId`), while a retry is under way: it goes to message_state, the retry to message_attempt.
-// 3. in message_attempt (`historyAttemptId`), while the retry waits: it goes to message_state.
-const MOVE_FROM_QUEUE: Prepared = {
-  name: 'report_from_queue',
-  text: `${CHANGES}, left_queue as (
-  -- 1, 2 and 3
+// attempt that counts, and its times.
+const LEFT_QUEUE = `left_queue as (
   delete from message_queue q where q.message_id = any(array(select id from r)) returning q.*
-), under_way as (
-  -- 1 and 2: the attempt under way, as its report leaves it.
-  select l.attempt_id as id, l.organization_id, l.message_id, l.attempt_number as number,
+)`;
+
+const UNDER_WAY = afterReports(
+  {
+    status: `'started'`,
+    finishedAt: 'null::timestamptz',
+    category: 'null',
+    code: 'null',
+    message: 'null',
+    httpStatus: 'null::integer',
+    traceId: 'null',
+  },
+  'r.attempt_',
+);
+/** SQL: the attempts that were under way, as their reports leave them; its columns are those of `ATTEMPT_COLUMNS`, in their order. */
+const ATTEMPT_UNDER_WAY = `select l.attempt_id as id, l.organization_id, l.message_id, l.attempt_number as number,
     ${UNDER_WAY.status} as status, l.claimed_at as started_at, ${UNDER_WAY.finishedAt} as finished_at,
-    null::integer as http_status, ${UNDER_WAY.code} as platform_code, ${UNDER_WAY.message} as platform_message,
-    ${UNDER_WAY.category} as failure_category, r.attempt_meta_message_id as meta_message_id, null as trace_id
-  from left_queue l join r on r.id = l.message_id where l.attempt_id is not null
-), retry_to_history as (
-  -- 2
-  insert into message_attempt (${ATTEMPT_COLUMNS})
-  select u.* from under_way u join r on r.id = u.message_id where r."historyAttemptId" is not null
-), earlier as (
-  -- 2 and 3
-  delete from message_attempt a using r where a.id = r."historyAttemptId"
-  returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
-    a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
-), reported as (
-  -- The attempt that the report is about: 1, or 2 and 3.
-  select u.* from under_way u join r on r.id = u.message_id where r."historyAttemptId" is null
-  union all select * from earlier
-), entered_state as (
+    ${UNDER_WAY.httpStatus} as http_status, ${UNDER_WAY.code} as platform_code, ${UNDER_WAY.message} as platform_message,
+    ${UNDER_WAY.category} as failure_category, r.attempt_meta_message_id as meta_message_id, ${UNDER_WAY.traceId} as trace_id
+  from left_queue l join r on r.id = l.message_id where l.attempt_id is not null`;
+
+/** The row of message_state: of the message from `left_queue`, its attempt from `counting` (columns of `ATTEMPT_COLUMNS`), all else from the change. */
+const ENTERED_STATE = `entered_state as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, sent_at, delivered_at, read_at, failed_at, meta_message_id, failure_category,
     error_code, error_message, attempt_id, attempt_number, attempt_count, attempt_status, attempt_finished_at,
@@ -252,8 +232,26 @@ const MOVE_FROM_QUEUE: Prepared = {
     case when a.number < l.attempt_number then l.attempt_number end, nullif(a.status, 'started'), a.finished_at,
     a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id, r.billable, r.pricing_category,
     r.pricing_type, r.pricing_subtype, r.pricing_model
-  -- Retention may have removed the earlier attempt since it was read.
-  from left_queue l join r on r.id = l.message_id left join reported a on a.message_id = l.message_id
+  -- Retention may have removed an earlier attempt since it was read.
+  from left_queue l join r on r.id = l.message_id left join counting a on a.message_id = l.message_id
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
-), ${withEventsOf('entered_state')}`,
+), ${withEventsOf('entered_state')}`;
+
+// The attempt under way counts: it goes from the queue's row to message_state.
+const MOVE_WITH_ROW_ATTEMPT: Prepared = {
+  name: 'report_from_queue',
+  text: `${CHANGES}, ${LEFT_QUEUE}, counting as (${ATTEMPT_UNDER_WAY}), ${ENTERED_STATE}`,
+};
+
+// An earlier attempt counts (`historyAttemptId`): it goes from message_attempt to message_state. A retry that is under way goes to
+// message_attempt; one that waits is not needed.
+const MOVE_WITH_HISTORY_ATTEMPT: Prepared = {
+  name: 'report_withdraws_retry',
+  text: `${CHANGES}, ${LEFT_QUEUE}, retry_to_history as (
+  insert into message_attempt (${ATTEMPT_COLUMNS}) ${ATTEMPT_UNDER_WAY}
+), counting as (
+  delete from message_attempt a using r where a.id = r."historyAttemptId"
+  returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
+    a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
+), ${ENTERED_STATE}`,
 };

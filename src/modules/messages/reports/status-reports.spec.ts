@@ -13,6 +13,7 @@ function message(change: Partial<ReportedMessage> = {}): ReportedMessage {
     id: 'message-1',
     status: 'accepted',
     metaMessageId: 'wamid.2',
+    rowAttemptId: CURRENT,
     currentAttemptId: CURRENT,
     latestAt: NOW - 50 * SECOND,
     eventCount: 0,

@@ -6,25 +6,14 @@ import type { Attempt, StatusReport } from '../messages.types.js';
 /** What the column of an attempt's code takes. */
 const MAX_CODE = 2 ** 31 - 1;
 
-/**
- * What is to be known of a message to apply reports to it. Times are microseconds since the epoch.
- *
- * Which of its attempts counts:
- *
- * | The message                 | `rowAttemptId` | `currentAttemptId`         | `replacingAttemptId`             |
- * | --------------------------- | -------------- | -------------------------- | -------------------------------- |
- * | waits for its first attempt | null           | null                       | null                             |
- * | waits for a retry           | null           | the last one, in history * | the one that made it unnecessary |
- * | is on the wire              | that attempt   | that attempt               | the one that made it unnecessary |
- * | has left the queue          | its outcome's  | its outcome's              | null                             |
- *
- * `*`: where a report of the batch is about it; else null. "History" is message_attempt. `rowAttemptId` is of `LockedMessage`.
- */
+/** What is to be known of a message to apply reports to it. Times are microseconds since the epoch. */
 export interface ReportedMessage {
   id: string;
   status: OutboundStatus;
   metaMessageId: string | null;
-  /** The attempt whose reports are `notified_*`; those of others are `earlier_*`. */
+  /** The attempt in the message's row; null: it waits, and its attempts are in message_attempt. */
+  rowAttemptId: string | null;
+  /** The attempt in the message's row; while it waits for a retry, the last one, where a report of the batch is about that. */
   currentAttemptId: string | null;
   /** The latest of its timestamps so far. */
   latestAt: number;
@@ -71,28 +60,28 @@ export interface AttemptEvidence {
 
 /**
  * What a number of reports make of one message, applied one after the other. Pure. Repeats of reports, and how they are spread
- * over batches, make no difference. Nor does their order, where one attempt was taken; where two were, an earlier one that a report
- * has put in the place of a waiting retry stays there, whatever is reported later of the others. An answer of an attempt that comes
- * between two reports does matter.
+ * over batches, make no difference. Their order matters in one case only: two attempts were taken, and the one that is reported
+ * first while the retry waits takes its place for good.
  *
- * | The message             | A report of the attempt that counts | A report of another attempt                                                                             |
- * | ----------------------- | ----------------------------------- | ------------------------------------------------------------------------------------------------------- |
- * | waits for a retry       | moves it: the retry is unnecessary  | `sent`, `delivered`, `read` move it, and replace the retry                                              |
- * | has a retry on the wire | moves it                            | `delivered`, `read` the same; `sent` is noted: if the retry is answered "not now", it is not made again |
- * | has left the queue      | moves it                            | `delivered`, `read` move it                                                                             |
+ * Of the attempts one counts (`countingAttemptId`): its reports are `notified_*` events, those of others `earlier_*`. The moves are
+ * `TRANSITIONS`.
  *
- * Of an attempt that failed, only `delivered` and `read` move the message: a late or repeated `sent` must not withdraw a retry. The
- * moves themselves are `TRANSITIONS`.
+ * | The message                | The one that counts | Its reports | Reports of another attempt                                                                                                     |
+ * | -------------------------- | ------------------- | ----------- | ------------------------------------------------------------------------------------------------------------------------------ |
+ * | waits for a retry          | the last one        | move it     | `sent`, `delivered`, `read` move it, and from now on that one counts: it has made the retry unnecessary (`replacingAttemptId`) |
+ * | has an attempt on the wire | that attempt        | move it     | `delivered`, `read`: the same. `sent` is noted in its attempt: where the retry is answered "not now", it is not made again     |
+ * | has left the queue         | that of its outcome | move it     | `delivered`, `read` move it                                                                                                    |
+ *
+ * Of an attempt that failed, only `delivered` and `read` move the message: a late or repeated `sent` must not withdraw a retry.
  */
 export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   readonly moves: StatusMove[] = [];
-  /** Another attempt that counts from now on: it has made the retry unnecessary. */
-  replacingAttemptId: string | null = null;
   readonly attempts = new Map<string, AttemptEvidence>();
   /** What the platform charges, where the row does not have it: the first report that says it counts. */
   pricing: Pricing | null = null;
   /** The platform's id of the attempt that counts; before that is known, of another one that moved the message. */
   metaMessageId: string | null;
+  private replacingAttemptId: string | null = null;
   private status: OutboundStatus;
   private latestAt: number;
 
@@ -100,6 +89,20 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
     this.metaMessageId = message.metaMessageId;
     this.status = message.status;
     this.latestAt = message.latestAt;
+  }
+
+  get countingAttemptId(): string | null {
+    return this.replacingAttemptId ?? this.message.currentAttemptId;
+  }
+
+  /** The attempt that counts where it is in message_attempt; null: it is in the message's row. */
+  get historyAttemptId(): string | null {
+    return this.countingAttemptId === this.message.rowAttemptId ? null : this.countingAttemptId;
+  }
+
+  /** What reports say of the attempt in the message's row. */
+  get ofRowAttempt(): AttemptEvidence | undefined {
+    return this.message.rowAttemptId === null ? undefined : this.attempts.get(this.message.rowAttemptId);
   }
 
   /**
@@ -112,16 +115,15 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
     const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
     this.noteEvidence(attempt, report, failure);
     if (!this.message.isPriced) this.pricing ??= report.pricing;
-    const isCurrent = attempt.id === (this.replacingAttemptId ?? this.message.currentAttemptId);
-    // Once an earlier attempt has replaced the retry, the retry's own reports are `earlier_` ones.
-    const event: StateEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
+    const counts = attempt.id === this.countingAttemptId;
+    const event: StateEvent = `${counts ? 'notified' : 'earlier'}_${report.status}`;
     const isProof = report.status === 'delivered' || report.status === 'read';
     const to = hasFailed && !isProof ? null : nextStatus(this.status, event);
-    // The earlier attempt replaces the retry that it makes unnecessary, so that its failure would count.
-    const replaces = !isCurrent && to !== null && isInQueue(this.status);
+    // From now on its reports are `notified_*`, so that its failure would count, and the retry's own are `earlier_*`.
+    const replaces = !counts && to !== null && isInQueue(this.status);
     if (replaces) this.replacingAttemptId = attempt.id;
-    if (isCurrent || replaces || (to !== null && this.metaMessageId === null))
-      this.metaMessageId = report.metaMessageId;
+    const isFirstToMove = to !== null && this.metaMessageId === null;
+    if (counts || replaces || isFirstToMove) this.metaMessageId = report.metaMessageId;
     if (to === null) return false;
     // The platform reports whole seconds, so its time may lie before that of the state which it follows.
     const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);

@@ -135,9 +135,9 @@ const MESSAGE_TO_SEND = `
 // 1. `due_at` says whose turn it may be: a recipient's first row has one if it waits; those behind what waits or is on the wire
 //    have none. The triggers of message_queue keep it (migrations/1770600000000-messages.ts); it may be too early, for a row that
 //    was inserted while the row before it was being deleted or put back.
-// 2. The order, and one message at a time to a recipient, come from `FIRST_OF_RECIPIENT`: only its first row is claimed. What the
-//    statement cannot see yet is claimed by a later one. That alone would let two claims take two rows of a recipient at once, where
-//    a row with a lower seq is committed between them: the hold excludes it, as a lane has one claim at a time.
+// 2. The order, and one message at a time to a recipient, need two things: `FIRST_OF_RECIPIENT`, by which only its first row is claimed;
+//    and the hold, by which a lane has one claim at a time. Two claims at once could see two first rows, where a row with a lower seq
+//    is committed between them. What a statement cannot see yet is claimed by a later one.
 // 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
 // 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
 //    that a lost claim can be found.
@@ -157,10 +157,10 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, lane_with_slots as ma
   -- Longest due first, from the low-water mark on: removed rows before it are not read, however many of them another
   -- transaction keeps from being vacuumed.
   -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
-  -- Two claims A and B of one lane at once: B passes over the rows that A has locked. If A commits after B's snapshot and
+  -- Two claims A and B of one lane run at once where A was lost, or outlasts its hold. B passes over the rows that A has locked. If A commits after B's snapshot and
   -- before B comes to a row of A's, B locks the row's new version, and these conditions are checked again. A's claim still
-  -- holds: B leaves the row out. A's claim was put back: B locks the row and does not claim it, as B's snapshot does not
-  -- have the new version's ctid.
+  -- holds: B leaves the row out. A's claim was put back: B locks the row and does not claim it: its ctid is now
+  -- that of the new version, which the update below does not find, as B's snapshot has the old one.
   select due.row_ctid, overlay(lane_with_slots.claim_id::text placing
     lpad(to_hex(row_number() over (partition by lane_with_slots.key)), 4, '0') from 33)::uuid as attempt_id
   from lane_with_slots cross join lateral (

@@ -21,7 +21,7 @@ import type { OutcomeRecord } from './outcome-record.js';
  */
 export type Recorded = 'recorded' | 'retry_withdrawn' | 'late' | 'not_found';
 
-/** How long recording an outcome is retried; after that the lease decides. */
+/** How long recording an outcome is retried. Meanwhile the lease ends, and the message is `outcome_unknown` until a report says more. */
 export const RECORD_FOR_MS = 60_000;
 
 /** Outcomes that keep coming are written so far apart; nothing but the recipient's next message waits. */
@@ -80,7 +80,7 @@ export class OutcomeRepository {
    * | message_queue: it is on the wire             | not "not now"     | `RECORD_IN_QUEUE`   | message and attempt to message_state     | `recorded` |
    * | message_queue: it is on the wire             | "not now"         | `RECORD_IN_QUEUE`   | message waits; attempt to history        | `recorded` |
    * | message_state, its outcome unknown           | accepted, refused | `RECORD_IN_STATE` 1 | the message has this outcome             | `recorded` |
-   * | message_state, its outcome unknown           | unknown           | `RECORD_IN_STATE` 1 | nothing                                  | `recorded` |
+   * | message_state, its outcome unknown           | unknown           | `RECORD_IN_STATE` 1 | says what was answered                   | `recorded` |
    * | message_state, its outcome unknown           | "not now"         | `RECORD_IN_STATE` 2 | message to the queue; attempt to history | `recorded` |
    * | message_state, by a report or by this record | any               | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
    * | message_attempt: a retry has replaced it     | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
@@ -141,8 +141,8 @@ const ANSWER = `o."attemptStatus", o."metaMessageId", o."httpStatus", o."platfor
 /** SQL: when the message of the outcome `o` may be tried again. */
 const NOT_BEFORE = 'clock_timestamp() + make_interval(secs => o."delayMs" / 1000)';
 
-// Which rows take an outcome (`TRANSITIONS` in message-state.ts): what is on the wire, and `outcome_unknown`, whichever outcome it is;
-// there another unknown one changes nothing.
+// Which rows take an outcome (`TRANSITIONS` in message-state.ts): what is on the wire, and `outcome_unknown`, whichever outcome it is.
+// There another unknown one says only what was answered.
 const ON_THE_WIRE = queueTakes('outcome_accepted');
 const OUTCOME_OPEN = stateTakes('outcome_accepted');
 
@@ -222,9 +222,7 @@ select q.message_id from message_queue q where q.message_id = (select "messageId
 const IN_STATE = knownAttempt('message_state', 's');
 const IN_HISTORY = knownAttempt('message_attempt', 'a');
 
-/** SET list: the attempt in a row of `message_state`, by the outcome `o`. */
-const ANSWERED_IN_STATE = `${setAttempt('message_state', afterAnswer(IN_STATE))},
-    http_status = o."httpStatus", trace_id = o."traceId"`;
+const ANSWERED_IN_STATE = setAttempt('message_state', afterAnswer(IN_STATE));
 
 // The answer came late, and message_state has the attempt. Three cases:
 // 1. Its outcome was unknown, and the answer says what it is: the message gets the answer's status.
@@ -239,7 +237,7 @@ with ${OUTCOME}, locked as materialized (
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
 ), resolved as (
-  -- 1
+  -- 1. Any answer: the attempt of an unknown outcome is unknown, which takes each (takesAnswer).
   update message_state s set
     status = o.status,
     event_count = s.event_count + (o.status <> s.status)::integer,
@@ -292,7 +290,6 @@ const RECORD_IN_HISTORY: Prepared = {
   text: `
 with ${OUTCOME}, answered as (
   update message_attempt a set ${setAttempt('message_attempt', afterAnswer(IN_HISTORY))},
-    http_status = o."httpStatus", trace_id = o."traceId",
     meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
   from outcome o where a.id = o."attemptId" and ${takesAnswer(IN_HISTORY)}
 )
@@ -317,7 +314,9 @@ with picked as materialized (
   order by q.message_id for update of q
 ), taken as (
   -- First: retention may have removed it meanwhile, and then the message stays in the queue.
-  delete from message_attempt a using picked p where a.id = p.taken_id
+  -- Its condition once more: a report may have said that it failed while the row of the queue was waited for.
+  delete from message_attempt a using picked p
+  where a.id = p.taken_id and a.status = 'accepted' and a.failure_category is null
   returning a.id, a.message_id, a.number, a.started_at, a.finished_at, a.status, a.http_status, a.platform_code,
     a.platform_message, a.meta_message_id, a.trace_id
 ), left_queue as (
