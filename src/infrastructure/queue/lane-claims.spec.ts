@@ -25,7 +25,7 @@ function claimsWith(slow: ReadonlySet<string>, { mayHalve = true, lost = new Set
     mayHalve: () => mayHalve,
   });
   const claim = async (...laneKeys: string[]) => {
-    const answers = new Map<string, 'rows' | string>();
+    const answers = new Map<string, string>();
     const asked = laneKeys.map((laneKey) => ({ request: claimRequest(laneKey, 'this', 1) }));
     await claims.claim(asked, ({ request }, answer) => {
       expect(answers.has(request.laneKey)).toBe(false);
