@@ -4,7 +4,7 @@ import { halvesOf } from '../database/group-commit.js';
 import type { Claim, HoldRequest } from './lane-hold.js';
 import { errorOf, type QueueKind } from './queue-kind.js';
 
-/** A claim that takes so long is slow. Seven halvings find one slow lane of a hundred. */
+/** The time of a half; and a claim that takes less shows that its lanes are not slow. Seven halvings find one slow lane of a hundred. */
 const SLOW_MS = 250;
 /** From the first claim that was out of time: where each half is slow, too, the database is, and no lane is to blame. */
 const MAX_HALVING_MS = 2_500;

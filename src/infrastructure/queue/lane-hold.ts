@@ -180,7 +180,7 @@ export const GRANTED_SLOTS = 'coalesce((select slots from hold), 0)';
 export const HOLD_COLUMNS = `hold.slots as hold_slots, hold.paused as hold_paused, hold.new_unused_rows as hold_new_unused_rows,
   hold.paused_ms as hold_paused_ms`;
 
-/** What a row of a claim says of the hold; null: another process holds the lane, or its row has gone. */
+/** What a row of a claim says of the hold; null: the claim may not have the lane (4, 6, 7 and 8 of the table at `laneHold`). */
 export function holdOf(row: HoldRow | undefined): Hold | null {
   if (row === undefined) return null;
   const { hold_slots: slots, hold_paused: paused, hold_new_unused_rows: newUnusedRows, hold_paused_ms: pausedMs } = row;
@@ -189,7 +189,7 @@ export function holdOf(row: HoldRow | undefined): Hold | null {
 
 /** What a claim brought of one lane. */
 export interface Claim<T> {
-  /** Null: another process holds the lane, or its row has gone. */
+  /** Null: the claim may not have the lane: see `holdOf`. */
   hold: Hold | null;
   /** No more than `hold.slots`; none without a hold. */
   items: T[];

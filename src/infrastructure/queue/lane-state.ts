@@ -29,21 +29,21 @@ export interface Found {
  * What a process knows of a lane. A lane is *released*: its row in the database has no owner; *forgotten*: it is not in memory
  * any more; *handed over*: released for another process, which is told of it. It is warm until `warmUntil`.
  *
- * | State                    | By             | `bucket`  | `lookAt`                                    | `ignoreWakesUntil` | `releaseWhenIdle` |
- * | ------------------------ | -------------- | --------- | ------------------------------------------- | ------------------ | ----------------- |
- * | woken                    | `wake`         | as before | now, or `ignoreWakesUntil` if that is ahead | as before          | false             |
- * | a claim is under way     | `beginClaim`   | as before | next wake                                   | as before          | as before         |
- * | held, all asked for came | `claimGranted` | set       | now                                         | as before          | as before         |
- * | held, some rows came     | `claimGranted` | set       | in 50 ms                                    | as before          | as before         |
- * | held, none came          | `claimGranted` | set       | in 100, 200, 250 ms                         | as before          | not warm: true    |
- * | held, without a slot     | `claimGranted` | set       | now: then its pace is used up               | as before          | as before         |
- * | its pace is used up      | `rest`         | set       | when a row is free                          | as before          | as before         |
- * | held by another process  | `claimDenied`  | null      | in 250 ms                                   | in 250 ms          | not warm: true    |
- * | its claim failed         | `claimFailed`  | null *    | in 1 s                                      | in 1 s             | not warm: true    |
- * | paused                   | `claimPaused`  | as before | now; next wake **                           | in 250 ms          | true              |
- * | to be released           | `planRelease`  | as before | now; next wake **                           | as before          | true              |
- * | released                 | `released`     | null      | forgotten ***                               | as before          | as before         |
- * | handed over              | `handOver`     | as before | as before                                   | in 100 ms          | as before         |
+ * | State                                                  | By             | `bucket`  | `lookAt`                                    | `ignoreWakesUntil` | `releaseWhenIdle` |
+ * | ------------------------------------------------------ | -------------- | --------- | ------------------------------------------- | ------------------ | ----------------- |
+ * | woken                                                  | `wake`         | as before | now, or `ignoreWakesUntil` if that is ahead | as before          | false             |
+ * | a claim is under way                                   | `beginClaim`   | as before | next wake                                   | as before          | as before         |
+ * | held, all asked for came                               | `claimGranted` | set       | now                                         | as before          | as before         |
+ * | held, some rows came                                   | `claimGranted` | set       | in 50 ms                                    | as before          | as before         |
+ * | held, none came                                        | `claimGranted` | set       | in 100, 200, 250 ms                         | as before          | not warm: true    |
+ * | held, without a slot                                   | `claimGranted` | set       | now: then its pace is used up               | as before          | as before         |
+ * | its pace is used up                                    | `rest`         | set       | when a row is free                          | as before          | as before         |
+ * | denied: another process holds it, or its row is locked | `claimDenied`  | null      | in 250 ms                                   | in 250 ms          | not warm: true    |
+ * | its claim failed                                       | `claimFailed`  | null *    | in 1 s                                      | in 1 s             | not warm: true    |
+ * | paused                                                 | `claimPaused`  | as before | now; next wake **                           | in 250 ms          | true              |
+ * | to be released                                         | `planRelease`  | as before | now; next wake **                           | as before          | true              |
+ * | released                                               | `released`     | null      | forgotten ***                               | as before          | as before         |
+ * | handed over                                            | `handOver`     | as before | as before                                   | in 100 ms          | as before         |
  *
  * "Next wake" is `NOT_BEFORE_A_WAKE`. "Not warm: true" is the state "to be released".
  * `*`: as before, where nothing can have been committed.
@@ -53,7 +53,7 @@ export interface Found {
 export class Lane {
   /** Monotonic ms of the next look, or `NOT_BEFORE_A_WAKE`. */
   lookAt: number;
-  /** Monotonic ms before which no wake makes it look: another process holds it or shall take it, it is paused, or its claim failed. */
+  /** Monotonic ms before which no wake makes it look: a claim was denied, another process shall take it, it is paused, or its claim failed. */
   ignoreWakesUntil = -Infinity;
   /** Monotonic ms: a look that finds nothing after this is the last one. */
   warmUntil: number;
@@ -127,7 +127,7 @@ export class Lane {
     return gotAll;
   }
 
-  /** Another process holds it. */
+  /** Another process holds it, or another transaction has locked its row. */
   claimDenied(now: number): void {
     this.claiming = false;
     this.bucket = null;

@@ -9,7 +9,7 @@ export interface QueueKind<T> {
   readonly maxPerLane: number;
   /** Of those, the rows of this lane that may be worked on now. Default: all. */
   window?(laneKey: string): number;
-  /** The lane's pace, or null where it must not run now (its rows then stay due). */
+  /** The lane's pace, or null where it must not run now (its rows then stay due). The same object means that it has not changed. */
   pace(laneKey: string): Promise<LanePace | null>;
   /**
    * Claims due rows of many lanes, durably, so that no other process works on them. Takes or renews the hold on each lane
