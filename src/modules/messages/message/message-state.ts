@@ -19,7 +19,8 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
  * webhook.types.ts.
  *
  * `outcome_*`: the answer to the current attempt's own request. `notified_*`: a notification about the current
- * attempt. `earlier_*`: the same of an attempt that a retry has replaced; `earlier_accepted` is its own late answer. `restored`: the database came back
+ * attempt. `earlier_*`: the same of another attempt, usually one that a retry has replaced (`MessageProgress` says which attempt
+ * counts); `earlier_accepted`: the late answer of an attempt that is not on the wire any more. `restored`: the database came back
  * from a backup, and what happened after it is not known. `erased`: all that is known of the recipient was erased.
  * `canceled`: the caller takes it back. `release_refused`: a scheduled message is due, and may not be sent as things are;
  * one that may be sent stays `queued`.

@@ -109,7 +109,7 @@ export class LockedMessages {
     attempts: readonly AttemptOfMessage[],
   ) {
     this.attempts = new Map(attempts.map((attempt) => [attempt.id, attempt]));
-    // While the message waits, its current attempt is the last one, in `message_attempt`.
+    // Without an attempt in the message's row the last one, in `message_attempt`.
     const lastOf = (row: LockedRow) =>
       attempts.find((each) => each.messageId === row.id && each.number === row.attemptNumber);
     this.messages = new Map(
@@ -162,8 +162,8 @@ select s.message_id, s.attempt_id, s.meta_message_id from unnest($1::text[]) as 
 join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(k.id, 0) and s.meta_message_id = k.id
 where s.attempt_id is not null`;
 
-// Statements of this kind lock in this order: rows of the queue by id, then those of message_state. A batch of outcomes may lock
-// another message's state before a row of the queue; a deadlock with it is tried again (`GroupCommit`).
+// Reports lock in this order: rows of the queue by id, then those of message_state, then attempts. A batch of outcomes may lock in another
+// one; a deadlock with it is tried again (`GroupCommit`).
 export const LOCK: Prepared = {
   name: 'report_lock',
   text: `

@@ -25,6 +25,9 @@ type Progress = MessageProgress<LockedMessage>;
  * message is one change of its row (`MessageProgress`). Usually two statements, `LOCK` and `UPDATE_STATE`; more where an
  * attempt must be looked up or is not in the message's row, or where the message is still in the queue.
  *
+ * Its tests: status-reports.spec.ts (what reports make of a message), status-reports.repository.spec.ts (finding, locking, writing),
+ * retries-and-reports.spec.ts (retries).
+ *
  * Returns one result a report, in the same order: null where no attempt is meant by it (yet).
  */
 export async function applyStatusReports(
@@ -137,7 +140,7 @@ where a.id = r.id`,
 };
 
 // $1: the changes of messages, as `changeOf` makes them: a field more is one in `changeOf`, one in the list below, and one in
-// UPDATE_STATE and `entersState`. `attempt_*` is what the reports say of the attempt in the message's row, where they are about it.
+// UPDATE_STATE and `ENTERED_STATE`. `attempt_*` is what the reports say of the attempt in the message's row, where they are about it.
 const CHANGES = `
 with r as materialized (
   select r.*, t.taken as attempt_taken, t.failed as attempt_failed, t."metaMessageId" as attempt_meta_message_id,

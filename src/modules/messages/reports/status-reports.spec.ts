@@ -114,6 +114,18 @@ describe('one report', () => {
     expect(accepted.moves).toEqual([expect.objectContaining({ from: 'accepted', to: 'delivered' })]);
   });
 
+  it('makes a waiting retry unnecessary by "sent", but not after "failed" of the same attempt', () => {
+    const taken = attempt({ status: 'unknown', metaMessageId: null });
+    const ends = (...statuses: StatusReport['status'][]) => {
+      const progress = new MessageProgress(message({ status: 'queued', rowAttemptId: null, metaMessageId: null }));
+      for (const status of statuses) progress.apply(report(status), taken, NOW);
+      return progress.moves.map(({ to }) => to);
+    };
+    expect(ends('sent', 'failed')).toEqual(['sent', 'failed']);
+    expect(ends('failed', 'sent')).toEqual([]);
+    expect(ends('failed', 'delivered')).toEqual(['delivered']);
+  });
+
   it('about the current attempt sets the message’s id; one about an earlier attempt only where none is known and it moves the message', () => {
     const progress = new MessageProgress(message({ metaMessageId: 'wamid.1' }));
     progress.apply(report('sent', { metaMessageId: 'wamid.1b' }), attempt({ id: EARLIER }), NOW);

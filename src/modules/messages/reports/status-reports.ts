@@ -11,9 +11,9 @@ export interface ReportedMessage {
   id: string;
   status: OutboundStatus;
   metaMessageId: string | null;
-  /** The attempt in the message's row; null: it waits, and its attempts are in message_attempt. */
+  /** The attempt in the message's row; null: its attempts are in message_attempt, as it waits, or ended without one (expired, canceled). */
   rowAttemptId: string | null;
-  /** The attempt in the message's row; while it waits for a retry, the last one, where a report of the batch is about that. */
+  /** The attempt in the message's row; where there is none, the last one, if a report of the batch is about that. */
   currentAttemptId: string | null;
   /** The latest of its timestamps so far. */
   latestAt: number;
@@ -60,17 +60,17 @@ export interface AttemptEvidence {
 
 /**
  * What a number of reports make of one message, applied one after the other. Pure. Repeats of reports, and how they are spread
- * over batches, make no difference. Their order matters in one case only: two attempts were taken, and the one that is reported
- * first while the retry waits takes its place for good.
+ * over batches, make no difference. Their order matters while a message waits for a retry: `sent` makes the retry unnecessary, but
+ * not after `failed` of the same attempt; and of two attempts that were taken, the one that is reported first counts for good.
  *
  * Of the attempts one counts (`countingAttemptId`): its reports are `notified_*` events, those of others `earlier_*`. The moves are
  * `TRANSITIONS`.
  *
- * | The message                | The one that counts | Its reports | Reports of another attempt                                                                                                     |
- * | -------------------------- | ------------------- | ----------- | ------------------------------------------------------------------------------------------------------------------------------ |
- * | waits for a retry          | the last one        | move it     | `sent`, `delivered`, `read` move it, and from now on that one counts: it has made the retry unnecessary (`replacingAttemptId`) |
- * | has an attempt on the wire | that attempt        | move it     | `delivered`, `read`: the same. `sent` is noted in its attempt: where the retry is answered "not now", it is not made again     |
- * | has left the queue         | that of its outcome | move it     | `delivered`, `read` move it                                                                                                    |
+ * | The message                | The one that counts                    | Its reports | Reports of another attempt                                                                                                                                |
+ * | -------------------------- | -------------------------------------- | ----------- | --------------------------------------------------------------------------------------------------------------------------------------------------------- |
+ * | waits for a retry          | the last one                           | move it     | `sent`, `delivered`, `read` move it, and from now on that one counts: it has made the retry unnecessary (`replacingAttemptId`)                            |
+ * | has an attempt on the wire | that attempt                           | move it     | `delivered`, `read` move it, and from now on that one counts. `sent` is noted in its attempt: where the retry is answered "not now", it is not made again |
+ * | has left the queue         | that of its outcome, else the last one | move it     | `delivered`, `read` move it                                                                                                                               |
  *
  * Of an attempt that failed, only `delivered` and `read` move the message: a late or repeated `sent` must not withdraw a retry.
  */

@@ -107,6 +107,30 @@ describe('the next attempt within a lease', () => {
     expect(await rowOf(id)).toMatchObject({ status: 'accepted', attempt_count: 2 });
   });
 
+  it('is not opened where a report has said that an earlier attempt was taken: the message ends by that one', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const { database } = opened;
+    const first = await claimOne(lane);
+    await runOut(id);
+    await new MessagesRepository(database, LIMITED).retry(lane, id, ['outcome_unknown'], null);
+    const retry = await claimOne(lane);
+    const report = { id, attemptId: first.attemptId, metaMessageId: `wamid.${first.attemptId}` };
+    await database.transaction(() => applyStatusReports([statusReport(lane, report, 'sent')], database));
+    expect(await rowOf(id)).toMatchObject({ status: 'processing', current_attempt_id: retry.attemptId });
+    expect(await outcomes.openNext(refusedOf(retry), newId())).toBe(false);
+    expect(await outcomes.record(refusedOf(retry))).toBe('retry_withdrawn');
+    expect(await rowOf(id)).toMatchObject({
+      status: 'accepted',
+      current_attempt_id: first.attemptId,
+      attempt_count: 2,
+    });
+    expect(await attemptsOf(id)).toMatchObject([
+      { number: 1, status: 'accepted' },
+      { number: 2, status: 'deferred', platform_code: 131063 },
+    ]);
+  });
+
   it('is not opened once the lease has run out', async () => {
     const lane = newId();
     const id = await queue(lane);

@@ -17,7 +17,7 @@ import type { OutcomeRecord } from './outcome-record.js';
 
 /**
  * What a record did. `recorded`: the outcome was open, and is this one. `retry_withdrawn`: a retry is not needed, and the message is
- * `accepted`. `late`: there was an outcome before, and at most the attempt is changed. `not_found`: there is no such attempt.
+ * `accepted`. `late`: there was an outcome before, and at most the attempt is changed. `not_found`: no such attempt was found.
  */
 export type Recorded = 'recorded' | 'retry_withdrawn' | 'late' | 'not_found';
 
@@ -75,16 +75,16 @@ export class OutcomeRepository {
   /**
    * An attempt is in one of three tables, and one statement looks in each:
    *
-   * | The attempt is in                            | The answer        | Statement           | What it does                             | Result     |
-   * | -------------------------------------------- | ----------------- | ------------------- | ---------------------------------------- | ---------- |
-   * | message_queue: it is on the wire             | not "not now"     | `RECORD_IN_QUEUE`   | message and attempt to message_state     | `recorded` |
-   * | message_queue: it is on the wire             | "not now"         | `RECORD_IN_QUEUE`   | message waits; attempt to history        | `recorded` |
-   * | message_state, its outcome unknown           | accepted, refused | `RECORD_IN_STATE` 1 | the message has this outcome             | `recorded` |
-   * | message_state, its outcome unknown           | unknown           | `RECORD_IN_STATE` 1 | says what was answered                   | `recorded` |
-   * | message_state, its outcome unknown           | "not now"         | `RECORD_IN_STATE` 2 | message to the queue; attempt to history | `recorded` |
-   * | message_state, by a report or by this record | any               | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
-   * | message_attempt: a retry has replaced it     | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
-   * | message_attempt: it was put back before      | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
+   * | The attempt is in                                                         | The answer        | Statement           | What it does                             | Result     |
+   * | ------------------------------------------------------------------------- | ----------------- | ------------------- | ---------------------------------------- | ---------- |
+   * | message_queue: it is on the wire                                          | not "not now"     | `RECORD_IN_QUEUE`   | message and attempt to message_state     | `recorded` |
+   * | message_queue: it is on the wire                                          | "not now"         | `RECORD_IN_QUEUE`   | message waits; attempt to history        | `recorded` |
+   * | message_state, its outcome unknown                                        | accepted, refused | `RECORD_IN_STATE` 1 | the message has this outcome             | `recorded` |
+   * | message_state, its outcome unknown                                        | unknown           | `RECORD_IN_STATE` 1 | says what was answered                   | `recorded` |
+   * | message_state, its outcome unknown                                        | "not now"         | `RECORD_IN_STATE` 2 | message to the queue; attempt to history | `recorded` |
+   * | message_state, by a report or by this record                              | any               | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
+   * | message_attempt: a retry has replaced it, or it is one that was withdrawn | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
+   * | message_attempt: it was put back before                                   | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
    *
    * "History" is message_attempt. Then, after "not now" and after a late acceptance, `WITHDRAW_RETRY`: a message whose retry is in
    * message_queue though one of its attempts was taken leaves the queue (`retry_withdrawn`).
@@ -146,6 +146,9 @@ const NOT_BEFORE = 'clock_timestamp() + make_interval(secs => o."delayMs" / 1000
 const ON_THE_WIRE = queueTakes('outcome_accepted');
 const OUTCOME_OPEN = stateTakes('outcome_accepted');
 
+/** Condition on rows `a` of message_attempt: WhatsApp took this attempt, and did not report that it failed. */
+const TAKEN_ATTEMPT = `a.status = 'accepted' and a.failure_category is null`;
+
 // The attempt under way is in the message's row of the queue. Where the message is queued again, it becomes a row of
 // message_attempt. `left_queue` makes the recipient's next message due; `queued_again` has its own turn, and takes that of the
 // rows behind it: by the triggers of message_queue (migrations/1770600000000-messages.ts).
@@ -158,7 +161,8 @@ with ${OUTCOME}, locked as materialized (
     and q.attempt_id = any(array(select "attemptId" from outcome)) and ${ON_THE_WIRE}
   order by q.message_id for update of q
 ), left_queue as (
-  -- The rows are locked: neither here nor in queued_again is a condition repeated.
+  -- The rows are locked: neither here nor in queued_again is a condition repeated. One that was changed while its lock was waited for
+  -- has a new ctid, which this statement does not find: the next round does.
   delete from message_queue q using locked l join outcome o on o."attemptId" = l.attempt_id
   where q.ctid = l.row_ctid and o.status <> 'queued'
   returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.queued_at, q.claimed_at,
@@ -193,7 +197,10 @@ union all
 select attempt_id, true from queued_again`,
 };
 
-/** $1: the refused attempt, as in `RECORD_IN_QUEUE`; $2: the next attempt's id. One that it finds already was opened before. */
+/**
+ * $1: the refused attempt, as in `RECORD_IN_QUEUE`; $2: the next attempt's id. One that it finds already was opened before. None is
+ * opened where a report has said meanwhile that an earlier attempt was taken: the message is put back, and `WITHDRAW_RETRY` ends it.
+ */
 const OPEN_NEXT: Prepared = {
   name: 'message_next_attempt',
   text: `
@@ -201,6 +208,7 @@ with ${OUTCOME}, picked as materialized (
   select q.ctid as row_ctid, q.claimed_at, q.attempt_number, q.organization_id from message_queue q
   where q.message_id = (select "messageId" from outcome) and q.attempt_id = (select "attemptId" from outcome)
     and q.lease_until > clock_timestamp() and ${ON_THE_WIRE}
+    and not exists (select 1 from message_attempt a where a.message_id = q.message_id and ${TAKEN_ATTEMPT})
   for no key update of q
 ), opened as (
   update message_queue q set attempt_id = $2::uuid, attempt_number = q.attempt_number + 1,
@@ -212,7 +220,7 @@ with ${OUTCOME}, picked as materialized (
   select o."attemptId", picked.organization_id, o."messageId", picked.attempt_number, o."attemptStatus", picked.claimed_at,
     greatest(clock_timestamp(), picked.claimed_at), o."httpStatus", o."platformCode", o."platformMessage", o.category,
     null, o."traceId"
-  from picked cross join outcome o
+  from picked cross join outcome o where exists (select 1 from opened)
 )
 select message_id from opened
 union all
@@ -308,7 +316,7 @@ with picked as materialized (
   select q.message_id, a.id as taken_id from message_queue q
   cross join lateral (
     select a.id from message_attempt a
-    where a.message_id = q.message_id and a.status = 'accepted' and a.failure_category is null
+    where a.message_id = q.message_id and ${TAKEN_ATTEMPT}
     order by a.number desc limit 1) as a
   where q.message_id = any($1::uuid[]) and ${queueTakes('earlier_accepted')}
   order by q.message_id for update of q
@@ -316,7 +324,7 @@ with picked as materialized (
   -- First: retention may have removed it meanwhile, and then the message stays in the queue.
   -- Its condition once more: a report may have said that it failed while the row of the queue was waited for.
   delete from message_attempt a using picked p
-  where a.id = p.taken_id and a.status = 'accepted' and a.failure_category is null
+  where a.id = p.taken_id and ${TAKEN_ATTEMPT}
   returning a.id, a.message_id, a.number, a.started_at, a.finished_at, a.status, a.http_status, a.platform_code,
     a.platform_message, a.meta_message_id, a.trace_id
 ), left_queue as (
