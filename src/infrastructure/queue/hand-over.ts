@@ -2,6 +2,7 @@ import type { Lane } from './lane-state.js';
 
 /** Between two lanes that are handed over: to announce one, release it and take it is seven commits of the database. */
 const HAND_OVER_EVERY_MS = 100;
+
 export interface HandOverOptions {
   /** No row more can be worked on at this moment. */
   isFull: () => boolean;

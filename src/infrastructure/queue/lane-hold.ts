@@ -93,9 +93,9 @@ interface LaneHoldOptions {
 
 /**
  * SQL: the first relations of a claim's `with`. The hold keeps the pace, and keeps two claims of a lane from running at once: that saves
- * claims, and messages to one recipient need it (rule 2 of the claim of messages). That no row is sent twice does not rest on it, but on
- * the row's own attempt and lease. $1 to $6 are `holdParams`, the claim's own
- * parameters begin at $7. The tests in lane-hold.spec.ts have the numbers of this table.
+ * claims, and messages to one recipient need it (rule 2 of the claim of messages). That no row is sent twice does not rest on it, but
+ * on the row's own attempt and lease. $1 to $6 are `holdParams`, the claim's own parameters begin at $7. The tests in
+ * lane-hold.spec.ts have the numbers of this table.
  *
  * |    | The lane's row has as owner               | The hold lasts yet      | Locked *  | Relation  | Written | Slots come from |
  * | -- | ----------------------------------------- | ----------------------- | --------- | --------- | ------- | --------------- |

@@ -2,8 +2,8 @@ import { TokenBucket } from '../../common/token-bucket.js';
 import { burstRows, type Hold, type LanePace } from './lane-hold.js';
 
 /** A lane that brought rows is looked at after the first of these, then after twice as long for each empty look, up to the second. */
-export const MIN_EMPTY_DELAY_MS = 50;
-export const MAX_EMPTY_DELAY_MS = 250;
+const MIN_EMPTY_DELAY_MS = 50;
+const MAX_EMPTY_DELAY_MS = 250;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const MIN_PACE_MS = 25;
 /** Until a claim that failed is tried again. */
@@ -15,7 +15,7 @@ const HANDED_OVER_MS = 100;
 export const NOT_BEFORE_A_WAKE = Infinity;
 
 /** What a claim that has the lane found. */
-export interface Found {
+interface Found {
   hold: Hold;
   pace: LanePace;
   rows: number;
@@ -178,6 +178,6 @@ export class Lane {
 }
 
 /** A pace as the limits of its bucket. */
-export function limitsOf(pace: LanePace) {
+function limitsOf(pace: LanePace) {
   return { ratePerSecond: pace.ratePerSecond, burst: burstRows(pace) };
 }

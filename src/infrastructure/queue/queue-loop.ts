@@ -63,8 +63,8 @@ interface Failure {
  * 3. Rows came: the work on each starts at once. Its end wakes the lane again, and so does the time at which
  *    the row or the lane is due again, as far as this process knows of it.
  * 4. No rows came: it is polled with growing delay, and released when it is not warm any more.
- * 5. The claim may not have the lane. A paused lane is released as soon as no row of it is under way, and woken when its pause ends. One that another process
- *    holds is asked for again every 250 ms while it is warm, and then forgotten.
+ * 5. The claim may not have the lane. A paused lane is released as soon as no row of it is under way, and woken when its pause
+ *    ends. One that another process holds is asked for again every 250 ms while it is warm, and then forgotten.
  * 6. The claim's time is over: `LaneClaims` finds the lane that is slow. It is claimed by itself from then on (`claimSlow`), beside
  *    the looks, until its claim is quick again.
  * 7. `release` gives it back with its unused pace. A process that is full also hands lanes over: see `HandOver`.

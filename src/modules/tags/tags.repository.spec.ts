@@ -8,6 +8,7 @@ import { seedQueued } from '../../../test/support/rig/seed-messages.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { newMessage } from '../../../test/support/new-message.js';
 import { beginTransaction } from '../../../test/support/open-transaction.js';
+import { runOutLease } from '../../../test/support/run-out-lease.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
@@ -315,10 +316,7 @@ describe('what comes back to a paused tag', () => {
   it('by an answer that comes after the lease', async () => {
     const id = await accept(testPhone());
     const [claimed] = await claim();
-    await opened.database.execute(
-      `update message_queue set lease_until = clock_timestamp() - interval '1 second' where message_id = $1`,
-      [id],
-    );
+    await runOutLease(opened.database, id);
     expect(await sweeps.expireLeases(10)).toHaveLength(1);
     await act('pause');
     expect(await outcomes.record(putOff(claimed as ClaimedMessage, 0))).toBe('recorded');

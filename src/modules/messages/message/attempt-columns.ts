@@ -38,7 +38,7 @@ const COLUMNS = {
 } as const satisfies Record<string, AttemptValues>;
 
 /** The table in which an attempt's columns are. */
-export type AttemptTable = keyof typeof COLUMNS;
+type AttemptTable = keyof typeof COLUMNS;
 
 /** The attempt as it is in a row of the table with this alias. */
 export function knownAttempt(table: AttemptTable, alias: string): AttemptValues {

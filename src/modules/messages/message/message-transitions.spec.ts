@@ -5,6 +5,7 @@ import { attemptRow } from '../../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { runOutLease } from '../../../../test/support/run-out-lease.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { STATE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type StateEvent } from './message-state.js';
@@ -48,11 +49,7 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
   outcome_deferred: answered('queued', 'deferred'),
   outcome_unknown: answered('outcome_unknown', 'unknown'),
   lease_expired: async ({ id }) => {
-    await opened.database.execute(
-      `update message_queue set lease_until = clock_timestamp() - interval '1 s'
-       where message_id = $1 and lease_until is not null`,
-      [id],
-    );
+    await runOutLease(opened.database, id);
     await new SendingSweepsRepository(opened.database).expireLeases(100);
   },
   expired: async ({ id }) => {

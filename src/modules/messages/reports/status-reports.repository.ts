@@ -221,7 +221,10 @@ const ATTEMPT_UNDER_WAY = `select l.attempt_id as id, l.organization_id, l.messa
     ${UNDER_WAY.category} as failure_category, r.attempt_meta_message_id as meta_message_id, ${UNDER_WAY.traceId} as trace_id
   from left_queue l join r on r.id = l.message_id where l.attempt_id is not null`;
 
-/** The row of message_state: of the message from `left_queue`, its attempt from `counting` (columns of `ATTEMPT_COLUMNS`), all else from the change. */
+/**
+ * SQL: the row of message_state. The message is from `left_queue`, its attempt from `counting` (columns of `ATTEMPT_COLUMNS`), all else
+ * from the change.
+ */
 const ENTERED_STATE = `entered_state as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, sent_at, delivered_at, read_at, failed_at, meta_message_id, failure_category,

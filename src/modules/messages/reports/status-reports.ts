@@ -91,7 +91,7 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
     this.latestAt = message.latestAt;
   }
 
-  get countingAttemptId(): string | null {
+  private get countingAttemptId(): string | null {
     return this.replacingAttemptId ?? this.message.currentAttemptId;
   }
 

@@ -7,6 +7,7 @@ import { statusReport } from '../../../../test/messages/platform-reports.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { newMessage } from '../../../../test/support/new-message.js';
+import { runOutLease } from '../../../../test/support/run-out-lease.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { AcceptRepository } from '../../messages/accept/accept.repository.js';
 import { MessagesRepository } from '../../messages/messages.repository.js';
@@ -57,10 +58,7 @@ async function claimOne(connectionId: string): Promise<ClaimedMessage> {
 
 /** The lease of the message's claim. */
 async function runOut(id: string) {
-  await opened.database.execute(
-    `update message_queue set lease_until = clock_timestamp() - interval '1 s' where message_id = $1`,
-    [id],
-  );
+  await runOutLease(opened.database, id);
   return sweeps.expireLeases(100);
 }
 
