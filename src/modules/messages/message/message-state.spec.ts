@@ -12,6 +12,8 @@ import {
 const event = fc.constantFrom(...STATE_EVENTS);
 const status = fc.constantFrom(...OUTBOUND_STATUSES);
 const isRetry = (name: string): boolean => name.startsWith('retry');
+/** A message that waits has no attempt in its row: none of these can happen to it. */
+const needsOwnAttempt = (name: string): boolean => /^(outcome|own)_/.test(name);
 
 describe('the transition table', () => {
   it('has exactly the moves of the contract', () => {
@@ -30,11 +32,16 @@ describe('the transition table', () => {
 
   it('takes delivered and read of any attempt as proof, in every state before it', () => {
     for (const from of OUTBOUND_STATUSES.filter((name) => name !== 'delivered' && name !== 'read')) {
-      for (const who of ['notified', 'earlier'] as const) {
+      for (const who of from === 'queued' ? (['other'] as const) : (['own', 'other'] as const)) {
         expect(nextStatus(from, `${who}_delivered`)).toBe('delivered');
         expect(nextStatus(from, `${who}_read`)).toBe('read');
       }
     }
+  });
+
+  it('has no move of a waiting message by what only an attempt in its row can bring', () => {
+    const moves = legalMoves().filter(({ from, on }) => from === 'queued' && needsOwnAttempt(on));
+    expect(moves).toEqual([]);
   });
 
   it('never queues again what may have been sent, but by a confirmed retry or certain knowledge', () => {
@@ -58,6 +65,7 @@ describe('the transition table', () => {
           let current = start;
           let proof = rank[start] ?? 0;
           for (const on of events) {
+            if (current === 'queued' && needsOwnAttempt(on)) continue;
             current = nextStatus(current, on) ?? current;
             if (on.endsWith('_delivered')) proof = Math.max(proof, 1);
             if (on.endsWith('_read')) proof = Math.max(proof, 2);

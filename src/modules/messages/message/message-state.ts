@@ -18,12 +18,11 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
  * What can happen to an outbound message: the inputs of the state machine. Events that webhooks get are others, in
  * webhook.types.ts.
  *
- * `outcome_*`: the answer to the current attempt's own request. `notified_*`: a notification about the current
- * attempt. `earlier_*`: the same of another attempt, usually one that a retry has replaced (`MessageProgress` says which attempt
- * counts); `earlier_accepted`: the late answer of an attempt that is not on the wire any more. `restored`: the database came back
- * from a backup, and what happened after it is not known. `erased`: all that is known of the recipient was erased.
- * `canceled`: the caller takes it back. `release_refused`: a scheduled message is due, and may not be sent as things are;
- * one that may be sent stays `queued`.
+ * `outcome_*`: the answer to the request of the attempt in its row. `own_*`: a report about that attempt. A message that waits has
+ * none in its row. `other_*`: a report about another of its attempts (`MessageProgress`); `other_accepted`: the late answer of such a
+ * one. `restored`: the database came back from a backup, and what happened after it is not known. `erased`: all that is known of
+ * the recipient was erased. `canceled`: the caller takes it back. `release_refused`: a scheduled message is due, and may not be sent
+ * as things are; one that may be sent stays `queued`.
  */
 export const STATE_EVENTS = [
   'claimed',
@@ -39,41 +38,36 @@ export const STATE_EVENTS = [
   'release_refused',
   'retry',
   'retry_confirmed',
-  'notified_sent',
-  'notified_delivered',
-  'notified_read',
-  'notified_failed',
-  'earlier_accepted',
-  'earlier_sent',
-  'earlier_delivered',
-  'earlier_read',
-  'earlier_failed',
+  'own_sent',
+  'own_delivered',
+  'own_read',
+  'own_failed',
+  'other_accepted',
+  'other_sent',
+  'other_delivered',
+  'other_read',
+  'other_failed',
 ] as const;
 export type StateEvent = (typeof STATE_EVENTS)[number];
 
 type Moves = Readonly<Partial<Record<StateEvent, OutboundStatus>>>;
 
 // `delivered` and `read` prove that it was sent, by whichever attempt.
-const PROOF = {
-  notified_delivered: 'delivered',
-  notified_read: 'read',
-  earlier_delivered: 'delivered',
-  earlier_read: 'read',
-} as const satisfies Moves;
+const OTHER_PROOF = { other_delivered: 'delivered', other_read: 'read' } as const satisfies Moves;
+const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } as const satisfies Moves;
 
 const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
   queued: {
-    ...PROOF,
+    ...OTHER_PROOF,
     claimed: 'processing',
     expired: 'failed',
     restored: 'outcome_unknown',
     erased: 'failed',
     canceled: 'failed',
     release_refused: 'failed',
-    // Queued again by a retry, or put back after an unknown outcome: the earlier attempt turns out to have been taken.
-    earlier_accepted: 'accepted',
-    notified_sent: 'sent',
-    earlier_sent: 'sent',
+    // A retry waits, and an attempt before it turns out to have been taken.
+    other_accepted: 'accepted',
+    other_sent: 'sent',
   },
   processing: {
     ...PROOF,
@@ -83,24 +77,24 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     outcome_unknown: 'outcome_unknown',
     lease_expired: 'outcome_unknown',
     restored: 'outcome_unknown',
-    notified_sent: 'sent',
-    notified_failed: 'failed',
-    // Else an answer "not now" to the retry under way would have the message sent again. `earlier_sent` is noted in its attempt, and
-    // counts once the retry is put back: a `failed` of the earlier attempt may still follow.
-    earlier_accepted: 'accepted',
+    own_sent: 'sent',
+    own_failed: 'failed',
+    // Else an answer "not now" to the retry under way would have the message sent again. `other_sent` is noted in its attempt, and
+    // counts once the retry is put back: a `failed` of that attempt may still follow.
+    other_accepted: 'accepted',
   },
   outcome_unknown: {
     ...PROOF,
     outcome_accepted: 'accepted',
     outcome_refused: 'failed',
     outcome_deferred: 'queued',
-    notified_sent: 'sent',
-    notified_failed: 'failed',
+    own_sent: 'sent',
+    own_failed: 'failed',
     retry_confirmed: 'queued',
   },
-  accepted: { ...PROOF, notified_sent: 'sent', notified_failed: 'failed' },
-  sent: { ...PROOF, notified_failed: 'failed' },
-  delivered: { notified_read: 'read', earlier_read: 'read' },
+  accepted: { ...PROOF, own_sent: 'sent', own_failed: 'failed' },
+  sent: { ...PROOF, own_failed: 'failed' },
+  delivered: { own_read: 'read', other_read: 'read' },
   read: {},
   failed: { ...PROOF, retry: 'queued', retry_confirmed: 'queued' },
 };

@@ -12,14 +12,14 @@ interface Target {
   attemptId: string;
 }
 
-/** A message that reports are about, locked in `message_queue` or in `message_state`. */
+/** A row of `LOCK`: a message that reports are about, locked in `message_queue` or in `message_state`. */
 export interface LockedMessage extends ReportedMessage {
   organizationId: string;
   connectionId: string;
   conversationId: string | null;
   /** Whose messages go one after the other: the number that the message was sent to, or a user id where no number is known. */
   recipient: string | null;
-  /** Of the attempt in the message's row; while the message waits, of the last one. */
+  /** Of the attempt in the message's row, as the next two. */
   attemptNumber: number;
   attemptStatus: Attempt['status'];
   attemptFailed: boolean;
@@ -28,9 +28,6 @@ export interface LockedMessage extends ReportedMessage {
   /** Of the request that the message came with, where its trace is recorded. */
   traceContext: TraceContext | null;
 }
-
-/** A row of `LOCK`. */
-type LockedRow = Omit<LockedMessage, 'currentAttemptId'>;
 
 /** A row of `ATTEMPTS`, or such an attempt in the message's row. */
 type AttemptOfMessage = ReportedAttempt & { messageId: string };
@@ -72,12 +69,14 @@ async function lockMessagesOf(
   const candidates = new Candidates(metaIds.length === 0 ? [] : await statements.query<FoundTarget>(FIND, [metaIds]));
   const targets = reports.flatMap((report) => candidates.of(report));
   if (targets.length === 0) return new LockedMessages(candidates, [], []);
-  const rows = await statements.query<LockedRow>(LOCK, [[...new Set(targets.map((target) => target.messageId))]]);
+  const messages = await statements.query<LockedMessage>(LOCK, [
+    [...new Set(targets.map((target) => target.messageId))],
+  ]);
   // Read under the lock: what was known of them before may have changed while it was waited for.
-  const inRows = new Set(rows.map((row) => row.rowAttemptId));
+  const inRows = new Set(messages.map((message) => message.attemptId));
   const others = [...new Set(targets.map((target) => target.attemptId))].filter((id) => !inRows.has(id));
   const attempts = others.length === 0 ? [] : await statements.query<AttemptOfMessage>(ATTEMPTS, [others]);
-  return new LockedMessages(candidates, rows, attempts);
+  return new LockedMessages(candidates, messages, attempts);
 }
 
 /** Which attempts a report may be about. */
@@ -101,30 +100,25 @@ class Candidates {
 /** What was found and locked. */
 export class LockedMessages {
   private readonly messages: ReadonlyMap<string, LockedMessage>;
+  /** Those in the messages' rows and those of `message_attempt`. */
   private readonly attempts: ReadonlyMap<string, AttemptOfMessage>;
 
   constructor(
     private readonly candidates: Candidates,
-    rows: readonly LockedRow[],
-    attempts: readonly AttemptOfMessage[],
+    messages: readonly LockedMessage[],
+    others: readonly AttemptOfMessage[],
   ) {
-    this.attempts = new Map(attempts.map((attempt) => [attempt.id, attempt]));
-    // Without an attempt in the message's row the last one, in `message_attempt`.
-    const lastOf = (row: LockedRow) =>
-      attempts.find((each) => each.messageId === row.id && each.number === row.attemptNumber);
-    this.messages = new Map(
-      rows.map((row) => [row.id, { ...row, currentAttemptId: row.rowAttemptId ?? lastOf(row)?.id ?? null }]),
-    );
+    this.messages = new Map(messages.map((message) => [message.id, message]));
+    this.attempts = new Map([...messages.flatMap(attemptInRow), ...others].map((attempt) => [attempt.id, attempt]));
   }
 
   /** The attempt that the report is about; null: none of its connection (yet). */
   attemptFor(report: StatusReport): { message: LockedMessage; attempt: ReportedAttempt } | null {
     for (const { messageId, attemptId } of this.candidates.of(report)) {
       const message = this.messages.get(messageId);
-      if (message?.connectionId !== report.connectionId) continue;
-      const isInRow = message.rowAttemptId === attemptId;
-      const attempt = isInRow ? attemptInRow(message, attemptId) : this.attempts.get(attemptId);
-      if (attempt !== undefined && attempt.messageId === messageId) return { message, attempt };
+      const attempt = this.attempts.get(attemptId);
+      if (message?.connectionId === report.connectionId && attempt?.messageId === messageId)
+        return { message, attempt };
     }
     return null;
   }
@@ -135,9 +129,11 @@ export class LockedMessages {
   }
 }
 
-function attemptInRow(message: LockedMessage, id: string): AttemptOfMessage {
-  const { attemptNumber: number, attemptStatus: status, metaMessageId, attemptFailed: failed } = message;
-  return { id, messageId: message.id, number, status, metaMessageId, failed };
+function attemptInRow(message: LockedMessage): AttemptOfMessage[] {
+  const { id: messageId, attemptId, attemptNumber: number, attemptStatus: status, metaMessageId } = message;
+  return attemptId === null
+    ? []
+    : [{ id: attemptId, messageId, number, status, metaMessageId, failed: message.attemptFailed }];
 }
 
 /** The ids that the request contained, `<message id>.<attempt id>`; they may lead nowhere. */
@@ -153,14 +149,15 @@ const microseconds = (time: string): string => `(extract(epoch from ${time}) * $
 const failedBy = (status: string, category: string): string =>
   `coalesce(${status} = 'rejected' or (${status} = 'accepted' and ${category} is not null), false)`;
 
-// By the platform's id: an attempt is in message_attempt or in message_state.
+// By the platform's id. An attempt that has this id comes before a message that has it: the message's may be that of another attempt than
+// the one in its row (`MessageProgress.metaMessageId`).
 const FIND = `
 select a.message_id as "messageId", a.id as "attemptId", a.meta_message_id as "metaMessageId" from message_attempt a
 where a.meta_message_id = any($1::text[])
 union all
 select s.message_id, s.attempt_id, s.meta_message_id from unnest($1::text[]) as k (id)
 join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(k.id, 0) and s.meta_message_id = k.id
-where s.attempt_id is not null`;
+where s.attempt_id is not null and not exists (select from message_attempt a where a.meta_message_id = k.id)`;
 
 // Reports lock in this order: rows of the queue by id, then those of message_state, then attempts. A batch of outcomes may lock in another
 // one; a deadlock with it is tried again (`GroupCommit`).
@@ -186,7 +183,7 @@ with in_queue as materialized (
 )
 select f.message_id as id, m.recipient, f.status, ${camelColumns('f', 'organization_id, connection_id')},
   ${camelColumns('f', 'conversation_id, meta_message_id, event_count, attempt_number, attempt_status')},
-  f.attempt_id as "rowAttemptId", f.attempt_failed as "attemptFailed", f.is_priced as "isPriced", ${microseconds('f.latest_at')} as "latestAt",
+  ${camelColumns('f', 'attempt_id')}, f.attempt_failed as "attemptFailed", f.is_priced as "isPriced", ${microseconds('f.latest_at')} as "latestAt",
   ${microseconds('clock_timestamp()')} as now, encode(m.trace_context, 'hex') as "traceContext"
 from found f join message m on m.id = f.message_id`,
 };

@@ -1,17 +1,14 @@
 import { LIMITED } from '../../../../test/support/limits.js';
 import fc from 'fast-check';
-import pg from 'pg';
 import { runs } from '../../../../test/support/runs.js';
 import { newId } from '../../../common/ids.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { attemptRow } from '../../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { waitFor } from '../../../../test/support/wait-for.js';
 import type { MessageStatus, OutboundStatus } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
-import { applyStatusReports } from './status-reports.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 
 let opened: OpenTestDatabase;
@@ -69,45 +66,6 @@ async function queueAgain(made: Reported, claimedBy: string | null = null): Prom
 }
 
 describe('a report', () => {
-  it('finds its message by the ids that were sent along, whatever their spelling', async () => {
-    const made = await make('accepted');
-    const callbackData = `${made.id}.${made.attemptId}`.toUpperCase();
-    const sent = report(made, 'sent', { callbackData, metaMessageId: 'wamid.another' });
-    expect(await statuses.apply(sent)).toMatchObject({ conversationId: null });
-    expect(await row(made.id)).toMatchObject({ status: 'sent', sent_at: secondsAgo(10) });
-  });
-
-  it.each([[null], ['not-an-attempt'], [newId()], [`${newId()}.${newId()}`], ['a.b.c']])(
-    'finds its message by the platform’s id where the callback data is %s',
-    async (callbackData) => {
-      const made = await make('accepted');
-      expect(await statuses.apply(report(made, 'delivered', { callbackData }))).not.toBeNull();
-      expect(await row(made.id)).toMatchObject({ status: 'delivered', sent_at: null });
-    },
-  );
-
-  it('with WhatsApp’s id alone finds its message, also beside reports in its batch whose ids lead nowhere', async () => {
-    const made = await make('accepted');
-    const foreign = report(made, 'sent', { callbackData: `${newId()}.${newId()}`, metaMessageId: 'wamid.foreign' });
-    const own = report(made, 'delivered', { callbackData: null });
-    const [none, found] = await opened.database.transaction(() => applyStatusReports([foreign, own], opened.database));
-    expect(none).toBeNull();
-    expect(found).toMatchObject({ messageId: made.id, moved: true });
-  });
-
-  it('of another connection finds nothing, by neither id', async () => {
-    const made = await make('accepted');
-    for (const callbackData of [`${made.id}.${made.attemptId}`, null]) {
-      expect(await statuses.apply(report(made, 'read', { callbackData, connectionId: newId() }))).toBeNull();
-    }
-    expect(await row(made.id)).toMatchObject({ status: 'accepted', read_at: null });
-  });
-
-  it('that is not of ours finds nothing', async () => {
-    const stranger = { id: newId(), attemptId: newId(), metaMessageId: 'wamid.stranger' };
-    expect(await statuses.apply(report(stranger, 'sent'))).toBeNull();
-  });
-
   it('that comes before the answer moves the message, adopts its id and frees its lane; the answer changes nothing', async () => {
     const made = await make('processing');
     await statuses.apply(report(made, 'sent'));
@@ -249,35 +207,23 @@ describe('a report', () => {
     expect(await attempt(current)).toMatchObject({ number: 2, status: 'accepted', meta_message_id: 'wamid.second' });
   });
 
-  it.each(['accepted', 'outcome_unknown'] as const)(
-    'finds a message that became %s while its lock was waited for',
+  it.each(['accepted', 'processing'] as const)(
+    'of a price writes it down where the message is %s; the first price stays',
     async (status) => {
-      const made = await make('processing');
-      const holder = new pg.Client({ connectionString: opened.url });
-      await holder.connect();
-      try {
-        await holder.query('begin');
-        await holder.query('delete from message_queue where message_id = $1', [made.id]);
-        await holder.query(
-          `insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count,
-             queued_at, processing_at, attempt_id, attempt_number, attempt_status)
-           select id, organization_id, connection_id, created_at, $2, 1, created_at, created_at, $3, 1, null
-           from message where id = $1`,
-          [made.id, status, made.attemptId],
-        );
-        const applied = statuses.apply(report(made, 'delivered'));
-        await waitFor(
-          async () =>
-            (await holder.query('select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))'))
-              .rows.length > 0,
-          { what: 'a report that waits for the row' },
-        );
-        await holder.query('commit');
-        expect(await applied).toMatchObject({ moved: true });
-      } finally {
-        await holder.end();
-      }
-      expect(await row(made.id)).toMatchObject({ status: 'delivered', event_count: 2 });
+      const made = await make(status);
+      const pricing = { billable: true, model: 'PMP', category: 'utility', type: 'regular', subtype: null };
+      await statuses.apply(report(made, 'sent', { pricing }));
+      await statuses.apply(
+        report(made, 'delivered', { pricing: { ...pricing, billable: false, category: 'marketing' } }),
+      );
+      const [state] = await opened.database.query('select * from message_state where message_id = $1', [made.id]);
+      expect(state).toMatchObject({
+        status: 'delivered',
+        billable: true,
+        pricing_category: 'utility',
+        pricing_type: 'regular',
+        pricing_model: 'PMP',
+      });
     },
   );
 });

@@ -59,8 +59,8 @@ async function write(reported: readonly Progress[], statements: Statements): Pro
   const leaving = reported.filter(({ message, moves }) => isInQueue(message.status) && moves.length > 0);
   for (const [statement, changed] of [
     [UPDATE_STATE, reported.filter((progress) => !isInQueue(progress.message.status) && isChanged(progress))],
-    [MOVE_WITH_ROW_ATTEMPT, leaving.filter(({ historyAttemptId }) => historyAttemptId === null)],
-    [MOVE_WITH_HISTORY_ATTEMPT, leaving.filter(({ historyAttemptId }) => historyAttemptId !== null)],
+    [MOVE_WITH_ROW_ATTEMPT, leaving.filter(({ replacedBy }) => replacedBy === null)],
+    [MOVE_WITH_HISTORY_ATTEMPT, leaving.filter(({ replacedBy }) => replacedBy !== null)],
   ] as const) {
     if (changed.length === 0) continue;
     const events = changed.flatMap(eventsOf);
@@ -77,25 +77,23 @@ function isChanged({ message, moves, metaMessageId, pricing, ofRowAttempt }: Pro
  * The message's new values; what is absent is null in the statement. A message that failed and then advanced has no
  * failure any more.
  */
-function changeOf({ message, moves, metaMessageId, pricing, historyAttemptId, ofRowAttempt }: Progress) {
+function changeOf({ message, moves, metaMessageId, pricing, replacedBy, ofRowAttempt }: Progress) {
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
   return {
     id: message.id,
-    historyAttemptId,
+    replacedBy,
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
-    metaMessageId: metaMessageId ?? undefined,
+    metaMessageId,
     sentAt: at('sent'),
     deliveredAt: at('delivered'),
     readAt: at('read'),
-    failedAt: last?.to === 'failed' ? last.at : undefined,
-    category: last?.failure?.category,
-    errorCode: last?.failure?.code?.toString(),
-    errorMessage: last?.failure?.message ?? undefined,
-    ...(pricing && { pricing }),
-    ...(ofRowAttempt && { attempt: evidenceRow(ofRowAttempt) }),
+    failedAt: last?.to === 'failed' ? last.at : null,
+    failure: last?.failure,
+    attempt: ofRowAttempt && evidenceRow(ofRowAttempt),
+    pricing,
   };
 }
 
@@ -107,18 +105,14 @@ function eventsOf({ message, moves }: Progress) {
     previousStatus: from,
     at,
     attempt: attemptNumber,
-    category: failure?.category,
-    errorCode: failure?.code?.toString(),
-    errorMessage: failure?.message ?? undefined,
+    failure,
     sequence: message.eventCount + index + 1,
   }));
 }
 
 /** Of attempts that have a row of their own. */
 function evidenceRows({ message, attempts }: Progress) {
-  return [...attempts].flatMap(([id, evidence]) =>
-    id === message.rowAttemptId ? [] : { id, ...evidenceRow(evidence) },
-  );
+  return [...attempts].flatMap(([id, evidence]) => (id === message.attemptId ? [] : { id, ...evidenceRow(evidence) }));
 }
 
 function evidenceRow({ taken, failure, metaMessageId }: AttemptEvidence) {
@@ -127,6 +121,10 @@ function evidenceRow({ taken, failure, metaMessageId }: AttemptEvidence) {
 
 const timeOf = (column: string): string => `to_timestamp(r."${column}" / ${MICROSECONDS})`;
 
+// What reports say of an attempt, `evidenceRow`, and why a message failed, `ReportedFailure`.
+const EVIDENCE = 'taken boolean, failed boolean, "metaMessageId" text, category text, code integer, message text';
+const FAILURE = 'category text, code integer, message text';
+
 // The attempt's own answer may have been recorded since it was read, so what is known by now decides.
 const UPDATE_OTHER_ATTEMPTS: Prepared = {
   name: 'report_other_attempts',
@@ -134,23 +132,24 @@ const UPDATE_OTHER_ATTEMPTS: Prepared = {
 update message_attempt a set
   ${setAttempt('message_attempt', afterReports(knownAttempt('message_attempt', 'a'), 'r.'))},
   meta_message_id = coalesce(a.meta_message_id, r."metaMessageId")
-from json_to_recordset($1) as r (id uuid, taken boolean, failed boolean, "metaMessageId" text, code integer,
-  message text, category text)
+from json_to_recordset($1) as r (id uuid, ${EVIDENCE})
 where a.id = r.id`,
 };
 
-// $1: the changes of messages, as `changeOf` makes them: a field more is one in `changeOf`, one in the list below, and one in
-// UPDATE_STATE and `ENTERED_STATE`. `attempt_*` is what the reports say of the attempt in the message's row, where they are about it.
+// $1: the changes of messages, as `changeOf` makes them. Its three objects are columns here that begin with their name: `failure.code` is
+// failure_code. All three may be absent: no move to "failed", no report about the attempt in the row, no price that is news.
 const CHANGES = `
 with r as materialized (
-  select r.*, t.taken as attempt_taken, t.failed as attempt_failed, t."metaMessageId" as attempt_meta_message_id,
-    t.code as attempt_code, t.message as attempt_message, t.category as attempt_category, p.billable,
-    p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype, p.model as pricing_model
-  from json_to_recordset($1) as r (id uuid, "historyAttemptId" uuid, status text, moved boolean, "eventCount" integer,
+  select r.*,
+    f.category as failure_category, f.code as failure_code, f.message as failure_message,
+    a.taken as attempt_taken, a.failed as attempt_failed, a."metaMessageId" as attempt_meta_message_id,
+    a.category as attempt_category, a.code as attempt_code, a.message as attempt_message,
+    p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype, p.model as pricing_model
+  from json_to_recordset($1) as r (id uuid, "replacedBy" uuid, status text, moved boolean, "eventCount" integer,
     "metaMessageId" text, "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision,
-    "failedAt" double precision, category text, "errorCode" text, "errorMessage" text, attempt json, pricing json)
-  left join lateral json_to_record(r.attempt) as t (taken boolean, failed boolean, "metaMessageId" text, code integer,
-    message text, category text) on r.attempt is not null
+    "failedAt" double precision, failure json, attempt json, pricing json)
+  left join lateral json_to_record(r.failure) as f (${FAILURE}) on r.failure is not null
+  left join lateral json_to_record(r.attempt) as a (${EVIDENCE}) on r.attempt is not null
   left join lateral json_to_record(r.pricing) as p (billable boolean, category text, type text, subtype text, model text)
     on r.pricing is not null
 )`;
@@ -159,11 +158,11 @@ with r as materialized (
 // `relation`: the rows of message_state that were written; `insertStatusEvents` adds the events themselves, and `announced`.
 const withEventsOf = (relation: string): string => `change as (
   select w.message_id, w.organization_id, w.connection_id, e.status, e."previousStatus" as previous_status,
-    to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, e.category as failure_category,
-    e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence, w.pricing
+    to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, f.category as failure_category,
+    f.code::text as error_code, f.message as error_message, e.sequence, w.pricing
   from ${relation} w join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
-    at double precision, attempt integer, category text, "errorCode" text, "errorMessage" text, sequence integer)
-    on e."messageId" = w.message_id
+    at double precision, attempt integer, failure json, sequence integer) on e."messageId" = w.message_id
+  left join lateral json_to_record(e.failure) as f (${FAILURE}) on e.failure is not null
 ), billed as (
   ${markBilled('r')}
 ), ${insertStatusEvents('change')}
@@ -181,9 +180,9 @@ const UPDATE_STATE: Prepared = {
     delivered_at = coalesce(${timeOf('deliveredAt')}, s.delivered_at),
     read_at = coalesce(${timeOf('readAt')}, s.read_at),
     failed_at = case when r.moved then ${timeOf('failedAt')} else s.failed_at end,
-    failure_category = case when r.moved then r.category else s.failure_category end,
-    error_code = case when r.moved then r."errorCode" else s.error_code end,
-    error_message = case when r.moved then r."errorMessage" else s.error_message end,
+    failure_category = case when r.moved then r.failure_category else s.failure_category end,
+    error_code = case when r.moved then r.failure_code::text else s.error_code end,
+    error_message = case when r.moved then r.failure_message else s.error_message end,
     ${setAttempt('message_state', afterReports(knownAttempt('message_state', 's'), 'r.attempt_'))},
     billable = coalesce(s.billable, r.billable),
     pricing_category = coalesce(s.pricing_category, r.pricing_category),
@@ -233,8 +232,8 @@ const ENTERED_STATE = `entered_state as (
     pricing_subtype, pricing_model)
   select l.message_id, l.organization_id, l.connection_id, l.conversation_id, l.created_at, r.status, r."eventCount",
     least(l.queued_at, a.started_at), a.started_at, ${timeOf('sentAt')}, ${timeOf('deliveredAt')},
-    ${timeOf('readAt')}, ${timeOf('failedAt')}, coalesce(r."metaMessageId", a.meta_message_id), r.category,
-    r."errorCode", r."errorMessage", a.id, coalesce(a.number, l.attempt_number),
+    ${timeOf('readAt')}, ${timeOf('failedAt')}, coalesce(r."metaMessageId", a.meta_message_id), r.failure_category,
+    r.failure_code::text, r.failure_message, a.id, coalesce(a.number, l.attempt_number),
     case when a.number < l.attempt_number then l.attempt_number end, nullif(a.status, 'started'), a.finished_at,
     a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id, r.billable, r.pricing_category,
     r.pricing_type, r.pricing_subtype, r.pricing_model
@@ -243,20 +242,20 @@ const ENTERED_STATE = `entered_state as (
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
 ), ${withEventsOf('entered_state')}`;
 
-// The attempt under way counts: it goes from the queue's row to message_state.
+// The attempt in the queue's row, which is under way, goes with the message to message_state.
 const MOVE_WITH_ROW_ATTEMPT: Prepared = {
   name: 'report_from_queue',
   text: `${CHANGES}, ${LEFT_QUEUE}, counting as (${ATTEMPT_UNDER_WAY}), ${ENTERED_STATE}`,
 };
 
-// An earlier attempt counts (`historyAttemptId`): it goes from message_attempt to message_state. A retry that is under way goes to
+// Another attempt has replaced it (`replacedBy`): that one goes from message_attempt to message_state. A retry that is under way goes to
 // message_attempt; one that waits is not needed.
 const MOVE_WITH_HISTORY_ATTEMPT: Prepared = {
   name: 'report_withdraws_retry',
   text: `${CHANGES}, ${LEFT_QUEUE}, retry_to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS}) ${ATTEMPT_UNDER_WAY}
 ), counting as (
-  delete from message_attempt a using r where a.id = r."historyAttemptId"
+  delete from message_attempt a using r where a.id = r."replacedBy"
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
 ), ${ENTERED_STATE}`,

@@ -1,20 +1,25 @@
 import fc from 'fast-check';
-import { OUTBOUND_STATUSES, nextStatus, type StateEvent, type OutboundStatus } from '../message/message-state.js';
+import {
+  isInQueue,
+  OUTBOUND_STATUSES,
+  nextStatus,
+  type StateEvent,
+  type OutboundStatus,
+} from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
 import { MessageProgress, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
 
 const SECOND = 1_000_000;
 const NOW = 1_700_000_100 * SECOND;
-const CURRENT = 'attempt-2';
-const EARLIER = 'attempt-1';
+const OWN = 'attempt-2';
+const OTHER = 'attempt-1';
 
 function message(change: Partial<ReportedMessage> = {}): ReportedMessage {
   return {
     id: 'message-1',
     status: 'accepted',
     metaMessageId: 'wamid.2',
-    rowAttemptId: CURRENT,
-    currentAttemptId: CURRENT,
+    attemptId: change.status === 'queued' ? null : OWN,
     latestAt: NOW - 50 * SECOND,
     eventCount: 0,
     isPriced: false,
@@ -23,7 +28,7 @@ function message(change: Partial<ReportedMessage> = {}): ReportedMessage {
 }
 
 function attempt(change: Partial<ReportedAttempt> = {}): ReportedAttempt {
-  return { id: CURRENT, number: 2, status: 'accepted', metaMessageId: 'wamid.2', failed: false, ...change };
+  return { id: OWN, number: 2, status: 'accepted', metaMessageId: 'wamid.2', failed: false, ...change };
 }
 
 function report(status: StatusReport['status'], change: Partial<StatusReport> = {}): StatusReport {
@@ -46,7 +51,7 @@ describe('one report', () => {
     const progress = new MessageProgress(message());
     progress.apply(report('sent'), attempt(), NOW);
     expect(progress.moves).toEqual([
-      { from: 'accepted', to: 'sent', at: NOW - 10 * SECOND, attemptId: CURRENT, attemptNumber: 2, failure: null },
+      { from: 'accepted', to: 'sent', at: NOW - 10 * SECOND, attemptId: OWN, attemptNumber: 2, failure: null },
     ]);
     expect(progress.attempts.size).toBe(0);
     expect(progress.metaMessageId).toBe('wamid.2');
@@ -72,7 +77,7 @@ describe('one report', () => {
     progress.apply(report('failed', { error }), attempt(), NOW);
     const failure = { category: 'recipient_unreachable', code: 131026, message: 'Not on WhatsApp' };
     expect(progress.moves).toEqual([expect.objectContaining({ to: 'failed', failure })]);
-    expect(progress.attempts.get(CURRENT)).toEqual({ taken: false, failure, metaMessageId: 'wamid.2' });
+    expect(progress.attempts.get(OWN)).toEqual({ taken: false, failure, metaMessageId: 'wamid.2' });
   });
 
   it.each([
@@ -98,26 +103,26 @@ describe('one report', () => {
     progress.apply(report('delivered'), attempt({ status: 'unknown', metaMessageId: null }), NOW);
     expect(progress.moves).toEqual([expect.objectContaining({ from: 'outcome_unknown', to: 'delivered' })]);
     expect(progress.metaMessageId).toBe('wamid.2');
-    expect(progress.attempts.get(CURRENT)).toEqual({ taken: true, failure: null, metaMessageId: 'wamid.2' });
+    expect(progress.attempts.get(OWN)).toEqual({ taken: true, failure: null, metaMessageId: 'wamid.2' });
   });
 
   it('about an earlier attempt withdraws the retry, and is believed about nothing less than delivery after that', () => {
     const queued = new MessageProgress(message({ status: 'queued' }));
-    queued.apply(report('sent'), attempt({ id: EARLIER }), NOW);
-    expect(queued.moves).toEqual([expect.objectContaining({ from: 'queued', to: 'sent', attemptId: EARLIER })]);
+    queued.apply(report('sent'), attempt({ id: OTHER }), NOW);
+    expect(queued.moves).toEqual([expect.objectContaining({ from: 'queued', to: 'sent', attemptId: OTHER })]);
 
     const accepted = new MessageProgress(message());
-    accepted.apply(report('sent'), attempt({ id: EARLIER }), NOW);
-    accepted.apply(report('failed'), attempt({ id: EARLIER }), NOW);
+    accepted.apply(report('sent'), attempt({ id: OTHER }), NOW);
+    accepted.apply(report('failed'), attempt({ id: OTHER }), NOW);
     expect(accepted.moves).toEqual([]);
-    accepted.apply(report('delivered'), attempt({ id: EARLIER }), NOW);
+    accepted.apply(report('delivered'), attempt({ id: OTHER }), NOW);
     expect(accepted.moves).toEqual([expect.objectContaining({ from: 'accepted', to: 'delivered' })]);
   });
 
   it('makes a waiting retry unnecessary by "sent", but not after "failed" of the same attempt', () => {
     const taken = attempt({ status: 'unknown', metaMessageId: null });
     const ends = (...statuses: StatusReport['status'][]) => {
-      const progress = new MessageProgress(message({ status: 'queued', rowAttemptId: null, metaMessageId: null }));
+      const progress = new MessageProgress(message({ status: 'queued', metaMessageId: null }));
       for (const status of statuses) progress.apply(report(status), taken, NOW);
       return progress.moves.map(({ to }) => to);
     };
@@ -126,17 +131,17 @@ describe('one report', () => {
     expect(ends('failed', 'delivered')).toEqual(['delivered']);
   });
 
-  it('about the current attempt sets the message’s id; one about an earlier attempt only where none is known and it moves the message', () => {
+  it('about the attempt in the row sets the message’s id; one about another only where none is known and it moves the message', () => {
     const progress = new MessageProgress(message({ metaMessageId: 'wamid.1' }));
-    progress.apply(report('sent', { metaMessageId: 'wamid.1b' }), attempt({ id: EARLIER }), NOW);
+    progress.apply(report('sent', { metaMessageId: 'wamid.1b' }), attempt({ id: OTHER }), NOW);
     expect(progress.metaMessageId).toBe('wamid.1');
     progress.apply(report('sent'), attempt(), NOW);
     expect(progress.metaMessageId).toBe('wamid.2');
 
     const unknown = new MessageProgress(message({ status: 'outcome_unknown', metaMessageId: null }));
-    unknown.apply(report('sent', { metaMessageId: 'wamid.1' }), attempt({ id: EARLIER }), NOW);
+    unknown.apply(report('sent', { metaMessageId: 'wamid.1' }), attempt({ id: OTHER }), NOW);
     expect(unknown.metaMessageId).toBeNull();
-    unknown.apply(report('delivered', { metaMessageId: 'wamid.1' }), attempt({ id: EARLIER }), NOW);
+    unknown.apply(report('delivered', { metaMessageId: 'wamid.1' }), attempt({ id: OTHER }), NOW);
     expect(unknown.metaMessageId).toBe('wamid.1');
   });
 });
@@ -161,7 +166,7 @@ describe('any sequence of reports', () => {
   };
   const anyReport: fc.Arbitrary<ReportedStatus> = fc.record({
     status: fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
-    attemptId: fc.constantFrom(CURRENT, CURRENT, EARLIER),
+    attemptId: fc.constantFrom(OWN, OWN, OTHER),
     second: fc.integer({ min: -100, max: 20 }),
   });
   const anyReports = fc.array(anyReport, { maxLength: 12 });
@@ -181,16 +186,16 @@ describe('any sequence of reports', () => {
       fc.property(anyStatus, anyReports, (status, reports) => {
         let at = message().latestAt;
         let state = status;
-        let current = CURRENT;
+        let own = status === 'queued' ? null : OWN;
         for (const move of run(status, reports).moves) {
-          const side = move.attemptId === current ? 'notified' : 'earlier';
+          const side = move.attemptId === own ? 'own' : 'other';
           expect(move.from).toBe(state);
           expect(nextStatus(state, `${side}_${move.to}` as StateEvent)).toBe(move.to);
           expect(move.at).toBeGreaterThanOrEqual(at);
           expect(move.at).toBeLessThanOrEqual(NOW);
           ({ at } = move);
-          // The attempt that withdraws a retry takes its place.
-          if (state === 'queued' && move.to === 'sent') current = move.attemptId;
+          // The attempt that takes the message out of the queue goes into its row.
+          if (isInQueue(state)) own = move.attemptId;
           state = move.to;
         }
       }),
@@ -223,13 +228,28 @@ describe('any sequence of reports', () => {
     );
   });
 
-  /** The model: delivery of any attempt counts for the message, anything less only where it is the current one's. */
-  function highest(status: OutboundStatus, reports: ReportedStatus[]): OutboundStatus {
+  it('takes a waiting message out of the queue by delivery, or by "sent" before "failed" of the same attempt; that attempt counts then', () => {
+    fc.assert(
+      fc.property(anyReports, (reports) => {
+        const leaves = reports.findIndex(({ status, attemptId }, n) => {
+          const failed = reports.slice(0, n).some((each) => each.status === 'failed' && each.attemptId === attemptId);
+          return status === 'sent' ? !failed : status !== 'failed';
+        });
+        const own = reports[leaves]?.attemptId ?? null;
+        const progress = run('queued', reports);
+        expect(progress.replacedBy).toBe(own);
+        expect(progress.moves.at(-1)?.to ?? 'queued').toBe(own === null ? 'queued' : highest('queued', reports, own));
+      }),
+    );
+  });
+
+  /** The model: delivery of any attempt counts for the message, anything less only of the one in its row. */
+  function highest(status: OutboundStatus, reports: ReportedStatus[], own = OWN): OutboundStatus {
     const of = (wanted: string) => reports.filter((each) => each.status === wanted);
     if (of('read').length > 0) return 'read';
     if (of('delivered').length > 0) return 'delivered';
-    const current = (wanted: string) => of(wanted).some((each) => each.attemptId === CURRENT);
-    if (current('failed')) return 'failed';
-    return current('sent') ? 'sent' : status;
+    const isOwn = (wanted: string) => of(wanted).some((each) => each.attemptId === own);
+    if (isOwn('failed')) return 'failed';
+    return isOwn('sent') ? 'sent' : status;
   }
 });

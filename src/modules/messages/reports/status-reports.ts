@@ -1,5 +1,5 @@
 import { classifyPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
-import { isInQueue, nextStatus, type StateEvent, type OutboundStatus } from '../message/message-state.js';
+import { isInQueue, nextStatus, type OutboundStatus } from '../message/message-state.js';
 import type { Pricing } from '../../../infrastructure/whatsapp/webhook-payload.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 
@@ -11,10 +11,8 @@ export interface ReportedMessage {
   id: string;
   status: OutboundStatus;
   metaMessageId: string | null;
-  /** The attempt in the message's row; null: its attempts are in message_attempt, as it waits, or ended without one (expired, canceled). */
-  rowAttemptId: string | null;
-  /** The attempt in the message's row; where there is none, the last one, if a report of the batch is about that. */
-  currentAttemptId: string | null;
+  /** The attempt in the message's row; null: it has none, as it waits, or ended while it waited. */
+  attemptId: string | null;
   /** The latest of its timestamps so far. */
   latestAt: number;
   /** Events of the message so far. */
@@ -59,20 +57,24 @@ export interface AttemptEvidence {
 }
 
 /**
- * What a number of reports make of one message, applied one after the other. Pure. Repeats of reports, and how they are spread
- * over batches, make no difference. Their order matters while a message waits for a retry: `sent` makes the retry unnecessary, but
- * not after `failed` of the same attempt; and of two attempts that were taken, the one that is reported first counts for good.
+ * What a number of reports make of one message, applied one after the other. Pure.
  *
- * Of the attempts one counts (`countingAttemptId`): its reports are `notified_*` events, those of others `earlier_*`. The moves are
- * `TRANSITIONS`.
+ * The attempt in the message's row counts: its reports are `own_*` events. Those of its other attempts, which are in
+ * message_attempt, are `other_*`. Where one of them moves a message that is still in the queue, no retry is needed: that attempt
+ * goes into the message's row (`replacedBy`), and counts from then on.
  *
- * | The message                | The one that counts                    | Its reports | Reports of another attempt                                                                                                                                |
- * | -------------------------- | -------------------------------------- | ----------- | --------------------------------------------------------------------------------------------------------------------------------------------------------- |
- * | waits for a retry          | the last one                           | move it     | `sent`, `delivered`, `read` move it, and from now on that one counts: it has made the retry unnecessary (`replacingAttemptId`)                            |
- * | has an attempt on the wire | that attempt                           | move it     | `delivered`, `read` move it, and from now on that one counts. `sent` is noted in its attempt: where the retry is answered "not now", it is not made again |
- * | has left the queue         | that of its outcome, else the last one | move it     | `delivered`, `read` move it                                                                                                                               |
+ * | The message    | Attempt in its row | `own_*` | `other_*`                                                                                                                         |
+ * | -------------- | ------------------ | ------- | --------------------------------------------------------------------------------------------------------------------------------- |
+ * | waits          | none               |         | `sent`, `delivered`, `read` move it                                                                                               |
+ * | is on the wire | the one under way  | move it | `delivered`, `read` move it. `sent` is noted in its attempt: after the answer "not now" to the one under way no other one is made |
+ * | left the queue | the last, or none  | move it | `delivered`, `read` move it                                                                                                       |
  *
- * Of an attempt that failed, only `delivered` and `read` move the message: a late or repeated `sent` must not withdraw a retry.
+ * Each of these moves is a line of `TRANSITIONS`. One rule more: of an attempt that failed only `delivered` and `read` move the
+ * message; a late or repeated `sent` must not withdraw a retry.
+ *
+ * Repeats of reports, and how they are spread over batches, make no difference. Their order matters only while a message waits:
+ * `sent` before `failed` of the same attempt withdraws the retry, `failed` before `sent` does not; and of two attempts that were
+ * taken, the one that is reported first goes into the row.
  */
 export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   readonly moves: StatusMove[] = [];
@@ -81,7 +83,8 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   pricing: Pricing | null = null;
   /** The platform's id of the attempt that counts; before that is known, of another one that moved the message. */
   metaMessageId: string | null;
-  private replacingAttemptId: string | null = null;
+  /** The attempt that goes into the message's row, as a report of it took the message out of the queue. */
+  replacedBy: string | null = null;
   private status: OutboundStatus;
   private latestAt: number;
 
@@ -91,18 +94,9 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
     this.latestAt = message.latestAt;
   }
 
-  private get countingAttemptId(): string | null {
-    return this.replacingAttemptId ?? this.message.currentAttemptId;
-  }
-
-  /** The attempt that counts where it is in message_attempt; null: it is in the message's row. */
-  get historyAttemptId(): string | null {
-    return this.countingAttemptId === this.message.rowAttemptId ? null : this.countingAttemptId;
-  }
-
   /** What reports say of the attempt in the message's row. */
   get ofRowAttempt(): AttemptEvidence | undefined {
-    return this.message.rowAttemptId === null ? undefined : this.attempts.get(this.message.rowAttemptId);
+    return this.message.attemptId === null ? undefined : this.attempts.get(this.message.attemptId);
   }
 
   /**
@@ -112,18 +106,12 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
    */
   apply(report: StatusReport, attempt: ReportedAttempt, now: number): boolean {
     const failure = report.status === 'failed' ? failureOf(report) : null;
-    const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
+    const to = this.nextStatus(report, attempt);
     this.noteEvidence(attempt, report, failure);
     if (!this.message.isPriced) this.pricing ??= report.pricing;
-    const counts = attempt.id === this.countingAttemptId;
-    const event: StateEvent = `${counts ? 'notified' : 'earlier'}_${report.status}`;
-    const isProof = report.status === 'delivered' || report.status === 'read';
-    const to = hasFailed && !isProof ? null : nextStatus(this.status, event);
-    // From now on its reports are `notified_*`, so that its failure would count, and the retry's own are `earlier_*`.
-    const replaces = !counts && to !== null && isInQueue(this.status);
-    if (replaces) this.replacingAttemptId = attempt.id;
+    if (to !== null && isInQueue(this.status) && !this.counts(attempt)) this.replacedBy = attempt.id;
     const isFirstToMove = to !== null && this.metaMessageId === null;
-    if (counts || replaces || isFirstToMove) this.metaMessageId = report.metaMessageId;
+    if (this.counts(attempt) || isFirstToMove) this.metaMessageId = report.metaMessageId;
     if (to === null) return false;
     // The platform reports whole seconds, so its time may lie before that of the state which it follows.
     const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);
@@ -134,6 +122,17 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
     return true;
   }
 
+  private counts({ id }: ReportedAttempt): boolean {
+    return id === (this.replacedBy ?? this.message.attemptId);
+  }
+
+  private nextStatus({ status }: StatusReport, attempt: ReportedAttempt): OutboundStatus | null {
+    const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
+    if (hasFailed && status !== 'delivered' && status !== 'read') return null;
+    return nextStatus(this.status, `${this.counts(attempt) ? 'own' : 'other'}_${status}`);
+  }
+
+  /** Keeps what the report says beyond what is known of the attempt: nothing, where an accepted attempt was `sent`, say. */
   private noteEvidence(attempt: ReportedAttempt, report: StatusReport, failure: ReportedFailure | null): void {
     const known = this.attempts.get(attempt.id);
     if (known !== undefined) {

@@ -318,7 +318,7 @@ with picked as materialized (
     select a.id from message_attempt a
     where a.message_id = q.message_id and ${TAKEN_ATTEMPT}
     order by a.number desc limit 1) as a
-  where q.message_id = any($1::uuid[]) and ${queueTakes('earlier_accepted')}
+  where q.message_id = any($1::uuid[]) and ${queueTakes('other_accepted')}
   order by q.message_id for update of q
 ), taken as (
   -- First: retention may have removed it meanwhile, and then the message stays in the queue.
