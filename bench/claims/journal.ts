@@ -47,7 +47,6 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   'status=outcome_unknown (60 in all)': () => ({ status: 'outcome_unknown' }),
   'status=queued (one in a hundred)': () => ({ status: 'queued' }),
   'status=processing': () => ({ status: 'processing' }),
-  'status=accepted (none)': () => ({ status: 'accepted' }),
   'direction=outbound': () => ({ direction: 'outbound' }),
   'direction=inbound': () => ({ direction: 'inbound' }),
   // The short journal has no more of them.
