@@ -19,7 +19,14 @@ export interface DueLanes {
   /** SQL of a cheap condition without which no lane is due, or there are more than `limit` of them: see Sweep. */
   readonly hasWork: (limit: number) => string;
   /** Where claims begin at `lane.low_at`: see `MarkedLanes`. */
-  readonly moveMarks?: () => Promise<number>;
+  readonly moveMarks?: MoveMarks;
+}
+
+/** Moves the marks of lanes in use; returns of how many. */
+export interface MoveMarks {
+  (): Promise<number>;
+  /** SQL of a cheap condition without which no mark is to move: see Sweep. */
+  hasWork(): string;
 }
 
 /**
@@ -27,8 +34,7 @@ export interface DueLanes {
  * are not read, however many another transaction keeps from being removed.
  */
 export interface MarkedLanes extends DueLanes {
-  /** Moves the marks of lanes in use; returns of how many. */
-  readonly moveMarks: () => Promise<number>;
+  readonly moveMarks: MoveMarks;
 }
 
 /** SQL: since when the oldest row of a lane that became due at or after `from` is due, or null; by an index. */
@@ -161,19 +167,22 @@ const CHECK_MARKS_EVERY_MS = 60_000;
  *
  * @param lanes SQL: the lanes (key, low_at, and what `dueSince` needs), from `lane l`; ends with a condition.
  */
-function marksOf(database: Database, lanes: string, dueSince: DueSince): () => Promise<number> {
+function marksOf(database: Database, lanes: string, dueSince: DueSince): MoveMarks {
   let checkedAt = -Infinity;
+  const isCheckDue = (): boolean => performance.now() - checkedAt >= CHECK_MARKS_EVERY_MS;
   const move = async (direction: keyof typeof MARKS): Promise<number> => {
     const looked = await database.byIndex(() => database.query<Move>(lookForMoves(lanes, dueSince, direction)));
     const columns = [looked.map((lane) => lane.key), looked.map((lane) => lane.from), looked.map((lane) => lane.to)];
     return looked.length === 0 ? 0 : database.execute(WRITE_MOVES, columns);
   };
-  return async () => {
-    const checks = performance.now() - checkedAt >= CHECK_MARKS_EVERY_MS;
+  const moveMarks = async (): Promise<number> => {
+    const checks = isCheckDue();
     if (checks) checkedAt = performance.now();
     const back = checks ? await move('back') : 0;
     return back + (await move('on'));
   };
+  const hasWork = (): string => (isCheckDue() ? 'true' : `exists (select from lane l where ${MARKS.on.where})`);
+  return Object.assign(moveMarks, { hasWork });
 }
 
 /** A mark that is to move. The times are texts, which keep their microseconds. */

@@ -125,9 +125,11 @@ export function laneHold({ many = false, returning = '', runsWhileBlocked = fals
     then (extract(epoch from l.paused_until - clock_timestamp()) * 1000)::float8 end as paused_ms`;
   // This process owns the lane and has counted its pace in memory. `is not distinct from`: false where no process owns the lane.
   const isOwnPace = 'l.owner is not distinct from a.owner and a.known_unused is not null';
+  // All but 7.
   const isFree = `(l.owner = a.owner or l.owner is null or not ${isHeld('l')})`;
-  // 1, 3, and 2 without the holds that ended.
+  // 1, 3, and 2 as long as the hold lasts. A hold of this process that ended is not its own: `may_take` has it.
   const isOwnHold = `${isOwnPace} and ${isHeld('l')}`;
+  // 1, not 2.
   const endsLate = `l.owner_until > clock_timestamp() + interval '${RENEW_BELOW_MS} milliseconds'`;
   return `
 blocked as materialized (

@@ -213,6 +213,14 @@ export class QueueLoop<T> {
     if (!this.isFull) this.plan(this.nextLookAt());
   }
 
+  /**
+   * While the process was full no look was planned, and the one that the end of a row plans for its own lane may be late: other lanes
+   * wait for the place, too.
+   */
+  private placeBecameFree(): void {
+    if (this.plannedAt > this.clock.monotonic() + this.options.lookEveryMs) this.planNext();
+  }
+
   private nextLookAt(): number {
     let next = Infinity;
     for (const [laneKey, lane] of this.lanes) {
@@ -299,6 +307,7 @@ export class QueueLoop<T> {
   private async claim(asked: readonly Asked[]): Promise<void> {
     for (const { lane } of asked) lane.beginClaim();
     const failures: Failure[] = [];
+    // Calls `kind.claim`: once, but where that is out of time.
     await this.claims.claim(asked, (each, answer) => {
       const { laneKey, lane } = each;
       // Behind all others: the lane that was claimed last is asked last.
@@ -372,9 +381,7 @@ export class QueueLoop<T> {
       this.inFlight--;
       this.progress.notify();
       this.wake(laneKey);
-      // Without a free place no look was planned, and this lane's may be late: others wait for the place, too. See the spec:
-      // "the places that become free go to a lane that waits for them".
-      if (wasFull && this.plannedAt > this.clock.monotonic() + this.options.lookEveryMs) this.planNext();
+      if (wasFull) this.placeBecameFree();
       if (dueInMs !== null && dueInMs > 0) this.wakeIn(laneKey, dueInMs);
     };
     const failed = (error: unknown): void => {

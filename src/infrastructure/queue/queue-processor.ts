@@ -109,7 +109,15 @@ export abstract class QueueProcessor<T> extends WorkerHost implements BeforeAppl
     });
     sweeps.add(dueSweep(`${kind.name}_due`, database, this, dueLanes, waitsFor));
     const { moveMarks } = dueLanes;
-    if (moveMarks !== undefined) sweeps.add({ name: `${kind.name}_marks`, everyMs: 10_000, run: moveMarks });
+    if (moveMarks === undefined) return;
+    sweeps.add({
+      name: `${kind.name}_marks`,
+      everyMs: 10_000,
+      get hasWork() {
+        return moveMarks.hasWork();
+      },
+      run: moveMarks,
+    });
   }
 
   /** A lane has due rows: this process's loop looks at it, or a job tells another process. Never waits. */

@@ -157,7 +157,8 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, lane_with_slots as ma
   -- Longest due first, from the low-water mark on: removed rows before it are not read, however many of them another
   -- transaction keeps from being vacuumed.
   -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
-  -- Two claims A and B of one lane run at once where A was lost, or outlasts its hold.
+  -- Two claims A and B of one lane run at once where A was lost, or outlasts its hold. For that moment rule 2 does not hold: two messages
+  -- to one recipient may be on the wire. No message is claimed twice:
   -- B passes over the rows that A has locked. If A commits after B's snapshot and
   -- before B comes to a row of A's, B locks the row's new version, and these conditions are checked again. A's claim still
   -- holds: B leaves the row out. A's claim was put back: B locks the row and does not claim it: its ctid is now

@@ -106,6 +106,24 @@ describe('a mark', () => {
     expect(await sends.dueConnections.moveMarks()).toBe(0);
   });
 
+  it('is not asked for while no lane is used, but for the check once a minute', async () => {
+    // Lanes of the other tests: their marks are where they can be.
+    await pass(60);
+    await checkMarks();
+    const { moveMarks } = sends.dueConnections;
+    const hasWork = async () =>
+      (await opened.database.row<{ work: boolean }>(`select ${moveMarks.hasWork()} as work`)).work;
+    expect(moveMarks.hasWork()).toBe('true');
+    await moveMarks();
+    expect(await hasWork()).toBe(false);
+    await insert(opened.database);
+    await claim();
+    await pass(30);
+    expect(await hasWork()).toBe(true);
+    await moveMarks();
+    expect(await hasWork()).toBe(false);
+  });
+
   it('stays before what waits, however long, and behind what was put off', async () => {
     await factories.message({ connection, recipient: '111', nextAttemptAt: new Date(Date.now() + 3_600_000) });
     await insert(opened.database);
