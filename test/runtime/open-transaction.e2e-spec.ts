@@ -109,7 +109,6 @@ function messageWork(test: TestApp, { connection }: Lane): Record<string, () => 
               attemptId,
               messageId: id,
               status: 'accepted',
-              attemptStatus: 'accepted',
             })),
           ),
         ]),

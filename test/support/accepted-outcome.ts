@@ -10,7 +10,6 @@ export function acceptedOutcome(
     attemptId,
     messageId: id,
     status: 'accepted',
-    attemptStatus: 'accepted',
     metaMessageId: `wamid.${attemptId}`,
     httpStatus: 200,
     delayMs: 0,

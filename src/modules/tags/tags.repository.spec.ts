@@ -87,7 +87,6 @@ const putOff = (claimed: ClaimedMessage, delayMs: number): OutcomeRecord => ({
 const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({
   ...putBack(claimed),
   status: 'accepted',
-  attemptStatus: 'accepted',
   metaMessageId: `wamid.${claimed.attemptId}`,
 });
 
@@ -303,7 +302,7 @@ describe('what comes back to a paused tag', () => {
     const to = testPhone();
     const id = await accept(to);
     const [claimed] = await claim();
-    await outcomes.record({ ...putBack(claimed as ClaimedMessage), status: 'failed', attemptStatus: 'rejected' });
+    await outcomes.record({ ...putBack(claimed as ClaimedMessage), status: 'failed' });
     await act('pause');
     const messages = new MessagesRepository(opened.database, LIMITED);
     await messages.retry(connection.organizationId, id, ['failed'], 'hello');

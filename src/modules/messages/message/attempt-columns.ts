@@ -77,7 +77,7 @@ export function setAttempt(table: AttemptTable, values: AttemptValues): string {
 // An attempt without a status is started. HTTP status and trace id are those of an answer that it takes; reports leave them.
 const isDecided = (status: string): string => `${status} in ('accepted', 'rejected')`;
 
-/** SQL: the answer `o` (columns of `OutcomeRecord`) changes this attempt; else nothing of it is to be written. */
+/** SQL: the answer `o` (a row of `OUTCOME` in outcome.repository.ts) changes this attempt; else nothing of it is to be written. */
 export function takesAnswer({ status }: AttemptValues): string {
   return `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
 }

@@ -61,7 +61,6 @@ function outcome(made: Made, change: Partial<OutcomeRecord> = {}): OutcomeRecord
     attemptId: made.attemptId,
     messageId: made.id,
     status: 'accepted',
-    attemptStatus: 'accepted',
     metaMessageId: made.metaMessageId,
     httpStatus: 200,
     platformCode: null,
@@ -76,7 +75,6 @@ function outcome(made: Made, change: Partial<OutcomeRecord> = {}): OutcomeRecord
 
 const UNKNOWN = {
   status: 'outcome_unknown',
-  attemptStatus: 'unknown',
   metaMessageId: null,
   httpStatus: null,
   platformMessage: 'The request was sent and no answer came in time.',
@@ -135,7 +133,7 @@ describe('an outcome', () => {
     [{ platformCode: 131009 }, { code: '131009', message: '' }],
   ])('that is a refusal has the reason: %j', async (said, error) => {
     const made = await make('processing');
-    const refused = { status: 'failed', attemptStatus: 'rejected', category: 'media_error', ...said } as const;
+    const refused = { status: 'failed', category: 'media_error', ...said } as const;
     await outcomes.record(outcome(made, refused));
     const [event] = await eventsOf(opened.database, made.id);
     expect(event?.data).toMatchObject({ status: 'failed', failure_category: 'media_error', error });
@@ -156,7 +154,7 @@ describe('an outcome', () => {
   });
 
   it.each([
-    ['puts the message back', { status: 'queued', attemptStatus: 'deferred', delayMs: 1_000, tries: 1 }],
+    ['puts the message back', { status: 'queued', delayMs: 1_000, tries: 1 }],
     ['belongs to an attempt that a retry has replaced', { attemptId: newId() }],
   ] as const)('that %s is no event', async (_name, change) => {
     const made = await make('processing');

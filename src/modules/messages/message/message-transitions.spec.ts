@@ -51,10 +51,10 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
     const limits = { leaseMs: 60_000 };
     await claimLane(new ClaimRepository(opened.database), claimRequest(connection.id, newId(), 8), limits);
   },
-  outcome_accepted: answered('accepted', 'accepted'),
-  outcome_refused: answered('failed', 'rejected'),
-  outcome_deferred: answered('queued', 'deferred'),
-  outcome_unknown: answered('outcome_unknown', 'unknown'),
+  outcome_accepted: answered('accepted'),
+  outcome_refused: answered('failed'),
+  outcome_deferred: answered('queued'),
+  outcome_unknown: answered('outcome_unknown'),
   lease_expired: async ({ id }) => {
     await runOutLease(opened.database, id);
     await new SendingSweepsRepository(opened.database).expireLeases(100);
@@ -99,7 +99,7 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
   own_failed: reported('failed'),
   other_accepted: async (made) => {
     const { attemptId } = await addOther(made);
-    return answered('accepted', 'accepted')({ ...made, attemptId });
+    return answered('accepted')({ ...made, attemptId });
   },
   other_sent: (made) => tellOfOther(made, 'sent'),
   other_delivered: (made) => tellOfOther(made, 'delivered'),
@@ -107,12 +107,11 @@ const HAPPENS: Record<StateEvent, (made: Made) => Promise<unknown>> = {
   other_failed: (made) => tellOfOther(made, 'failed'),
 };
 
-function answered(status: OutcomeRecord['status'], attemptStatus: OutcomeRecord['attemptStatus']) {
+function answered(status: OutcomeRecord['status']) {
   return ({ id, attemptId, metaMessageId }: Made) =>
     new OutcomeRepository(opened.database, LIMITED).record({
       ...putBack({ id, attemptId }),
       status,
-      attemptStatus,
       metaMessageId: status === 'accepted' ? metaMessageId : null,
     });
 }

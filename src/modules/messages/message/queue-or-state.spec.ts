@@ -44,10 +44,10 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const OUTCOMES = {
-  accepted: { status: 'accepted', attemptStatus: 'accepted', httpStatus: 200 },
-  rejected: { status: 'failed', attemptStatus: 'rejected', httpStatus: 400, category: 'invalid_content' },
-  deferred: { status: 'queued', attemptStatus: 'deferred', httpStatus: 429, category: 'rate_limited', tries: 1 },
-  unknown: { status: 'outcome_unknown', attemptStatus: 'unknown', category: 'platform_unavailable' },
+  accepted: { status: 'accepted', httpStatus: 200 },
+  rejected: { status: 'failed', httpStatus: 400, category: 'invalid_content' },
+  deferred: { status: 'queued', httpStatus: 429, category: 'rate_limited', tries: 1 },
+  unknown: { status: 'outcome_unknown', category: 'platform_unavailable' },
 } as const satisfies Record<string, Partial<OutcomeRecord>>;
 
 function outcomeOf({ id, attemptId }: ClaimedMessage, kind: keyof typeof OUTCOMES): OutcomeRecord {

@@ -21,10 +21,10 @@ import { StatusBatches } from '../../../../test/messages/report-batches.js';
 const OWNER = newId();
 const RETRYABLE = [...new Set([...statesThatTake('retry'), ...statesThatTake('retry_confirmed')])];
 const OUTCOMES = {
-  accepted: { status: 'accepted', attemptStatus: 'accepted', httpStatus: 200 },
-  rejected: { status: 'failed', attemptStatus: 'rejected', httpStatus: 400, category: 'invalid_content' },
-  deferred: { status: 'queued', attemptStatus: 'deferred', httpStatus: 429, category: 'rate_limited' },
-  unknown: { status: 'outcome_unknown', attemptStatus: 'unknown', category: 'platform_unavailable' },
+  accepted: { status: 'accepted', httpStatus: 200 },
+  rejected: { status: 'failed', httpStatus: 400, category: 'invalid_content' },
+  deferred: { status: 'queued', httpStatus: 429, category: 'rate_limited' },
+  unknown: { status: 'outcome_unknown', category: 'platform_unavailable' },
 } as const satisfies Record<string, Partial<OutcomeRecord>>;
 
 let opened: OpenTestDatabase;

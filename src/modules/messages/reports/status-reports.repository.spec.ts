@@ -308,14 +308,13 @@ describe('many reports at once', () => {
 
 type Seen = Record<`${string}_at`, Date | null> & { status: OutboundStatus };
 
-const UNKNOWN = { status: 'outcome_unknown', attemptStatus: 'unknown', metaMessageId: null, httpStatus: null } as const;
+const UNKNOWN = { status: 'outcome_unknown', metaMessageId: null, httpStatus: null } as const;
 
 function accepted(made: Reported) {
   return {
     attemptId: made.attemptId,
     messageId: made.id,
     status: 'accepted' as const,
-    attemptStatus: 'accepted' as const,
     metaMessageId: made.metaMessageId,
     httpStatus: 200,
     platformCode: null,

@@ -194,9 +194,7 @@ describe('claiming', () => {
     const rows = await claim(lane);
     const [a] = rows.filter((row) => row.recipient === '111');
     if (a === undefined) throw new Error('nothing was claimed');
-    await outcomes.record(
-      acceptedOutcome(a, { status: 'queued', attemptStatus: 'deferred', delayMs: 60_000, tries: 1 }),
-    );
+    await outcomes.record(acceptedOutcome(a, { status: 'queued', delayMs: 60_000, tries: 1 }));
     expect(await claim(lane)).toEqual([]);
     expect(await rowOf(a.id)).toMatchObject({ status: 'queued', tries: 1 });
   });
@@ -233,7 +231,7 @@ describe('claiming', () => {
     if (head === undefined) throw new Error('nothing was claimed');
     const claimAgain = () => claimAlone(lane, 32);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
-    const failed = JSON.stringify([acceptedOutcome(head, { status: 'failed', attemptStatus: 'rejected' })]);
+    const failed = JSON.stringify([acceptedOutcome(head, { status: 'failed' })]);
     const settle = () => opened.database.byIndex(() => opened.database.query(RECORD_IN_QUEUE, [failed]));
     expect(await rowsRead(opened.database, 'message_queue', settle)).toBeLessThan(200);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);

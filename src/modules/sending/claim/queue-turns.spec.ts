@@ -129,13 +129,11 @@ const accepted = ({ id, attemptId }: ClaimedMessage): OutcomeRecord => ({
   messageId: id,
   attemptId,
   status: 'accepted',
-  attemptStatus: 'accepted',
 });
 const putOff = ({ id, attemptId }: ClaimedMessage, delayMs = 600_000): OutcomeRecord => ({
   messageId: id,
   attemptId,
   status: 'queued',
-  attemptStatus: 'deferred',
   delayMs,
   tries: 1,
 });
@@ -481,7 +479,7 @@ it('never strands a message, nor sends two to a recipient at once, whatever inse
       claimed.map((message) => {
         const kind = Math.random();
         if (kind < 0.2) return outcomes.record(putOff(message, 5));
-        if (kind < 0.3) return outcomes.record({ ...accepted(message), status: 'failed', attemptStatus: 'rejected' });
+        if (kind < 0.3) return outcomes.record({ ...accepted(message), status: 'failed' });
         return outcomes.record(accepted(message));
       }),
     );

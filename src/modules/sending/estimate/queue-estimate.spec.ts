@@ -77,7 +77,6 @@ async function claim(limit: number): Promise<ClaimedMessage[]> {
 const accepted = (claimed: ClaimedMessage): OutcomeRecord => ({
   ...putBack(claimed),
   status: 'accepted',
-  attemptStatus: 'accepted',
   metaMessageId: `wamid.${claimed.attemptId}`,
   httpStatus: 200,
 });

@@ -23,26 +23,25 @@ it('the record of an accepted message has the platform’s id', () => {
   expect(recordOf(claimed(3), accepted)).toEqual({
     ...IDS,
     status: 'accepted',
-    attemptStatus: 'accepted',
     metaMessageId: 'wamid.1',
     httpStatus: 200,
   });
 });
 
 it.each<[Kind, number, object]>([
-  ['rejected', 0, { status: 'failed', attemptStatus: 'rejected' }],
-  ['unknown', 0, { status: 'outcome_unknown', attemptStatus: 'unknown' }],
-  ['lane_paused', 3, { status: 'queued', attemptStatus: 'deferred', delayMs: 0, tries: 3 }],
-  ['recipient_deferred', 1, { status: 'queued', attemptStatus: 'deferred', delayMs: 4_000, tries: 2 }],
-  ['recipient_deferred', MAX_TRIES - 1, { status: 'failed', attemptStatus: 'rejected' }],
-  ['deferred', MAX_TRIES - 1, { status: 'failed', attemptStatus: 'rejected' }],
+  ['rejected', 0, { status: 'failed' }],
+  ['unknown', 0, { status: 'outcome_unknown' }],
+  ['lane_paused', 3, { status: 'queued', delayMs: 0, tries: 3 }],
+  ['recipient_deferred', 1, { status: 'queued', delayMs: 4_000, tries: 2 }],
+  ['recipient_deferred', MAX_TRIES - 1, { status: 'failed' }],
+  ['deferred', MAX_TRIES - 1, { status: 'failed' }],
 ])('the record of %s after %i tries', (kind, tries, expected) => {
   expect(recordOf(claimed(tries), outcome(kind))).toEqual({ ...IDS, ...SAID, ...expected });
 });
 
 it('what is deferred waits longer with each try, and as long as the platform asks', () => {
   const first = recordOf(claimed(0), outcome('deferred'));
-  expect(first).toMatchObject({ status: 'queued', attemptStatus: 'deferred', tries: 1 });
+  expect(first).toMatchObject({ status: 'queued', tries: 1 });
   expect(first.delayMs).toBeGreaterThanOrEqual(800);
   expect(first.delayMs).toBeLessThanOrEqual(1_200);
   expect(recordOf(claimed(2), outcome('deferred')).delayMs).toBeGreaterThanOrEqual(12_800);
@@ -51,7 +50,7 @@ it('what is deferred waits longer with each try, and as long as the platform ask
 });
 
 it('what is put back counts as no try, and what one endpoint refused neither', () => {
-  const back = { ...IDS, status: 'queued', attemptStatus: 'deferred', delayMs: 0, tries: 2 };
+  const back = { ...IDS, status: 'queued', delayMs: 0, tries: 2 };
   expect(putBack(claimed(2))).toEqual(back);
   expect(putBack(IDS_OF_A_LOST_CLAIM, 500)).toEqual({ ...back, delayMs: 500, tries: 0 });
   expect(refusedByEndpoint(claimed(2), outcome('rejected'))).toEqual({ ...back, ...SAID });

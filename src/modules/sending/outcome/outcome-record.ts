@@ -8,9 +8,8 @@ import type { ClaimedMessage } from '../claim/claim.repository.js';
 export interface OutcomeRecord {
   attemptId: string;
   messageId: string;
-  /** Where the message goes if this attempt is still its current one. */
+  /** Of the message, if this attempt is still its current one. The attempt's own status follows from it (`OUTCOME`). */
   status: Extract<OutboundStatus, 'accepted' | 'failed' | 'queued' | 'outcome_unknown'>;
-  attemptStatus: 'accepted' | 'rejected' | 'deferred' | 'unknown';
   metaMessageId?: string | null;
   httpStatus?: number | null;
   platformCode?: number | null;
@@ -29,37 +28,37 @@ type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<Claimed
 /**
  * What the platform's answer makes of a claimed message.
  *
- * | `outcome.kind`                 | `status`                              | `attemptStatus`        |
- * | ------------------------------ | ------------------------------------- | ---------------------- |
- * | accepted                       | accepted                              | accepted               |
- * | rejected                       | failed                                | rejected               |
- * | unknown                        | outcome_unknown                       | unknown                |
- * | deferred, recipient_deferred   | queued; after `MAX_TRIES` tries failed | deferred; then rejected |
- * | lane_paused, which is no try   | queued                                | deferred               |
+ * | `outcome.kind`               | `status`                               |
+ * | ---------------------------- | -------------------------------------- |
+ * | accepted                     | accepted                               |
+ * | rejected                     | failed                                 |
+ * | unknown                      | outcome_unknown                        |
+ * | deferred, recipient_deferred | queued; after `MAX_TRIES` tries failed |
+ * | lane_paused, which is no try | queued                                 |
  */
 export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRecord {
   const { id: messageId, attemptId, tries: triesBefore } = task;
   if (outcome.kind === 'accepted') {
     const { metaMessageId, httpStatus } = outcome;
-    return { attemptId, messageId, status: 'accepted', attemptStatus: 'accepted', metaMessageId, httpStatus };
+    return { attemptId, messageId, status: 'accepted', metaMessageId, httpStatus };
   }
   const { httpStatus, platformCode, platformMessage, category, traceId } = outcome;
   const record = { attemptId, messageId, httpStatus, platformCode, platformMessage, category, traceId };
   switch (outcome.kind) {
     case 'rejected':
-      return { ...record, status: 'failed', attemptStatus: 'rejected' };
+      return { ...record, status: 'failed' };
     case 'unknown':
-      return { ...record, status: 'outcome_unknown', attemptStatus: 'unknown' };
+      return { ...record, status: 'outcome_unknown' };
     case 'lane_paused':
-      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs: 0, tries: triesBefore };
+      return { ...record, status: 'queued', delayMs: 0, tries: triesBefore };
     case 'deferred':
     case 'recipient_deferred': {
       const tries = triesBefore + 1;
-      if (tries >= MAX_TRIES) return { ...record, status: 'failed', attemptStatus: 'rejected' };
+      if (tries >= MAX_TRIES) return { ...record, status: 'failed' };
       const leastMs =
         outcome.kind === 'recipient_deferred' ? pairLimitMs(triesBefore) : deferralMs(tries, Math.random());
       const delayMs = Math.max(leastMs, outcome.retryAfterMs ?? 0);
-      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
+      return { ...record, status: 'queued', delayMs, tries };
     }
   }
 }
@@ -72,7 +71,7 @@ export function refusedByEndpoint(task: ClaimedMessage, outcome: NotAcceptedOutc
 
 /** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
 export function putBack({ id: messageId, attemptId, tries = 0 }: AttemptOf, delayMs = 0): OutcomeRecord {
-  return { attemptId, messageId, status: 'queued', attemptStatus: 'deferred', delayMs, tries };
+  return { attemptId, messageId, status: 'queued', delayMs, tries };
 }
 
 /** A message that Herald itself gives up before anything of it is sent. */

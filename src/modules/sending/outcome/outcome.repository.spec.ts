@@ -75,7 +75,6 @@ describe('the next attempt within a lease', () => {
   const refusedOf = (claimed: ClaimedMessage) =>
     acceptedOutcome(claimed, {
       status: 'queued',
-      attemptStatus: 'deferred',
       metaMessageId: null,
       httpStatus: 400,
       platformCode: 131063,
@@ -151,7 +150,7 @@ describe('outcomes', () => {
       true,
     );
     const current = await claimOne(lane);
-    const refused = acceptedOutcome(old, { status: 'failed', attemptStatus: 'rejected', metaMessageId: null });
+    const refused = acceptedOutcome(old, { status: 'failed', metaMessageId: null });
     expect(await outcomes.record(refused)).toBe('late');
     expect(await rowOf(id)).toMatchObject({ status: 'processing', current_attempt_id: current.attemptId });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'rejected' }, { status: 'started' }]);
@@ -172,10 +171,10 @@ describe('outcomes', () => {
 
   it.each([
     { answer: 'accepted', again: 'late', change: {} },
-    { answer: 'a refusal', again: 'late', change: { status: 'failed', attemptStatus: 'rejected' } },
-    { answer: '"not now"', again: 'late', change: { status: 'queued', attemptStatus: 'deferred', tries: 1 } },
+    { answer: 'a refusal', again: 'late', change: { status: 'failed' } },
+    { answer: '"not now"', again: 'late', change: { status: 'queued', tries: 1 } },
     // Still unknown: what the attempt comes to may yet be recorded.
-    { answer: 'none', again: 'recorded', change: { status: 'outcome_unknown', attemptStatus: 'unknown' } },
+    { answer: 'none', again: 'recorded', change: { status: 'outcome_unknown' } },
   ] as const)('that are recorded twice change nothing the second time ($answer)', async ({ again, change }) => {
     const lane = newId();
     const id = await queue(lane);
@@ -185,6 +184,19 @@ describe('outcomes', () => {
     expect(await outcomes.record(record)).toBe(again);
     expect(await rowOf(id)).toEqual(row);
     expect(await attemptsOf(id)).toMatchObject(attempts.map(({ number, status }) => ({ number, status })));
+  });
+
+  it.each([
+    { status: 'accepted', attempt: 'accepted' },
+    { status: 'failed', attempt: 'rejected' },
+    { status: 'queued', attempt: 'deferred' },
+    { status: 'outcome_unknown', attempt: 'unknown' },
+  ] as const)('of a message that is then $status close its attempt as $attempt', async ({ status, attempt }) => {
+    const lane = newId();
+    const id = await queue(lane);
+    expect(await outcomes.record(acceptedOutcome(await claimOne(lane), { status }))).toBe('recorded');
+    expect(await rowOf(id)).toMatchObject({ status });
+    expect(await attemptsOf(id)).toMatchObject([{ number: 1, status: attempt }]);
   });
 
   it('that come late and say that it was taken withdraw the retry', async () => {

@@ -128,10 +128,13 @@ export class OutcomeRepository {
   }
 }
 
+/** SQL: the records $1, each with the status of its attempt. */
 const OUTCOME = `outcome as materialized (
-  select * from json_to_recordset($1) as o ("attemptId" uuid, "messageId" uuid, status text, "attemptStatus" text,
-    "metaMessageId" text, "httpStatus" integer, "platformCode" integer, "platformMessage" text, category text,
-    "traceId" text, "delayMs" double precision, tries integer)
+  select o.*, case o.status when 'accepted' then 'accepted' when 'failed' then 'rejected' when 'queued' then 'deferred'
+      when 'outcome_unknown' then 'unknown' end as "attemptStatus"
+  from json_to_recordset($1) as o ("attemptId" uuid, "messageId" uuid, status text, "metaMessageId" text,
+    "httpStatus" integer, "platformCode" integer, "platformMessage" text, category text, "traceId" text,
+    "delayMs" double precision, tries integer)
 )`;
 
 /** Columns of `outcome` that say what the platform answered. */

@@ -360,7 +360,7 @@ export class MessageSender implements QueueKind<SendTask> {
     if (result === 'not_found') {
       this.counters.increment('outcome_not_found');
       this.logger.warn(
-        `message ${message.id}: its attempt ${record.attemptId} was not found, and its outcome (${record.attemptStatus}) is not recorded`,
+        `message ${message.id}: its attempt ${record.attemptId} was not found, and its outcome (${record.status}) is not recorded`,
       );
     }
     if (result === null) return null;
