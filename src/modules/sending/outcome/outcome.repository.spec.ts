@@ -199,6 +199,21 @@ describe('outcomes', () => {
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, status: attempt }]);
   });
 
+  it('that put messages back make each due at its own time, not sooner', async () => {
+    const lane = newId();
+    for (let n = 0; n < 10; n++) await queue(lane, `9${n}`);
+    const claimed = await claim(lane);
+    expect(claimed).toHaveLength(10);
+    const putOff = claimed.map((row) => acceptedOutcome(row, { status: 'queued', delayMs: 60_000, tries: 1 }));
+    await Promise.all(putOff.map((record) => outcomes.record(record)));
+    const [times] = await opened.database.query(
+      `select count(*)::integer as rows, count(*) filter (where due_at <> not_before)::integer as differ
+       from message_queue where connection_id = $1 and not_before is not null`,
+      [lane],
+    );
+    expect(times).toEqual({ rows: 10, differ: 0 });
+  });
+
   it('that come late and say that it was taken withdraw the retry', async () => {
     const lane = newId();
     const id = await queue(lane);

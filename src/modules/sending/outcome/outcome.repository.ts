@@ -183,8 +183,8 @@ with ${OUTCOME}, locked as materialized (
   from left_queue
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, s.attempt_finished_at as occurred_at
 ), queued_again as (
-  update message_queue q set attempt_id = null, claimed_at = null, lease_until = null,
-    due_at = ${NOT_BEFORE}, not_before = ${NOT_BEFORE}, tries = greatest(q.tries, o.tries)
+  update message_queue q set attempt_id = null, claimed_at = null, lease_until = null, tries = greatest(q.tries, o.tries),
+    (due_at, not_before) = (select n.at, n.at from (select ${NOT_BEFORE} as at) as n)
   from locked l join outcome o on o."attemptId" = l.attempt_id
   where q.ctid = l.row_ctid and o.status = 'queued'
   returning q.organization_id, q.message_id, q.attempt_number, l.attempt_id, l.claimed_at, ${ANSWER}
