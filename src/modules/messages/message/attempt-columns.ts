@@ -1,4 +1,4 @@
-/** Columns of a closed attempt in `message_attempt`. */
+/** Columns of `message_attempt`: the other attempts of a message than the one in its row. */
 export const ATTEMPT_COLUMNS = `id, organization_id, message_id, number, status, started_at, finished_at, http_status,
     platform_code, platform_message, failure_category, meta_message_id, trace_id`;
 
@@ -54,6 +54,16 @@ export function knownAttempt(table: AttemptTable, alias: string): AttemptValues 
   };
 }
 
+/** SQL: WhatsApp took this attempt, by its answer or by a report, and did not report that it failed. */
+export function isTaken({ status, category }: AttemptValues): string {
+  return `(${status} = 'accepted' and ${category} is null)`;
+}
+
+/** SQL: WhatsApp refused this attempt, or reported that it failed. */
+export function hasFailed({ status, category }: AttemptValues): string {
+  return `coalesce(${status} = 'rejected' or (${status} = 'accepted' and ${category} is not null), false)`;
+}
+
 /** SET list of an update of the table. */
 export function setAttempt(table: AttemptTable, values: AttemptValues): string {
   const names = Object.keys(COLUMNS[table]) as (keyof AttemptValues)[];
@@ -74,6 +84,7 @@ export function setAttempt(table: AttemptTable, values: AttemptValues): string {
 // | started, unknown, deferred   | report: failed             | rejected     | the report's                                             | as it is, or now |
 // | accepted, rejected           | report: failed             | as it is     | the report's                                             | as it is, or now |
 //
+// Code and message that a report does not replace say what the answer was, also of an attempt that was taken all the same.
 // An attempt without a status is started. HTTP status and trace id are those of an answer that it takes; reports leave them.
 const isDecided = (status: string): string => `${status} in ('accepted', 'rejected')`;
 

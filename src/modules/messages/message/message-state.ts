@@ -56,6 +56,21 @@ type Moves = Readonly<Partial<Record<StateEvent, OutboundStatus>>>;
 const OTHER_PROOF = { other_delivered: 'delivered', other_read: 'read' } as const satisfies Moves;
 const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } as const satisfies Moves;
 
+/**
+ * The moves. What is learned of another attempt than the one in the row matters while a retry of the message waits or is on the wire:
+ *
+ * | Learned of another attempt    | The retry waits                          | The retry is on the wire                                       | Left the queue    |
+ * | ----------------------------- | ---------------------------------------- | -------------------------------------------------------------- | ----------------- |
+ * | `delivered` or `read`         | `delivered` or `read` (1)                | `delivered` or `read` (1)                                      | the same status   |
+ * | `sent`                        | `sent` (1); not if that attempt failed   | noted; when the retry is refused or put back: `accepted` (2)   | noted             |
+ * | a late answer: accepted       | `accepted` (2); not if it failed         | `accepted` (2); not if it failed                               | noted             |
+ * | `failed`                      | noted                                    | noted                                                          | noted             |
+ *
+ * (1) and (2): the message leaves the queue with that attempt in its row; the retry, if it is on the wire, goes to message_attempt.
+ * (1) is `MOVE_WITH_OTHER_ATTEMPT` in status-reports.repository.ts, (2) `WITHDRAW_RETRY` in outcome.repository.ts. Noted: in the
+ * attempt's row only. A retry whose outcome is unknown leaves the message `outcome_unknown`, whatever is noted. A retry by hand is made
+ * whatever is noted; what is learned again while it waits counts.
+ */
 const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
   queued: {
     ...OTHER_PROOF,
@@ -79,8 +94,7 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     restored: 'outcome_unknown',
     own_sent: 'sent',
     own_failed: 'failed',
-    // Else an answer "not now" to the retry under way would have the message sent again. `other_sent` is noted in its attempt, and
-    // counts once the retry is put back: a `failed` of that attempt may still follow.
+    // Not `other_sent`, which is noted: where a `failed` of the retry came too, the end would depend on which came first.
     other_accepted: 'accepted',
   },
   outcome_unknown: {

@@ -7,7 +7,7 @@ import type { MediaService } from '../../media/media.service.js';
 import { insertMessageEvents } from '../message/message-event-sql.js';
 import type { AppMessageReport, StatusReport } from '../messages.types.js';
 import { pendingFileOf } from './received-messages.repository.js';
-import { failureOf } from './status-reports.js';
+import { failureOf } from './message-progress.js';
 
 /** What one message led to. */
 export interface RecordedMessage {

@@ -3,8 +3,9 @@ import { camelColumns } from '../../../infrastructure/database/camel-columns.js'
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
+import { hasFailed, knownAttempt } from '../message/attempt-columns.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
-import type { ReportedAttempt, ReportedMessage } from './status-reports.js';
+import type { ReportedAttempt, ReportedMessage } from './message-progress.js';
 
 /** The attempt that a report is about. */
 interface Target {
@@ -19,7 +20,7 @@ export interface LockedMessage extends ReportedMessage {
   conversationId: string | null;
   /** Whose messages go one after the other: the number that the message was sent to, or a user id where no number is known. */
   recipient: string | null;
-  /** Of the attempt in the message's row, as the next two. */
+  /** This and the next two: of the attempt in the message's row. They say nothing where there is none. */
   attemptNumber: number;
   attemptStatus: Attempt['status'];
   attemptFailed: boolean;
@@ -145,9 +146,6 @@ function idsInCallback({ callbackData }: StatusReport): Target | null {
 export const MICROSECONDS = 1_000_000;
 
 const microseconds = (time: string): string => `(extract(epoch from ${time}) * ${MICROSECONDS})::double precision`;
-/** Whether an attempt is known to have failed. */
-const failedBy = (status: string, category: string): string =>
-  `coalesce(${status} = 'rejected' or (${status} = 'accepted' and ${category} is not null), false)`;
 
 // By the platform's id. An attempt that has this id comes before a message that has it: the message's may be that of another attempt than
 // the one in its row (`MessageProgress.metaMessageId`).
@@ -159,8 +157,8 @@ select s.message_id, s.attempt_id, s.meta_message_id from unnest($1::text[]) as 
 join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(k.id, 0) and s.meta_message_id = k.id
 where s.attempt_id is not null and not exists (select from message_attempt a where a.meta_message_id = k.id)`;
 
-// Reports lock in this order: rows of the queue by id, then those of message_state, then attempts. A batch of outcomes may lock in another
-// one; a deadlock with it is tried again (`GroupCommit`).
+// This statement locks rows of the queue by id, then those of message_state; attempts are locked after it. A batch of outcomes, or the second
+// look of another batch of reports, may lock in another order: a deadlock is tried again (`GroupCommit`).
 export const LOCK: Prepared = {
   name: 'report_lock',
   text: `
@@ -177,7 +175,7 @@ with in_queue as materialized (
     greatest(queued_at, claimed_at) as latest_at from in_queue
   union all
   select message_id, organization_id, connection_id, conversation_id, status, meta_message_id, event_count,
-    attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${failedBy('attempt_status', 'attempt_category')},
+    attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${hasFailed(knownAttempt('message_state', 'in_state'))},
     coalesce(pricing_category, pricing_type) is not null,
     greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from in_state
 )
@@ -190,5 +188,5 @@ from found f join message m on m.id = f.message_id`,
 
 const ATTEMPTS = `
 select ${camelColumns('a', 'id, message_id, number, status, meta_message_id')},
-  ${failedBy('a.status', 'a.failure_category')} as failed
+  ${hasFailed(knownAttempt('message_attempt', 'a'))} as failed
 from message_attempt a where a.id = any($1::uuid[])`;

@@ -90,7 +90,7 @@ class Flow {
     return messages.retry(organizationId, this.messageId, RETRYABLE, null);
   }
 
-  /** True where the message was taken for another attempt. */
+  /** True where the message was claimed for another attempt. */
   async claim(): Promise<boolean> {
     const { id } = connection;
     await lanes.ensure(id);
@@ -134,7 +134,7 @@ describe('a retry after a reported failure', () => {
     expect(await flow.row()).toMatchObject({ status: 'queued', sent_at: null, next_attempt_at: expect.any(Date) });
   });
 
-  it('is not withdrawn where its own first attempt was put back meanwhile', async () => {
+  it('is not withdrawn where it was put back once meanwhile', async () => {
     const flow = await take();
     await flow.report('failed');
     await flow.retry();
@@ -303,6 +303,47 @@ describe('a retry after an unknown outcome', () => {
     expect(await flow.row()).toMatchObject({ status: 'accepted', meta_message_id: metaMessageId, attempt_count: 3 });
     expect(await flow.claim()).toBe(false);
     await flow.report('failed', 1);
+    expect((await flow.row()).status).toBe('failed');
+  });
+
+  it.each([
+    ['refused', true, 'accepted'],
+    ['not known', false, 'outcome_unknown'],
+  ] as const)(
+    'leaves the message with the earlier attempt, which was reported "sent" while it was on the wire, where it is %s: %s',
+    async (answer, isWithdrawn, status) => {
+      const flow = await doubtful();
+      await flow.retry();
+      await flow.claim();
+      await flow.report('sent', 1);
+      // Refused for good, or "not now" for the tenth time: both are this outcome.
+      expect(await flow.answer(answer === 'refused' ? 'rejected' : 'unknown', 2)).toBe(true);
+      const { metaMessageId = null } = flow.attempts[isWithdrawn ? 1 : 2] ?? {};
+      expect(await flow.row()).toMatchObject({
+        status,
+        failed_at: null,
+        error_code: null,
+        meta_message_id: isWithdrawn ? metaMessageId : null,
+        attempt_count: 3,
+      });
+      const attempts = await attemptRows(opened.database, flow.messageId);
+      expect(attempts.map(({ number, status }) => [number, status])).toEqual([
+        [1, 'accepted'],
+        [2, 'accepted'],
+        [3, answer === 'refused' ? 'rejected' : 'unknown'],
+      ]);
+      await flow.report('delivered', 1);
+      expect((await flow.row()).status).toBe('delivered');
+    },
+  );
+
+  it('is refused, and so is the message, where the earlier attempt was reported "sent" and then "failed"', async () => {
+    const flow = await doubtful();
+    await flow.retry();
+    await flow.claim();
+    await flow.report('sent', 1);
+    await flow.report('failed', 1);
+    expect(await flow.answer('rejected', 2)).toBe(true);
     expect((await flow.row()).status).toBe('failed');
   });
 

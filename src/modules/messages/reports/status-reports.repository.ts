@@ -6,7 +6,7 @@ import { afterReports, ATTEMPT_COLUMNS, knownAttempt, setAttempt } from '../mess
 import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
 import type { StatusReport } from '../messages.types.js';
 import { findReportedAttempts, MICROSECONDS, type LockedMessage } from './find-reported-attempts.js';
-import { MessageProgress, type AttemptEvidence } from './status-reports.js';
+import { MessageProgress, type AttemptEvidence } from './message-progress.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
 export interface AppliedReport extends Pick<
@@ -25,8 +25,8 @@ type Progress = MessageProgress<LockedMessage>;
  * message is one change of its row (`MessageProgress`). Usually two statements, `LOCK` and `UPDATE_STATE`; more where an
  * attempt must be looked up or is not in the message's row, or where the message is still in the queue.
  *
- * Its tests: status-reports.spec.ts (what reports make of a message), status-reports.repository.spec.ts (finding, locking, writing),
- * retries-and-reports.spec.ts (retries).
+ * Its tests: find-reported-attempts.spec.ts (find and lock), message-progress.spec.ts (what reports make of a message),
+ * status-reports.repository.spec.ts (write), attempt-columns.spec.ts (what they make of an attempt), retries-and-reports.spec.ts (retries).
  *
  * Returns one result a report, in the same order: null where no attempt is meant by it (yet).
  */
@@ -52,15 +52,15 @@ export async function applyStatusReports(
 }
 
 async function write(reported: readonly Progress[], statements: Statements): Promise<void> {
-  // First: MOVE_WITH_HISTORY_ATTEMPT takes an attempt's row out of message_attempt as this statement leaves it.
+  // First: MOVE_WITH_OTHER_ATTEMPT takes an attempt's row out of message_attempt as this statement leaves it.
   const evidence = reported.flatMap(evidenceRows);
   if (evidence.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(evidence)]);
   // A price without a move is not kept while the message is in the queue: later reports have it again.
   const leaving = reported.filter(({ message, moves }) => isInQueue(message.status) && moves.length > 0);
   for (const [statement, changed] of [
     [UPDATE_STATE, reported.filter((progress) => !isInQueue(progress.message.status) && isChanged(progress))],
-    [MOVE_WITH_ROW_ATTEMPT, leaving.filter(({ replacedBy }) => replacedBy === null)],
-    [MOVE_WITH_HISTORY_ATTEMPT, leaving.filter(({ replacedBy }) => replacedBy !== null)],
+    [MOVE_WITH_OWN_ATTEMPT, leaving.filter(({ takenAttemptId }) => takenAttemptId === null)],
+    [MOVE_WITH_OTHER_ATTEMPT, leaving.filter(({ takenAttemptId }) => takenAttemptId !== null)],
   ] as const) {
     if (changed.length === 0) continue;
     const events = changed.flatMap(eventsOf);
@@ -68,21 +68,21 @@ async function write(reported: readonly Progress[], statements: Statements): Pro
   }
 }
 
-function isChanged({ message, moves, metaMessageId, pricing, ofRowAttempt }: Progress): boolean {
+function isChanged({ message, moves, metaMessageId, pricing, ofOwnAttempt }: Progress): boolean {
   const hasNewId = metaMessageId !== message.metaMessageId;
-  return moves.length > 0 || hasNewId || pricing !== null || ofRowAttempt !== undefined;
+  return moves.length > 0 || hasNewId || pricing !== null || ofOwnAttempt !== undefined;
 }
 
 /**
  * The message's new values; what is absent is null in the statement. A message that failed and then advanced has no
  * failure any more.
  */
-function changeOf({ message, moves, metaMessageId, pricing, replacedBy, ofRowAttempt }: Progress) {
+function changeOf({ message, moves, metaMessageId, pricing, takenAttemptId, ofOwnAttempt }: Progress) {
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
   return {
     id: message.id,
-    replacedBy,
+    takenAttemptId,
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
@@ -92,7 +92,7 @@ function changeOf({ message, moves, metaMessageId, pricing, replacedBy, ofRowAtt
     readAt: at('read'),
     failedAt: last?.to === 'failed' ? last.at : null,
     failure: last?.failure,
-    attempt: ofRowAttempt && evidenceRow(ofRowAttempt),
+    attempt: ofOwnAttempt && evidenceRow(ofOwnAttempt),
     pricing,
   };
 }
@@ -136,27 +136,27 @@ from json_to_recordset($1) as r (id uuid, ${EVIDENCE})
 where a.id = r.id`,
 };
 
-// $1: the changes of messages, as `changeOf` makes them. Its three objects are columns here that begin with their name: `failure.code` is
-// failure_code. All three may be absent: no move to "failed", no report about the attempt in the row, no price that is news.
+// $1: the changes of messages, as `changeOf` makes them. Each may have three objects, whose fields are columns here: `failure` (failure_*: it
+// moved to "failed"), `attempt` (said_*: what reports say of the attempt in the row) and `pricing` (billable, pricing_*: a price that is news).
 const CHANGES = `
 with r as materialized (
-  select r.*,
+  select c.*,
     f.category as failure_category, f.code as failure_code, f.message as failure_message,
-    a.taken as attempt_taken, a.failed as attempt_failed, a."metaMessageId" as attempt_meta_message_id,
-    a.category as attempt_category, a.code as attempt_code, a.message as attempt_message,
+    a.taken as said_taken, a.failed as said_failed, a."metaMessageId" as said_meta_message_id,
+    a.category as said_category, a.code as said_code, a.message as said_message,
     p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype, p.model as pricing_model
-  from json_to_recordset($1) as r (id uuid, "replacedBy" uuid, status text, moved boolean, "eventCount" integer,
+  from json_to_recordset($1) as c (id uuid, "takenAttemptId" uuid, status text, moved boolean, "eventCount" integer,
     "metaMessageId" text, "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision,
     "failedAt" double precision, failure json, attempt json, pricing json)
-  left join lateral json_to_record(r.failure) as f (${FAILURE}) on r.failure is not null
-  left join lateral json_to_record(r.attempt) as a (${EVIDENCE}) on r.attempt is not null
-  left join lateral json_to_record(r.pricing) as p (billable boolean, category text, type text, subtype text, model text)
-    on r.pricing is not null
+  left join lateral json_to_record(c.failure) as f (${FAILURE}) on c.failure is not null
+  left join lateral json_to_record(c.attempt) as a (${EVIDENCE}) on c.attempt is not null
+  left join lateral json_to_record(c.pricing) as p (billable boolean, category text, type text, subtype text, model text)
+    on c.pricing is not null
 )`;
 
-// $2: the content of the events. Their sequence was counted from the locked row, so no number is left out or used twice.
+// $2: the moves, each an event, as `eventsOf` makes them. Their sequence was counted from the locked row, so no number is left out or used twice.
 // `relation`: the rows of message_state that were written; `insertStatusEvents` adds the events themselves, and `announced`.
-const withEventsOf = (relation: string): string => `change as (
+const withEventsOf = (relation: string): string => `move as (
   select w.message_id, w.organization_id, w.connection_id, e.status, e."previousStatus" as previous_status,
     to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, f.category as failure_category,
     f.code::text as error_code, f.message as error_message, e.sequence, w.pricing
@@ -165,7 +165,7 @@ const withEventsOf = (relation: string): string => `change as (
   left join lateral json_to_record(e.failure) as f (${FAILURE}) on e.failure is not null
 ), billed as (
   ${markBilled('r')}
-), ${insertStatusEvents('change')}
+), ${insertStatusEvents('move')}
 select 1`;
 
 // Messages that have left the queue.
@@ -183,7 +183,7 @@ const UPDATE_STATE: Prepared = {
     failure_category = case when r.moved then r.failure_category else s.failure_category end,
     error_code = case when r.moved then r.failure_code::text else s.error_code end,
     error_message = case when r.moved then r.failure_message else s.error_message end,
-    ${setAttempt('message_state', afterReports(knownAttempt('message_state', 's'), 'r.attempt_'))},
+    ${setAttempt('message_state', afterReports(knownAttempt('message_state', 's'), 'r.said_'))},
     billable = coalesce(s.billable, r.billable),
     pricing_category = coalesce(s.pricing_category, r.pricing_category),
     pricing_type = coalesce(s.pricing_type, r.pricing_type),
@@ -211,13 +211,13 @@ const UNDER_WAY = afterReports(
     httpStatus: 'null::integer',
     traceId: 'null',
   },
-  'r.attempt_',
+  'r.said_',
 );
 /** SQL: the attempts that were under way, as their reports leave them; its columns are those of `ATTEMPT_COLUMNS`, in their order. */
 const ATTEMPT_UNDER_WAY = `select l.attempt_id as id, l.organization_id, l.message_id, l.attempt_number as number,
     ${UNDER_WAY.status} as status, l.claimed_at as started_at, ${UNDER_WAY.finishedAt} as finished_at,
     ${UNDER_WAY.httpStatus} as http_status, ${UNDER_WAY.code} as platform_code, ${UNDER_WAY.message} as platform_message,
-    ${UNDER_WAY.category} as failure_category, r.attempt_meta_message_id as meta_message_id, ${UNDER_WAY.traceId} as trace_id
+    ${UNDER_WAY.category} as failure_category, r.said_meta_message_id as meta_message_id, ${UNDER_WAY.traceId} as trace_id
   from left_queue l join r on r.id = l.message_id where l.attempt_id is not null`;
 
 /**
@@ -243,19 +243,19 @@ const ENTERED_STATE = `entered_state as (
 ), ${withEventsOf('entered_state')}`;
 
 // The attempt in the queue's row, which is under way, goes with the message to message_state.
-const MOVE_WITH_ROW_ATTEMPT: Prepared = {
+const MOVE_WITH_OWN_ATTEMPT: Prepared = {
   name: 'report_from_queue',
   text: `${CHANGES}, ${LEFT_QUEUE}, counting as (${ATTEMPT_UNDER_WAY}), ${ENTERED_STATE}`,
 };
 
-// Another attempt has replaced it (`replacedBy`): that one goes from message_attempt to message_state. A retry that is under way goes to
+// Another attempt has replaced it (`takenAttemptId`): that one goes from message_attempt to message_state. A retry that is under way goes to
 // message_attempt; one that waits is not needed.
-const MOVE_WITH_HISTORY_ATTEMPT: Prepared = {
+const MOVE_WITH_OTHER_ATTEMPT: Prepared = {
   name: 'report_withdraws_retry',
   text: `${CHANGES}, ${LEFT_QUEUE}, retry_to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS}) ${ATTEMPT_UNDER_WAY}
 ), counting as (
-  delete from message_attempt a using r where a.id = r."replacedBy"
+  delete from message_attempt a using r where a.id = r."takenAttemptId"
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
 ), ${ENTERED_STATE}`,

@@ -7,6 +7,7 @@ import { recipientKey } from '../../conversations/conversations.repository.js';
 import {
   afterAnswer,
   ATTEMPT_COLUMNS,
+  isTaken,
   knownAttempt,
   setAttempt,
   takesAnswer,
@@ -86,13 +87,21 @@ export class OutcomeRepository {
    * | message_attempt: a retry has replaced it, or it is one that was withdrawn | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
    * | message_attempt: it was put back before                                   | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
    *
-   * "History" is message_attempt. Then, after "not now" and after a late acceptance, `WITHDRAW_RETRY`: a message whose retry is in
-   * message_queue though one of its attempts was taken leaves the queue (`retry_withdrawn`).
+   * "History" is message_attempt. Beside them `WITHDRAW_RETRY` takes a message out of the queue whose retry is not needed, as another of its
+   * attempts was taken (`retry_withdrawn`):
+   *
+   * | When                                             | The retry                                                             |
+   * | ------------------------------------------------ | --------------------------------------------------------------------- |
+   * | before a refusal is recorded                     | was on the wire: its answer is then recorded in the history           |
+   * | after "not now" is recorded                      | was put back by it                                                    |
+   * | after a late acceptance is recorded              | waits, or is on the wire: its own answer will be late                 |
    *
    * Tests: outcome.repository.spec.ts; retries-and-reports.spec.ts for `WITHDRAW_RETRY`; message-transitions.spec.ts and
    * queue-or-state.spec.ts for every state.
    */
   private async commit(records: OutcomeRecord[], statements: Statements): Promise<Recorded[]> {
+    const refused = records.filter(({ status }) => status === 'failed');
+    const withdrawn = new Set(await withdrawRetries(await lockOnTheWire(refused, statements), statements));
     const tables = [
       [RECORD_IN_QUEUE],
       [RECORD_IN_STATE, this.config.limits.messageTtlHours],
@@ -113,19 +122,32 @@ export class OutcomeRepository {
         for (const { attempt_id, was_open } of rows) results.set(attempt_id, was_open ? 'recorded' : 'late');
       }
     }
-    // A late acceptance may be that of an attempt which a retry has replaced. And where a retry is put back, an earlier attempt may have
-    // been reported as sent while it was on the wire.
-    const withRetry = records.filter(
+    const mayWait = records.filter(
       ({ status, attemptId }) => status === 'queued' || (status === 'accepted' && results.get(attemptId) === 'late'),
     );
-    if (withRetry.length > 0) {
-      const messageIds = withRetry.map(({ messageId }) => messageId);
-      const rows = await statements.query<{ message_id: string }>(WITHDRAW_RETRY, [messageIds]);
-      const withdrawn = new Set(rows.map(({ message_id }) => message_id));
-      for (const each of withRetry) if (withdrawn.has(each.messageId)) results.set(each.attemptId, 'retry_withdrawn');
-    }
-    return records.map(({ attemptId }) => results.get(attemptId) ?? 'not_found');
+    const messageIds = mayWait.map(({ messageId }) => messageId);
+    for (const id of await withdrawRetries(messageIds, statements)) withdrawn.add(id);
+    return records.map(({ attemptId, messageId }) =>
+      withdrawn.has(messageId) ? 'retry_withdrawn' : (results.get(attemptId) ?? 'not_found'),
+    );
   }
+}
+
+/** The messages of these records whose attempt is on the wire. A report notes `sent` of another attempt under this lock. */
+async function lockOnTheWire(records: readonly OutcomeRecord[], statements: Statements): Promise<string[]> {
+  if (records.length === 0) return [];
+  const rows = await statements.query<{ message_id: string }>(LOCK_ON_THE_WIRE, [
+    records.map(({ messageId }) => messageId),
+    records.map(({ attemptId }) => attemptId),
+  ]);
+  return rows.map(({ message_id }) => message_id);
+}
+
+/** Returns the messages that have left the queue. */
+async function withdrawRetries(messageIds: readonly string[], statements: Statements): Promise<string[]> {
+  if (messageIds.length === 0) return [];
+  const rows = await statements.query<{ message_id: string }>(WITHDRAW_RETRY, [messageIds]);
+  return rows.map(({ message_id }) => message_id);
 }
 
 /** SQL: the records $1, each with the status of its attempt. */
@@ -149,8 +171,12 @@ const NOT_BEFORE = 'clock_timestamp() + make_interval(secs => o."delayMs" / 1000
 const ON_THE_WIRE = queueTakes('outcome_accepted');
 const OUTCOME_OPEN = stateTakes('outcome_accepted');
 
-/** Condition on rows `a` of message_attempt: WhatsApp took this attempt, and did not report that it failed. */
-const TAKEN_ATTEMPT = `a.status = 'accepted' and a.failure_category is null`;
+const IN_STATE = knownAttempt('message_state', 's');
+const IN_HISTORY = knownAttempt('message_attempt', 'a');
+
+const LOCK_ON_THE_WIRE = `
+select q.message_id from message_queue q where q.message_id = any($1::uuid[]) and q.attempt_id = any($2::uuid[])
+order by q.message_id for update of q`;
 
 // The attempt under way is in the message's row of the queue. Where the message is queued again, it becomes a row of
 // message_attempt. `left_queue` makes the recipient's next message due; `queued_again` has its own turn, and takes that of the
@@ -211,7 +237,7 @@ with ${OUTCOME}, picked as materialized (
   select q.ctid as row_ctid, q.claimed_at, q.attempt_number, q.organization_id from message_queue q
   where q.message_id = (select "messageId" from outcome) and q.attempt_id = (select "attemptId" from outcome)
     and q.lease_until > clock_timestamp() and ${ON_THE_WIRE}
-    and not exists (select 1 from message_attempt a where a.message_id = q.message_id and ${TAKEN_ATTEMPT})
+    and not exists (select 1 from message_attempt a where a.message_id = q.message_id and ${isTaken(IN_HISTORY)})
   for no key update of q
 ), opened as (
   update message_queue q set attempt_id = $2::uuid, attempt_number = q.attempt_number + 1,
@@ -229,9 +255,6 @@ select message_id from opened
 union all
 select q.message_id from message_queue q where q.message_id = (select "messageId" from outcome) and q.attempt_id = $2::uuid`,
 };
-
-const IN_STATE = knownAttempt('message_state', 's');
-const IN_HISTORY = knownAttempt('message_attempt', 'a');
 
 const ANSWERED_IN_STATE = setAttempt('message_state', afterAnswer(IN_STATE));
 
@@ -310,8 +333,8 @@ select a.id as attempt_id, false as was_open from outcome o join message_attempt
 // The platform took an attempt of a message that has a retry in the queue, so the retry is not needed: the message goes from the
 // queue to message_state with the attempt that was taken, `accepted`. A retry that is on the wire goes to message_attempt,
 // where its own answer closes it. An attempt that failed by a report withdraws nothing.
-// $1: messages one of whose attempts may have been taken: one was answered late as accepted; or the retry was put back, and while it
-// was on the wire a report said of another that it was sent.
+// $1: messages with a retry in the queue, one of whose other attempts may have been taken: it was answered late as accepted, or a report
+// said of it that it was sent.
 const WITHDRAW_RETRY: Prepared = {
   name: 'message_withdraw_retry',
   text: `
@@ -319,7 +342,7 @@ with picked as materialized (
   select q.message_id, a.id as taken_id from message_queue q
   cross join lateral (
     select a.id from message_attempt a
-    where a.message_id = q.message_id and ${TAKEN_ATTEMPT}
+    where a.message_id = q.message_id and ${isTaken(IN_HISTORY)}
     order by a.number desc limit 1) as a
   where q.message_id = any($1::uuid[]) and ${queueTakes('other_accepted')}
   order by q.message_id for update of q
@@ -327,7 +350,7 @@ with picked as materialized (
   -- First: retention may have removed it meanwhile, and then the message stays in the queue.
   -- Its condition once more: a report may have said that it failed while the row of the queue was waited for.
   delete from message_attempt a using picked p
-  where a.id = p.taken_id and ${TAKEN_ATTEMPT}
+  where a.id = p.taken_id and ${isTaken(IN_HISTORY)}
   returning a.id, a.message_id, a.number, a.started_at, a.finished_at, a.status, a.http_status, a.platform_code,
     a.platform_message, a.meta_message_id, a.trace_id
 ), left_queue as (
@@ -338,7 +361,6 @@ with picked as materialized (
   insert into message_attempt (id, organization_id, message_id, number, status, started_at)
   select attempt_id, organization_id, message_id, attempt_number, 'started', claimed_at
   from left_queue where attempt_id is not null
-  on conflict (id) do nothing
 ), entered_state as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_count,

@@ -60,21 +60,16 @@ export interface AttemptEvidence {
  * What a number of reports make of one message, applied one after the other. Pure.
  *
  * The attempt in the message's row counts: its reports are `own_*` events. Those of its other attempts, which are in
- * message_attempt, are `other_*`. Where one of them moves a message that is still in the queue, no retry is needed: that attempt
- * goes into the message's row (`replacedBy`), and counts from then on.
+ * message_attempt, are `other_*`. Where one of them moves a message that is still in the queue, WhatsApp took that attempt and no retry
+ * is needed: that attempt goes into the message's row (`takenAttemptId`), and counts from then on. Which reports move a message is in
+ * `TRANSITIONS`, with a table of what is learned of another attempt.
  *
- * | The message    | Attempt in its row | `own_*` | `other_*`                                                                                                                         |
- * | -------------- | ------------------ | ------- | --------------------------------------------------------------------------------------------------------------------------------- |
- * | waits          | none               |         | `sent`, `delivered`, `read` move it                                                                                               |
- * | is on the wire | the one under way  | move it | `delivered`, `read` move it. `sent` is noted in its attempt: after the answer "not now" to the one under way no other one is made |
- * | left the queue | the last, or none  | move it | `delivered`, `read` move it                                                                                                       |
+ * One rule more: of an attempt that failed only `delivered` and `read` move the message. A late or repeated `sent` must not withdraw a
+ * retry.
  *
- * Each of these moves is a line of `TRANSITIONS`. One rule more: of an attempt that failed only `delivered` and `read` move the
- * message; a late or repeated `sent` must not withdraw a retry.
- *
- * Repeats of reports, and how they are spread over batches, make no difference. Their order matters only while a message waits:
- * `sent` before `failed` of the same attempt withdraws the retry, `failed` before `sent` does not; and of two attempts that were
- * taken, the one that is reported first goes into the row.
+ * The final status does not depend on repeats of reports, nor on how they are spread over batches; and on their order only while a
+ * message waits: `sent` before `failed` of the same attempt withdraws the retry, `failed` before `sent` does not; and of two attempts
+ * that were taken, the one that is reported first goes into the row.
  */
 export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   readonly moves: StatusMove[] = [];
@@ -83,8 +78,8 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   pricing: Pricing | null = null;
   /** The platform's id of the attempt that counts; before that is known, of another one that moved the message. */
   metaMessageId: string | null;
-  /** The attempt that goes into the message's row, as a report of it took the message out of the queue. */
-  replacedBy: string | null = null;
+  /** Another attempt that goes into the message's row, as a report of it took the message out of the queue. */
+  takenAttemptId: string | null = null;
   private status: OutboundStatus;
   private latestAt: number;
 
@@ -95,7 +90,7 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   }
 
   /** What reports say of the attempt in the message's row. */
-  get ofRowAttempt(): AttemptEvidence | undefined {
+  get ofOwnAttempt(): AttemptEvidence | undefined {
     return this.message.attemptId === null ? undefined : this.attempts.get(this.message.attemptId);
   }
 
@@ -109,7 +104,8 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
     const to = this.nextStatus(report, attempt);
     this.noteEvidence(attempt, report, failure);
     if (!this.message.isPriced) this.pricing ??= report.pricing;
-    if (to !== null && isInQueue(this.status) && !this.counts(attempt)) this.replacedBy = attempt.id;
+    // From here on this attempt counts.
+    if (to !== null && isInQueue(this.status) && !this.counts(attempt)) this.takenAttemptId = attempt.id;
     const isFirstToMove = to !== null && this.metaMessageId === null;
     if (this.counts(attempt) || isFirstToMove) this.metaMessageId = report.metaMessageId;
     if (to === null) return false;
@@ -123,7 +119,7 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   }
 
   private counts({ id }: ReportedAttempt): boolean {
-    return id === (this.replacedBy ?? this.message.attemptId);
+    return id === (this.takenAttemptId ?? this.message.attemptId);
   }
 
   private nextStatus({ status }: StatusReport, attempt: ReportedAttempt): OutboundStatus | null {

@@ -7,7 +7,7 @@ import {
   type OutboundStatus,
 } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
-import { MessageProgress, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
+import { MessageProgress, type ReportedAttempt, type ReportedMessage } from './message-progress.js';
 
 const SECOND = 1_000_000;
 const NOW = 1_700_000_100 * SECOND;
@@ -106,11 +106,14 @@ describe('one report', () => {
     expect(progress.attempts.get(OWN)).toEqual({ taken: true, failure: null, metaMessageId: 'wamid.2' });
   });
 
-  it('about an earlier attempt withdraws the retry, and is believed about nothing less than delivery after that', () => {
+  it('about another attempt withdraws a retry that waits; that attempt counts then', () => {
     const queued = new MessageProgress(message({ status: 'queued' }));
     queued.apply(report('sent'), attempt({ id: OTHER }), NOW);
     expect(queued.moves).toEqual([expect.objectContaining({ from: 'queued', to: 'sent', attemptId: OTHER })]);
+    expect(queued.takenAttemptId).toBe(OTHER);
+  });
 
+  it('about another attempt is believed about nothing less than delivery, once the message has left the queue', () => {
     const accepted = new MessageProgress(message());
     accepted.apply(report('sent'), attempt({ id: OTHER }), NOW);
     accepted.apply(report('failed'), attempt({ id: OTHER }), NOW);
@@ -120,10 +123,10 @@ describe('one report', () => {
   });
 
   it('makes a waiting retry unnecessary by "sent", but not after "failed" of the same attempt', () => {
-    const taken = attempt({ status: 'unknown', metaMessageId: null });
+    const doubtful = attempt({ status: 'unknown', metaMessageId: null });
     const ends = (...statuses: StatusReport['status'][]) => {
       const progress = new MessageProgress(message({ status: 'queued', metaMessageId: null }));
-      for (const status of statuses) progress.apply(report(status), taken, NOW);
+      for (const status of statuses) progress.apply(report(status), doubtful, NOW);
       return progress.moves.map(({ to }) => to);
     };
     expect(ends('sent', 'failed')).toEqual(['sent', 'failed']);
@@ -237,7 +240,7 @@ describe('any sequence of reports', () => {
         });
         const own = reports[leaves]?.attemptId ?? null;
         const progress = run('queued', reports);
-        expect(progress.replacedBy).toBe(own);
+        expect(progress.takenAttemptId).toBe(own);
         expect(progress.moves.at(-1)?.to ?? 'queued').toBe(own === null ? 'queued' : highest('queued', reports, own));
       }),
     );
