@@ -71,6 +71,7 @@ export function insertWebhookEvents(source: string): string {
     order by source.event_data -> 'sequence'
     returning id, organization_id, endpoint_id
   ), announced_queue as (
+    -- Due at once, by the default of due_at.
     insert into webhook_queue (event_id, organization_id, endpoint_id)
     select id, organization_id, endpoint_id from announced where endpoint_id is not null
   )`;
