@@ -14,6 +14,7 @@ import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenan
 import { MessagesRepository } from '../messages.repository.js';
 import { CLAIM, type ClaimedMessage, claimParams, ClaimRepository } from '../../sending/claim/claim.repository.js';
 import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
+import { TagsRepository } from '../../tags/tags.repository.js';
 import { RELEASE_BATCH, scheduleLaneOf, ScheduleRepository, type Decision } from './schedule.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 
@@ -50,10 +51,14 @@ async function newConnection(): Promise<ConnectionRow> {
 }
 
 /** A message that has been due for so long. */
-async function due(of = connection, values: { recipient?: string; secondsAgo?: number } = {}): Promise<string> {
+async function due(
+  of = connection,
+  values: { recipient?: string; secondsAgo?: number; tag?: string } = {},
+): Promise<string> {
   const accepts = new AcceptRepository(opened.database, Tracing.OFF, LIMITED);
+  const sendAt = new Date(Date.now() + 3_600_000).toISOString();
   const { messageId } = await accepts.accept(
-    newMessage(of, values.recipient ?? testPhone(), { sendAt: new Date(Date.now() + 3_600_000).toISOString() }),
+    newMessage(of, values.recipient ?? testPhone(), { sendAt, tag: values.tag }),
   );
   await opened.database.execute(
     `update message_schedule set scheduled_for = clock_timestamp() - make_interval(secs => $2), release_at = clock_timestamp()
@@ -212,6 +217,23 @@ describe('the release', () => {
       [id],
     );
     expect(row?.hours).toBeCloseTo(23, 1);
+  });
+
+  it('that comes late leaves what was put aside with its tag meanwhile', async () => {
+    const id = await due(connection, { tag: 'sale' });
+    const refusal = { category: 'template_unavailable', code: 'TEMPLATE_NOT_APPROVED', message: 'paused' } as const;
+    await schedule.release([{ ...queued(id), refusal }], 24);
+    await new MessagesRepository(opened.database, LIMITED).retry(connection.organizationId, id, ['failed'], null);
+    const tags = new TagsRepository(opened.database);
+    const sale = { organizationId: connection.organizationId, tag: 'sale' };
+    await tags.act(sale, 'pause', null);
+    await tags.putAside(sale);
+    expect(await schedule.release([queued(id)], 24)).toEqual([]);
+    expect(await placesOf(id)).toEqual(['schedule']);
+    await tags.act(sale, 'resume', null);
+    await tags.putBack(sale);
+    const rows = await opened.database.query('select event_count from message_queue where message_id = $1', [id]);
+    expect(rows).toEqual([{ event_count: 1 }]);
   });
 
   it('passes over what is put off, until its time', async () => {

@@ -127,13 +127,14 @@ with ${laneHold({ returning: ', l.low_at' })}, due as materialized (
 )
 select ${HOLD_COLUMNS}, found.* from hold left join found on true order by found."releaseAt", found.id`;
 
-// $1 the decisions, $2 ttl hours. A message gets its place in its recipient's order now.
+// $1 the decisions, $2 ttl hours. A message gets its place in its recipient's order now. What has a seq is back from the queue, with its
+// tag: a decision of before is not about it.
 const RELEASE = `
 with decided as materialized (
   select * from json_to_recordset($1) as d ("messageId" uuid, body text, category text, code text, message text)
 ), picked as materialized (
   select t.ctid as row_ctid from message_schedule t
-  where t.message_id = any(array(select "messageId" from decided)) and ${scheduleTakes('release_refused')}
+  where t.message_id = any(array(select "messageId" from decided)) and t.seq is null and ${scheduleTakes('release_refused')}
   order by t.message_id for update
 ), gone as (
   delete from message_schedule t where t.ctid = any(array(select row_ctid from picked)) returning t.*

@@ -1,6 +1,8 @@
 import { LIMITED } from '../../../../test/support/limits.js';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
+import { Factories } from '../../../../test/support/factories.js';
+import { gate } from '../../../../test/support/gate.js';
 import { newId } from '../../../common/ids.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../../test/messages/platform-reports.js';
@@ -9,7 +11,10 @@ import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 import { runOutLease } from '../../../../test/support/run-out-lease.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { joinLanes } from '../../conversations/contacts/join-lanes.js';
 import { AcceptRepository } from '../../messages/accept/accept.repository.js';
+import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
 import { MessagesRepository } from '../../messages/messages.repository.js';
 import { applyStatusReports } from '../../messages/reports/status-reports.repository.js';
 import { ClaimRepository, type ClaimedMessage } from '../claim/claim.repository.js';
@@ -71,6 +76,36 @@ async function attemptsOf(id: string): Promise<Record<string, unknown>[]> {
   return attemptRows(opened.database, id);
 }
 
+function retry(connectionId: string, id: string): Promise<boolean> {
+  return new MessagesRepository(opened.database, LIMITED).retry(connectionId, id, ['outcome_unknown'], null);
+}
+
+/** `work` begins while the transaction of `first` is open, and waits for it. */
+async function beside<T>(first: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
+  const [written, over] = [gate(), gate()];
+  const holder = opened.database.transaction(async () => {
+    await first();
+    written.open();
+    await over.opened;
+  });
+  await written.opened;
+  const later = work();
+  try {
+    await waitFor(
+      () =>
+        opened.database.count(
+          `select count(*)::integer as count from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      { what: 'a statement that waits for the lock' },
+    );
+  } finally {
+    over.open();
+    await holder;
+  }
+  return later;
+}
+
 describe('the next attempt within a lease', () => {
   const refusedOf = (claimed: ClaimedMessage) =>
     acceptedOutcome(claimed, {
@@ -126,6 +161,23 @@ describe('the next attempt within a lease', () => {
       { number: 1, status: 'accepted' },
       { number: 2, status: 'deferred', platform_code: 131063 },
     ]);
+  });
+
+  it('is not opened where such a report is not committed yet', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const { database } = opened;
+    const first = await claimOne(lane);
+    await runOut(id);
+    await retry(lane, id);
+    const second = await claimOne(lane);
+    const report = { id, attemptId: first.attemptId, metaMessageId: `wamid.${first.attemptId}` };
+    const opening = beside(
+      () => applyStatusReports([statusReport(lane, report, 'sent')], database),
+      () => outcomes.openNext(refusedOf(second), newId()),
+    );
+    expect(await opening).toBe(false);
+    expect(await rowOf(id)).toMatchObject({ status: 'processing', current_attempt_id: second.attemptId });
   });
 
   it('is not opened once the lease has run out', async () => {
@@ -226,6 +278,28 @@ describe('outcomes', () => {
     expect(await claim(lane)).toEqual([]);
   });
 
+  it('that come late and say that it was taken withdraw the retry while two lanes of its contact are joined', async () => {
+    const factories = new Factories(opened.database);
+    const connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+    const { id: conversationId } = await factories.conversation({ connection, phone: null, userId: 'US.1' });
+    const message = newMessage(connection, 'US.1', { recipientUserId: 'US.1', conversationId });
+    await accepts.accept(message);
+    const claimed = await claimOne(connection.id);
+    await runOut(message.id);
+    const messages = new MessagesRepository(opened.database, LIMITED);
+    await messages.retry(connection.organizationId, message.id, ['outcome_unknown'], null);
+    const recording = beside(
+      async () => {
+        await opened.database.execute('update conversation set phone = $2 where id = $1', [conversationId, '15551']);
+        await joinLanes([conversationId], opened.database);
+      },
+      () => outcomes.record(acceptedOutcome(claimed)),
+    );
+    expect(await recording).toBe('retry_withdrawn');
+    expect(await rowOf(message.id)).toMatchObject({ status: 'accepted', current_attempt_id: claimed.attemptId });
+    expect(await claim(connection.id)).toEqual([]);
+  });
+
   it('that come late and put the message back lose none of its tries', async () => {
     const lane = newId();
     const id = await queue(lane);
@@ -236,6 +310,20 @@ describe('outcomes', () => {
       expect(await outcomes.record({ ...recordOf(claimed, deferred), delayMs: 0 })).toBe('recorded');
       expect(await rowOf(id)).toMatchObject({ status: 'queued', tries });
     }
+  });
+
+  it('that come late and say "not now" do not put a message back whose contact was erased', async () => {
+    const [lane, other] = [newId(), newId()];
+    const [id, kept] = [await queue(lane), await queue(other)];
+    const [erased, claimed] = [await claimOne(lane), await claimOne(other)];
+    await runOut(id);
+    await runOut(kept);
+    await new MessagesMaintenanceRepository(opened.database).blank(lane, [id]);
+    const notNow = { status: 'queued', metaMessageId: null } as const;
+    const records = [erased, claimed].map((each) => outcomes.record(acceptedOutcome(each, notNow)));
+    expect(await Promise.all(records)).toEqual(['late', 'recorded']);
+    expect([(await rowOf(id)).status, (await rowOf(kept)).status]).toEqual(['outcome_unknown', 'queued']);
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'deferred' }]);
   });
 
   it('do not undo what a notification proved first', async () => {

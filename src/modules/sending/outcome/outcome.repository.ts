@@ -63,9 +63,13 @@ export class OutcomeRepository {
    * repeated. Resolves with false where the message is not on the wire with this attempt any more: it must not be sent.
    */
   async openNext(refused: OutcomeRecord, nextAttemptId: string): Promise<boolean> {
-    const rows = await this.database.byIndex(() =>
-      this.database.query(OPEN_NEXT, [JSON.stringify([refused]), nextAttemptId]),
-    );
+    const rows = await this.database.byIndex(async () => {
+      // A report of an earlier attempt may be about to commit: a statement that begins under the lock sees what it says.
+      await this.database.query('select from message_queue where message_id = $1 for no key update', [
+        refused.messageId,
+      ]);
+      return this.database.query(OPEN_NEXT, [JSON.stringify([refused]), nextAttemptId]);
+    });
     return rows.length > 0;
   }
 
@@ -84,6 +88,7 @@ export class OutcomeRepository {
    * | message_state, its outcome unknown                                        | unknown           | `RECORD_IN_STATE` 1 | says what was answered                   | `recorded` |
    * | message_state, its outcome unknown                                        | "not now"         | `RECORD_IN_STATE` 2 | message to the queue; attempt to history | `recorded` |
    * | message_state, by a report or by this record                              | any               | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
+   * | message_state, its outcome unknown, its recipient erased                  | "not now"         | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
    * | message_attempt: a retry has replaced it, or it is one that was withdrawn | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
    * | message_attempt: it was put back before                                   | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
    *
@@ -145,9 +150,14 @@ async function lockOnTheWire(records: readonly OutcomeRecord[], statements: Stat
 
 /** Returns the messages that have left the queue. */
 async function withdrawRetries(messageIds: readonly string[], statements: Statements): Promise<string[]> {
-  if (messageIds.length === 0) return [];
-  const rows = await statements.query<{ message_id: string }>(WITHDRAW_RETRY, [messageIds]);
-  return rows.map(({ message_id }) => message_id);
+  const withdrawn: string[] = [];
+  let open = messageIds;
+  for (let round = 0; round < ROUNDS && open.length > 0; round++) {
+    const rows = await statements.query<{ message_id: string; is_withdrawn: boolean }>(WITHDRAW_RETRY, [open]);
+    withdrawn.push(...rows.flatMap(({ message_id, is_withdrawn }) => (is_withdrawn ? [message_id] : [])));
+    open = rows.flatMap(({ message_id, is_withdrawn }) => (is_withdrawn ? [] : [message_id]));
+  }
+  return withdrawn;
 }
 
 /** SQL: the records $1, each with the status of its attempt. */
@@ -261,13 +271,15 @@ const ANSWERED_IN_STATE = setAttempt('message_state', afterAnswer(IN_STATE));
 // The answer came late, and message_state has the attempt. Three cases:
 // 1. Its outcome was unknown, and the answer says what it is: the message gets the answer's status.
 // 2. As 1, but the answer is "not now": the message goes back to the queue, and the attempt to message_attempt.
-// 3. A report, or this record before, has moved the message: only the attempt's columns change.
+// 3. A report, or this record before, has moved the message, or the answer is "not now" and the recipient was erased: only the attempt's
+//    columns change.
 // `was_open`: 1 and 2. $2: hours to live of messages without a time of their own.
 const RECORD_IN_STATE: Prepared = {
   name: 'late_outcome_in_state',
   text: `
 with ${OUTCOME}, locked as materialized (
-  select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} as was_open
+  select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} and not (o.status = 'queued' and exists (
+    select from message m where m.id = s.message_id and m.recipient is null)) as was_open
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
 ), resolved as (
@@ -334,17 +346,21 @@ select a.id as attempt_id, false as was_open from outcome o join message_attempt
 // queue to message_state with the attempt that was taken, `accepted`. A retry that is on the wire goes to message_attempt,
 // where its own answer closes it. An attempt that failed by a report withdraws nothing.
 // $1: messages with a retry in the queue, one of whose other attempts may have been taken: it was answered late as accepted, or a report
-// said of it that it was sent.
+// said of it that it was sent. `is_withdrawn` is false where the row has changed while its lock was waited
+// for: where lanes of a contact are joined, it is another row of the queue by then, which only a new statement sees.
 const WITHDRAW_RETRY: Prepared = {
   name: 'message_withdraw_retry',
   text: `
-with picked as materialized (
+with found as materialized (
   select q.message_id, a.id as taken_id from message_queue q
   cross join lateral (
     select a.id from message_attempt a
     where a.message_id = q.message_id and ${isTaken(IN_HISTORY)}
     order by a.number desc limit 1) as a
   where q.message_id = any($1::uuid[]) and ${queueTakes('other_accepted')}
+), picked as materialized (
+  select q.message_id, f.taken_id from found f join message_queue q on q.message_id = f.message_id
+  where ${queueTakes('other_accepted')}
   order by q.message_id for update of q
 ), taken as (
   -- First: retention may have removed it meanwhile, and then the message stays in the queue.
@@ -376,5 +392,5 @@ with picked as materialized (
   select e.*, case when l.attempt_id is null then 'queued' else 'processing' end as previous_status
   from entered_state e join left_queue l on l.message_id = e.message_id
 ), ${insertStatusEvents('moved')}
-select message_id from left_queue`,
+select message_id, message_id in (select message_id from left_queue) as is_withdrawn from found`,
 };
