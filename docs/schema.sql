@@ -1248,20 +1248,24 @@ declare missed boolean;
 begin
   loop
     with next as materialized (
-      select n.place from (
-        select connection_id, recipient, bool_or(attempt_id is not null) as was_sent
+      select n.place, n.due_at from (
+        select connection_id, recipient, bool_or(attempt_id is not null) as was_sent, min(seq) as seq
         from gone group by connection_id, recipient) as freed
       cross join lateral (
-        select n.ctid as place, n.attempt_id, n.due_at from message_queue n
+        select n.ctid as place, n.attempt_id, n.due_at, n.seq from message_queue n
         where n.connection_id = freed.connection_id and n.recipient = freed.recipient
           and (n.attempt_id is null or not freed.was_sent)
         order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1) as n
-      where n.attempt_id is null and n.due_at is null
+      where n.attempt_id is null and (n.due_at is null or freed.was_sent or n.seq > freed.seq)
     ), moved as (
       update message_queue q set due_at = greatest(clock_timestamp(), q.not_before)
-      where q.ctid = any(array(select place from next)) and num_nulls(q.attempt_id) = 1 and q.due_at is null returning 1
+      where q.ctid = any(array(select place from next where due_at is null)) and num_nulls(q.attempt_id) = 1 and q.due_at is null returning 1
+    ), kept as materialized (
+      select from message_queue q
+      where q.ctid = any(array(select place from next where due_at is not null)) and num_nulls(q.attempt_id) = 1 and num_nonnulls(q.due_at) = 1
+      for key share
     )
-    select (select count(*) from next) > (select count(*) from moved) into missed;
+    select (select count(*) from next) > (select count(*) from moved) + (select count(*) from kept) into missed;
     exit when not missed;
   end loop;
   return null;

@@ -143,7 +143,7 @@ const MESSAGE_TO_SEND = `
 //    that a lost claim can be found.
 // 5. The lease begins here, by the database's clock. Without an outcome at its end the message is `outcome_unknown`.
 //
-// Its tests: claim.repository.spec.ts (claims), queue-turns.spec.ts (order), open-transaction.e2e-spec.ts (rows that are read).
+// Its tests: claim.repository.spec.ts (claims), queue-turns.spec.ts and early-turns.spec.ts (order), open-transaction.e2e-spec.ts (rows that are read).
 //
 // $1 to $6 the holds (`laneHold`, which adds the relation `hold`); $7 the claim's id of each lane; $8 lease seconds.
 export const CLAIM: Prepared = {
