@@ -55,7 +55,7 @@ export function knownAttempt(table: AttemptTable, alias: string): AttemptValues 
 }
 
 /** SQL: WhatsApp took this attempt, by its answer or by a report, and did not report that it failed. */
-export function isTaken({ status, category }: AttemptValues): string {
+export function isTakenNotFailed({ status, category }: AttemptValues): string {
   return `(${status} = 'accepted' and ${category} is null)`;
 }
 

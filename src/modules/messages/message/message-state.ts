@@ -57,19 +57,22 @@ const OTHER_PROOF = { other_delivered: 'delivered', other_read: 'read' } as cons
 const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } as const satisfies Moves;
 
 /**
- * The moves. What is learned of another attempt than the one in the row matters while a retry of the message waits or is on the wire:
+ * The moves. While a retry of a message waits or is on the wire, what is learned of another of its attempts decides too:
  *
- * | Learned of another attempt    | The retry waits                          | The retry is on the wire                                       | Left the queue    |
- * | ----------------------------- | ---------------------------------------- | -------------------------------------------------------------- | ----------------- |
- * | `delivered` or `read`         | `delivered` or `read` (1)                | `delivered` or `read` (1)                                      | the same status   |
- * | `sent`                        | `sent` (1); not if that attempt failed   | noted; when the retry is refused or put back: `accepted` (2)   | noted             |
- * | a late answer: accepted       | `accepted` (2); not if it failed         | `accepted` (2); not if it failed                               | noted             |
- * | `failed`                      | noted                                    | noted                                                          | noted             |
+ * | Learned of another attempt           | The retry waits     | The retry is on the wire                                                       |
+ * | ------------------------------------ | ------------------- | ------------------------------------------------------------------------------ |
+ * | `delivered` or `read`                | the same status (1) | the same status (1)                                                            |
+ * | a late answer: accepted (*)          | `accepted` (2)      | `accepted` (2)                                                                 |
+ * | `sent` (*)                           | `sent` (1)          | noted in that attempt; then, when the retry itself                             |
+ * |                                      |                     | - is refused or answered "not now", however late: `accepted` (2)               |
+ * |                                      |                     | - is accepted, unknown, or reported as failed: as without the `sent`           |
+ * | `failed`                             | noted               | noted                                                                          |
  *
- * (1) and (2): the message leaves the queue with that attempt in its row; the retry, if it is on the wire, goes to message_attempt.
- * (1) is `MOVE_WITH_OTHER_ATTEMPT` in status-reports.repository.ts, (2) `WITHDRAW_RETRY` in outcome.repository.ts. Noted: in the
- * attempt's row only. A retry whose outcome is unknown leaves the message `outcome_unknown`, whatever is noted. A retry by hand is made
- * whatever is noted; what is learned again while it waits counts.
+ * (1) and (2): the message leaves the queue with that other attempt in its row. A retry on the wire goes to message_attempt, where its
+ * own answer and reports are noted. (1) is `MOVE_WITH_OTHER_ATTEMPT` in status-reports.repository.ts, (2) `WITHDRAW_RETRY` in
+ * outcome.repository.ts. (*): not of an attempt that failed.
+ *
+ * After the message has left the queue all but `delivered` and `read` is only noted. A retry by hand is made whatever was noted before.
  */
 const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
   queued: {
@@ -94,7 +97,7 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     restored: 'outcome_unknown',
     own_sent: 'sent',
     own_failed: 'failed',
-    // Not `other_sent`, which is noted: where a `failed` of the retry came too, the end would depend on which came first.
+    // Not `other_sent`, which is noted: with a `failed` of the retry after it the message would stay `sent`, with that before it `failed`.
     other_accepted: 'accepted',
   },
   outcome_unknown: {

@@ -18,7 +18,7 @@ export interface LockedMessage extends ReportedMessage {
   organizationId: string;
   connectionId: string;
   conversationId: string | null;
-  /** Whose messages go one after the other: the number that the message was sent to, or a user id where no number is known. */
+  /** Whose messages go one after the other: the number that the message was sent to, or a user id where no number is known; null: it was erased. */
   recipient: string | null;
   /** This and the next two: of the attempt in the message's row. They say nothing where there is none. */
   attemptNumber: number;

@@ -134,6 +134,12 @@ describe('one report', () => {
     expect(ends('failed', 'delivered')).toEqual(['delivered']);
   });
 
+  it('"failed" counts where the answer had refused an attempt that was reported "sent" before it', () => {
+    const progress = new MessageProgress(message({ status: 'sent' }));
+    progress.apply(report('failed'), attempt({ status: 'rejected', failed: true }), NOW);
+    expect(progress.moves.map(({ to }) => to)).toEqual(['failed']);
+  });
+
   it('about the attempt in the row sets the message’s id; one about another only where none is known and it moves the message', () => {
     const progress = new MessageProgress(message({ metaMessageId: 'wamid.1' }));
     progress.apply(report('sent', { metaMessageId: 'wamid.1b' }), attempt({ id: OTHER }), NOW);

@@ -64,8 +64,7 @@ export interface AttemptEvidence {
  * is needed: that attempt goes into the message's row (`takenAttemptId`), and counts from then on. Which reports move a message is in
  * `TRANSITIONS`, with a table of what is learned of another attempt.
  *
- * One rule more: of an attempt that failed only `delivered` and `read` move the message. A late or repeated `sent` must not withdraw a
- * retry.
+ * One rule more: `sent` of an attempt that failed moves nothing. Late or repeated, it must not withdraw a retry.
  *
  * The final status does not depend on repeats of reports, nor on how they are spread over batches; and on their order only while a
  * message waits: `sent` before `failed` of the same attempt withdraws the retry, `failed` before `sent` does not; and of two attempts
@@ -101,13 +100,14 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
    */
   apply(report: StatusReport, attempt: ReportedAttempt, now: number): boolean {
     const failure = report.status === 'failed' ? failureOf(report) : null;
+    // Before the report is noted: what was known before it decides.
     const to = this.nextStatus(report, attempt);
     this.noteEvidence(attempt, report, failure);
     if (!this.message.isPriced) this.pricing ??= report.pricing;
     // From here on this attempt counts.
     if (to !== null && isInQueue(this.status) && !this.counts(attempt)) this.takenAttemptId = attempt.id;
-    const isFirstToMove = to !== null && this.metaMessageId === null;
-    if (this.counts(attempt) || isFirstToMove) this.metaMessageId = report.metaMessageId;
+    const isFirstId = to !== null && this.metaMessageId === null;
+    if (this.counts(attempt) || isFirstId) this.metaMessageId = report.metaMessageId;
     if (to === null) return false;
     // The platform reports whole seconds, so its time may lie before that of the state which it follows.
     const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);
@@ -124,7 +124,7 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
 
   private nextStatus({ status }: StatusReport, attempt: ReportedAttempt): OutboundStatus | null {
     const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
-    if (hasFailed && status !== 'delivered' && status !== 'read') return null;
+    if (hasFailed && status === 'sent') return null;
     return nextStatus(this.status, `${this.counts(attempt) ? 'own' : 'other'}_${status}`);
   }
 

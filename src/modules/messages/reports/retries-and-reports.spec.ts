@@ -7,6 +7,7 @@ import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { attemptRow, attemptRows } from '../../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../../test/messages/platform-reports.js';
+import { deferred } from '../../../../test/support/deferred.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
@@ -16,6 +17,7 @@ import type { Attempt, StatusReport } from '../messages.types.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
 import { putBack, type OutcomeRecord } from '../../sending/outcome/outcome-record.js';
 import { ClaimRepository } from '../../sending/claim/claim.repository.js';
+import { applyStatusReports } from './status-reports.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 
 const OWNER = newId();
@@ -337,6 +339,18 @@ describe('a retry after an unknown outcome', () => {
     },
   );
 
+  it('leaves the message with that attempt also where it is refused after its lease', async () => {
+    const flow = await doubtful();
+    await flow.retry();
+    await flow.claim();
+    await flow.report('sent', 1);
+    await flow.answer('unknown', 2);
+    expect(await flow.answer('rejected', 2)).toBe(true);
+    const { metaMessageId } = flow.attempts[1] ?? {};
+    expect(await flow.row()).toMatchObject({ status: 'accepted', meta_message_id: metaMessageId, attempt_count: 3 });
+    expect(await flow.attempt(2)).toMatchObject({ status: 'rejected', http_status: 400 });
+  });
+
   it('is refused, and so is the message, where the earlier attempt was reported "sent" and then "failed"', async () => {
     const flow = await doubtful();
     await flow.retry();
@@ -355,6 +369,41 @@ describe('a retry after an unknown outcome', () => {
     await flow.report('failed', 1);
     expect(await flow.answer('deferred', 2)).toBe(true);
     expect((await flow.row()).status).toBe('queued');
+  });
+
+  it('is withdrawn where its refusal and the late answer of the earlier attempt are recorded together', async () => {
+    const flow = await doubtful();
+    await flow.retry();
+    await flow.claim();
+    await Promise.all([flow.answer('rejected', 2), flow.answer('accepted', 1)]);
+    expect(await flow.row()).toMatchObject({ status: 'accepted', failed_at: null, attempt_count: 3 });
+    expect(await flow.attempt(2)).toMatchObject({ status: 'rejected', http_status: 400 });
+  });
+
+  it('leaves no answer out of an attempt that a report moves at that moment', async () => {
+    const flow = await doubtful();
+    await flow.retry();
+    const { database } = opened;
+    const reported = { id: flow.messageId, attemptId: flow.attempts[1]?.id ?? '', metaMessageId: 'wamid.moved' };
+    const moved = deferred();
+    const answering = deferred();
+    const moving = database.transaction(async () => {
+      await applyStatusReports([statusReport(connection.id, reported, 'sent')], database);
+      moved.resolve();
+      await answering.promise;
+    });
+    await moved.promise;
+    const answered = flow.answer('accepted', 1);
+    await waitFor(
+      async () =>
+        (await database.query('select 1 from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0')).length >
+        0,
+      { what: 'an answer that waits for the attempt' },
+    );
+    answering.resolve();
+    await Promise.all([moving, answered]);
+    expect(await flow.row()).toMatchObject({ status: 'sent' });
+    expect(await flow.attempt(1)).toMatchObject({ status: 'accepted', http_status: 200 });
   });
 
   it('is withdrawn once where the late answer, a report of the attempt and the claim of the retry come together', async () => {

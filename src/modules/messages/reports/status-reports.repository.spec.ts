@@ -8,6 +8,7 @@ import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../..
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import type { MessageStatus, OutboundStatus } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
+import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 
@@ -139,6 +140,25 @@ describe('a report', () => {
       delivered_at: secondsAgo(10),
     });
     expect(await attempt(made.attemptId)).toMatchObject({ platform_code: 131026 });
+  });
+
+  it('of an erased recipient moves the message, and restores nothing by which the recipient could be known', async () => {
+    for (const status of ['accepted', 'outcome_unknown'] as const) {
+      const made = await make(status);
+      await new MessagesMaintenanceRepository(opened.database).blank(connection.organizationId, [made.id]);
+      expect(await outcomes.record({ ...accepted(made), platformMessage: 'to +15550001', traceId: 'trace' })).toBe(
+        status === 'accepted' ? 'late' : 'recorded',
+      );
+      await statuses.apply(report(made, 'failed'));
+      await statuses.apply(report(made, 'read'));
+      expect(await row(made.id)).toMatchObject({ status: 'read', meta_message_id: null });
+      expect(await attempt(made.attemptId)).toMatchObject({
+        meta_message_id: null,
+        platform_message: null,
+        trace_id: null,
+        platform_code: 131026,
+      });
+    }
   });
 
   it('takes no time before the one of the state that it follows, to the microsecond', async () => {

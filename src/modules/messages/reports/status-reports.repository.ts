@@ -44,7 +44,7 @@ export async function applyStatusReports(
     const { id: messageId, organizationId, conversationId, recipient, traceContext } = message;
     const progress = reported.get(messageId) ?? new MessageProgress(message);
     reported.set(messageId, progress);
-    const moved = progress.apply(report, attempt, message.now);
+    const moved = progress.apply(isErased(message) ? withoutText(report) : report, attempt, message.now);
     return { organizationId, conversationId, recipient, traceContext, moved, messageId };
   });
   await write([...reported.values()], statements);
@@ -69,7 +69,7 @@ async function write(reported: readonly Progress[], statements: Statements): Pro
 }
 
 function isChanged({ message, moves, metaMessageId, pricing, ofOwnAttempt }: Progress): boolean {
-  const hasNewId = metaMessageId !== message.metaMessageId;
+  const hasNewId = metaMessageId !== message.metaMessageId && !isErased(message);
   return moves.length > 0 || hasNewId || pricing !== null || ofOwnAttempt !== undefined;
 }
 
@@ -86,13 +86,13 @@ function changeOf({ message, moves, metaMessageId, pricing, takenAttemptId, ofOw
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
-    metaMessageId,
+    metaMessageId: isErased(message) ? null : metaMessageId,
     sentAt: at('sent'),
     deliveredAt: at('delivered'),
     readAt: at('read'),
     failedAt: last?.to === 'failed' ? last.at : null,
     failure: last?.failure,
-    attempt: ofOwnAttempt && evidenceRow(ofOwnAttempt),
+    attempt: ofOwnAttempt && evidenceRow(message, ofOwnAttempt),
     pricing,
   };
 }
@@ -112,11 +112,22 @@ function eventsOf({ message, moves }: Progress) {
 
 /** Of attempts that have a row of their own. */
 function evidenceRows({ message, attempts }: Progress) {
-  return [...attempts].flatMap(([id, evidence]) => (id === message.attemptId ? [] : { id, ...evidenceRow(evidence) }));
+  return [...attempts].flatMap(([id, evidence]) =>
+    id === message.attemptId ? [] : { id, ...evidenceRow(message, evidence) },
+  );
 }
 
-function evidenceRow({ taken, failure, metaMessageId }: AttemptEvidence) {
-  return { taken, failed: failure !== null, metaMessageId, ...failure };
+function evidenceRow(message: LockedMessage, { taken, failure, metaMessageId }: AttemptEvidence) {
+  return { taken, failed: failure !== null, metaMessageId: isErased(message) ? null : metaMessageId, ...failure };
+}
+
+/** Nothing by which the recipient could be known is written again: WhatsApp's id of a message contains the number. */
+function isErased({ recipient }: LockedMessage): boolean {
+  return recipient === null;
+}
+
+function withoutText(report: StatusReport): StatusReport {
+  return { ...report, error: report.error && { ...report.error, title: null, details: null } };
 }
 
 const timeOf = (column: string): string => `to_timestamp(r."${column}" / ${MICROSECONDS})`;
@@ -244,14 +255,14 @@ const ENTERED_STATE = `entered_state as (
 
 // The attempt in the queue's row, which is under way, goes with the message to message_state.
 const MOVE_WITH_OWN_ATTEMPT: Prepared = {
-  name: 'report_from_queue',
+  name: 'report_with_own_attempt',
   text: `${CHANGES}, ${LEFT_QUEUE}, counting as (${ATTEMPT_UNDER_WAY}), ${ENTERED_STATE}`,
 };
 
 // Another attempt has replaced it (`takenAttemptId`): that one goes from message_attempt to message_state. A retry that is under way goes to
 // message_attempt; one that waits is not needed.
 const MOVE_WITH_OTHER_ATTEMPT: Prepared = {
-  name: 'report_withdraws_retry',
+  name: 'report_with_other_attempt',
   text: `${CHANGES}, ${LEFT_QUEUE}, retry_to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS}) ${ATTEMPT_UNDER_WAY}
 ), counting as (

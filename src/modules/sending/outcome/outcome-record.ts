@@ -26,15 +26,15 @@ export interface OutcomeRecord {
 type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
 
 /**
- * What the platform's answer makes of a claimed message.
+ * What WhatsApp's answer makes of a claimed message, and what it is called.
  *
- * | `outcome.kind`               | `status`                               |
- * | ---------------------------- | -------------------------------------- |
- * | accepted                     | accepted                               |
- * | rejected                     | failed                                 |
- * | unknown                      | outcome_unknown                        |
- * | deferred, recipient_deferred | queued; after `MAX_TRIES` tries failed |
- * | lane_paused, which is no try | queued                                 |
+ * | `outcome.kind`               | Called    | `status`                                         | Of the attempt (`OUTCOME`) |
+ * | ---------------------------- | --------- | ------------------------------------------------ | -------------------------- |
+ * | accepted                     | accepted  | accepted                                         | accepted                   |
+ * | rejected                     | refused   | failed                                           | rejected                   |
+ * | unknown                      | unknown   | outcome_unknown                                  | unknown                    |
+ * | deferred, recipient_deferred | "not now" | queued: put back. After `MAX_TRIES` tries failed | deferred; then rejected    |
+ * | lane_paused, which is no try | "not now" | queued: put back                                 | deferred                   |
  */
 export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRecord {
   const { id: messageId, attemptId, tries: triesBefore } = task;

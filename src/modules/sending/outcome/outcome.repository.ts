@@ -7,7 +7,7 @@ import { recipientKey } from '../../conversations/conversations.repository.js';
 import {
   afterAnswer,
   ATTEMPT_COLUMNS,
-  isTaken,
+  isTakenNotFailed,
   knownAttempt,
   setAttempt,
   takesAnswer,
@@ -80,46 +80,66 @@ export class OutcomeRepository {
   /**
    * An attempt is in one of three tables, and one statement looks in each:
    *
-   * | The attempt is in                                                         | The answer        | Statement           | What it does                             | Result     |
-   * | ------------------------------------------------------------------------- | ----------------- | ------------------- | ---------------------------------------- | ---------- |
-   * | message_queue: it is on the wire                                          | not "not now"     | `RECORD_IN_QUEUE`   | message and attempt to message_state     | `recorded` |
-   * | message_queue: it is on the wire                                          | "not now"         | `RECORD_IN_QUEUE`   | message waits; attempt to history        | `recorded` |
-   * | message_state, its outcome unknown                                        | accepted, refused | `RECORD_IN_STATE` 1 | the message has this outcome             | `recorded` |
-   * | message_state, its outcome unknown                                        | unknown           | `RECORD_IN_STATE` 1 | says what was answered                   | `recorded` |
-   * | message_state, its outcome unknown                                        | "not now"         | `RECORD_IN_STATE` 2 | message to the queue; attempt to history | `recorded` |
-   * | message_state, by a report or by this record                              | any               | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
-   * | message_state, its outcome unknown, its recipient erased                  | "not now"         | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
-   * | message_attempt: a retry has replaced it, or it is one that was withdrawn | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
-   * | message_attempt: it was put back before                                   | any               | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
+   * | The attempt is in                                                         | The answer             | Statement           | What it does                             | Result     |
+   * | ------------------------------------------------------------------------- | ---------------------- | ------------------- | ---------------------------------------- | ---------- |
+   * | message_queue: it is on the wire                                          | any that ends it       | `RECORD_IN_QUEUE`   | message and attempt to message_state     | `recorded` |
+   * | message_queue: it is on the wire                                          | any that puts it back  | `RECORD_IN_QUEUE`   | message waits; attempt to history        | `recorded` |
+   * | message_state, its outcome unknown                                        | accepted, refused      | `RECORD_IN_STATE` 1 | the message has this outcome             | `recorded` |
+   * | message_state, its outcome unknown                                        | unknown                | `RECORD_IN_STATE` 1 | says what was answered                   | `recorded` |
+   * | message_state, its outcome unknown                                        | any that puts it back  | `RECORD_IN_STATE` 2 | message to the queue; attempt to history | `recorded` |
+   * | message_state, its outcome unknown, its recipient erased                  | any that puts it back  | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
+   * | message_state, by a report or by this record                              | any                    | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
+   * | message_attempt: a retry has replaced it, or it is one that was withdrawn | any                    | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
+   * | message_attempt: it was put back before                                   | any                    | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
    *
-   * "History" is message_attempt. Beside them `WITHDRAW_RETRY` takes a message out of the queue whose retry is not needed, as another of its
-   * attempts was taken (`retry_withdrawn`):
+   * "History" is message_attempt. "Not now" puts a message back; so does a refusal where another attempt of it was taken (`OUTCOME`).
    *
-   * | When                                             | The retry                                                             |
-   * | ------------------------------------------------ | --------------------------------------------------------------------- |
-   * | before a refusal is recorded                     | was on the wire: its answer is then recorded in the history           |
-   * | after "not now" is recorded                      | was put back by it                                                    |
-   * | after a late acceptance is recorded              | waits, or is on the wire: its own answer will be late                 |
+   * Then `WITHDRAW_RETRY` looks at what was put back, and at messages of which an acceptance came late. One that is in message_queue
+   * though an attempt of it was taken leaves the queue, `accepted` by that attempt: `retry_withdrawn`.
    *
    * Tests: outcome.repository.spec.ts; retries-and-reports.spec.ts for `WITHDRAW_RETRY`; message-transitions.spec.ts and
    * queue-or-state.spec.ts for every state.
    */
   private async commit(records: OutcomeRecord[], statements: Statements): Promise<Recorded[]> {
+    const results = new Map<string, Recorded>();
     const refused = records.filter(({ status }) => status === 'failed');
-    const withdrawn = new Set(await withdrawRetries(await lockOnTheWire(refused, statements), statements));
+    const others = records.filter(({ status }) => status !== 'failed');
+    // Refusals last: one of the others may be the acceptance of another attempt of the same message.
+    await this.recordAll(others, results, statements);
+    if (refused.length > 0) {
+      await statements.query(LOCK, [refused.map(({ messageId }) => messageId)]);
+      await this.recordAll(refused, results, statements);
+    }
+    const mayHaveRetry = records.filter(({ status, attemptId }) =>
+      status === 'accepted' ? results.get(attemptId) === 'late' : status !== 'outcome_unknown',
+    );
+    const withdrawn = await withdrawRetries(
+      mayHaveRetry.map(({ messageId }) => messageId),
+      statements,
+    );
+    for (const { messageId, attemptId } of mayHaveRetry) {
+      if (withdrawn.has(messageId)) results.set(attemptId, 'retry_withdrawn');
+    }
+    return records.map(({ attemptId }) => results.get(attemptId) ?? 'not_found');
+  }
+
+  private async recordAll(
+    records: readonly OutcomeRecord[],
+    results: Map<string, Recorded>,
+    statements: Statements,
+  ): Promise<void> {
     const tables = [
       [RECORD_IN_QUEUE],
       [RECORD_IN_STATE, this.config.limits.messageTtlHours],
       [RECORD_IN_HISTORY],
     ] as const;
-    const results = new Map<string, Recorded>();
     // Usually RECORD_IN_QUEUE finds all. Another transaction (a report, the sweep of the leases, a retry) may move an attempt from
     // one table to another between two statements, and each statement sees only what was committed before it began: so all
     // look again. An attempt that moves more often than that is not found: the lease or a report decides.
     for (let round = 0; round < ROUNDS; round++) {
       for (const [statement, ...params] of tables) {
         const open = records.filter(({ attemptId }) => !results.has(attemptId));
-        if (open.length === 0) break;
+        if (open.length === 0) return;
         const rows = await statements.query<{ attempt_id: string; was_open: boolean }>(statement, [
           JSON.stringify(open),
           ...params,
@@ -127,66 +147,73 @@ export class OutcomeRepository {
         for (const { attempt_id, was_open } of rows) results.set(attempt_id, was_open ? 'recorded' : 'late');
       }
     }
-    const mayWait = records.filter(
-      ({ status, attemptId }) => status === 'queued' || (status === 'accepted' && results.get(attemptId) === 'late'),
-    );
-    const messageIds = mayWait.map(({ messageId }) => messageId);
-    for (const id of await withdrawRetries(messageIds, statements)) withdrawn.add(id);
-    return records.map(({ attemptId, messageId }) =>
-      withdrawn.has(messageId) ? 'retry_withdrawn' : (results.get(attemptId) ?? 'not_found'),
-    );
   }
 }
 
-/** The messages of these records whose attempt is on the wire. A report notes `sent` of another attempt under this lock. */
-async function lockOnTheWire(records: readonly OutcomeRecord[], statements: Statements): Promise<string[]> {
-  if (records.length === 0) return [];
-  const rows = await statements.query<{ message_id: string }>(LOCK_ON_THE_WIRE, [
-    records.map(({ messageId }) => messageId),
-    records.map(({ attemptId }) => attemptId),
-  ]);
-  return rows.map(({ message_id }) => message_id);
-}
-
 /** Returns the messages that have left the queue. */
-async function withdrawRetries(messageIds: readonly string[], statements: Statements): Promise<string[]> {
-  const withdrawn: string[] = [];
+async function withdrawRetries(messageIds: readonly string[], statements: Statements): Promise<Set<string>> {
+  const withdrawn = new Set<string>();
   let open = messageIds;
   for (let round = 0; round < ROUNDS && open.length > 0; round++) {
     const rows = await statements.query<{ message_id: string; is_withdrawn: boolean }>(WITHDRAW_RETRY, [open]);
-    withdrawn.push(...rows.flatMap(({ message_id, is_withdrawn }) => (is_withdrawn ? [message_id] : [])));
+    for (const { message_id, is_withdrawn } of rows) if (is_withdrawn) withdrawn.add(message_id);
     open = rows.flatMap(({ message_id, is_withdrawn }) => (is_withdrawn ? [] : [message_id]));
   }
   return withdrawn;
 }
 
-/** SQL: the records $1, each with the status of its attempt. */
-const OUTCOME = `outcome as materialized (
+const IN_STATE = knownAttempt('message_state', 's');
+const IN_HISTORY = knownAttempt('message_attempt', 'a');
+
+/**
+ * SQL: the records $1, each with the status of its attempt, and whether it puts the message back. A refusal of a retry does not fail a
+ * message of which WhatsApp took another attempt: it is put back, and `WITHDRAW_RETRY` ends it by that attempt. A report notes that under
+ * the lock of the message's row: see `LOCK`.
+ */
+const outcomeAs = (name: string): string => `${name} as materialized (
   select o.*, case o.status when 'accepted' then 'accepted' when 'failed' then 'rejected' when 'queued' then 'deferred'
-      when 'outcome_unknown' then 'unknown' end as "attemptStatus"
+      when 'outcome_unknown' then 'unknown' end as "attemptStatus",
+    o.status = 'queued' or (o.status = 'failed' and exists (
+      select from message_attempt a where a.message_id = o."messageId" and a.id <> o."attemptId"
+        and ${isTakenNotFailed(IN_HISTORY)})) as puts_back
   from json_to_recordset($1) as o ("attemptId" uuid, "messageId" uuid, status text, "metaMessageId" text,
     "httpStatus" integer, "platformCode" integer, "platformMessage" text, category text, "traceId" text,
     "delayMs" double precision, tries integer)
 )`;
+const OUTCOME = outcomeAs('outcome');
+
+/**
+ * SQL: as `OUTCOME`, for messages that may have left the queue, and whose recipient may have been erased since: nothing by which the
+ * recipient could be known is written then.
+ */
+const LATE_OUTCOME = `${outcomeAs('given')}, outcome as materialized (
+  select o."attemptId", o."messageId", o.status, o."attemptStatus", o.puts_back, o."httpStatus", o."platformCode", o.category,
+    o."delayMs", o.tries, m.recipient is null as is_erased,
+    case when m.recipient is not null then o."metaMessageId" end as "metaMessageId",
+    case when m.recipient is not null then o."platformMessage" end as "platformMessage",
+    case when m.recipient is not null then o."traceId" end as "traceId"
+  from given o left join message m on m.id = o."messageId"
+)`;
+
+/** $1: messages. A statement that begins under this lock sees all that was noted of their attempts; see also `openNext`. */
+const LOCK = `
+with in_queue as materialized (
+  select from message_queue where message_id = any($1::uuid[]) order by message_id for update
+)
+select from message_state where message_id = any($1::uuid[]) and (select count(*) from in_queue) >= 0
+order by message_id for update`;
 
 /** Columns of `outcome` that say what the platform answered. */
 const ANSWER = `o."attemptStatus", o."metaMessageId", o."httpStatus", o."platformCode", o."platformMessage", o.category,
     o."traceId"`;
 
 /** SQL: when the message of the outcome `o` may be tried again. */
-const NOT_BEFORE = 'clock_timestamp() + make_interval(secs => o."delayMs" / 1000)';
+const NOT_BEFORE = 'clock_timestamp() + make_interval(secs => coalesce(o."delayMs", 0) / 1000)';
 
 // Which rows take an outcome (`TRANSITIONS` in message-state.ts): what is on the wire, and `outcome_unknown`, whichever outcome it is.
 // There another unknown one says only what was answered.
 const ON_THE_WIRE = queueTakes('outcome_accepted');
 const OUTCOME_OPEN = stateTakes('outcome_accepted');
-
-const IN_STATE = knownAttempt('message_state', 's');
-const IN_HISTORY = knownAttempt('message_attempt', 'a');
-
-const LOCK_ON_THE_WIRE = `
-select q.message_id from message_queue q where q.message_id = any($1::uuid[]) and q.attempt_id = any($2::uuid[])
-order by q.message_id for update of q`;
 
 // The attempt under way is in the message's row of the queue. Where the message is queued again, it becomes a row of
 // message_attempt. `left_queue` makes the recipient's next message due; `queued_again` has its own turn, and takes that of the
@@ -203,7 +230,7 @@ with ${OUTCOME}, locked as materialized (
   -- The rows are locked: neither here nor in queued_again is a condition repeated. One that was changed while its lock was waited for
   -- has a new ctid, which this statement does not find: the next round does.
   delete from message_queue q using locked l join outcome o on o."attemptId" = l.attempt_id
-  where q.ctid = l.row_ctid and o.status <> 'queued'
+  where q.ctid = l.row_ctid and not o.puts_back
   returning q.message_id, q.organization_id, q.connection_id, q.conversation_id, q.created_at, q.queued_at, q.claimed_at,
     q.event_count, q.attempt_id, q.attempt_number, ${ANSWER}, o.status, greatest(clock_timestamp(), q.claimed_at) as now
 ), entered_state as (
@@ -222,7 +249,7 @@ with ${OUTCOME}, locked as materialized (
   update message_queue q set attempt_id = null, claimed_at = null, lease_until = null, tries = greatest(q.tries, o.tries),
     (due_at, not_before) = (select n.at, n.at from (select ${NOT_BEFORE} as at) as n)
   from locked l join outcome o on o."attemptId" = l.attempt_id
-  where q.ctid = l.row_ctid and o.status = 'queued'
+  where q.ctid = l.row_ctid and o.puts_back
   returning q.organization_id, q.message_id, q.attempt_number, l.attempt_id, l.claimed_at, ${ANSWER}
 ), to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})
@@ -247,7 +274,7 @@ with ${OUTCOME}, picked as materialized (
   select q.ctid as row_ctid, q.claimed_at, q.attempt_number, q.organization_id from message_queue q
   where q.message_id = (select "messageId" from outcome) and q.attempt_id = (select "attemptId" from outcome)
     and q.lease_until > clock_timestamp() and ${ON_THE_WIRE}
-    and not exists (select 1 from message_attempt a where a.message_id = q.message_id and ${isTaken(IN_HISTORY)})
+    and not exists (select 1 from message_attempt a where a.message_id = q.message_id and ${isTakenNotFailed(IN_HISTORY)})
   for no key update of q
 ), opened as (
   update message_queue q set attempt_id = $2::uuid, attempt_number = q.attempt_number + 1,
@@ -270,16 +297,15 @@ const ANSWERED_IN_STATE = setAttempt('message_state', afterAnswer(IN_STATE));
 
 // The answer came late, and message_state has the attempt. Three cases:
 // 1. Its outcome was unknown, and the answer says what it is: the message gets the answer's status.
-// 2. As 1, but the answer is "not now": the message goes back to the queue, and the attempt to message_attempt.
-// 3. A report, or this record before, has moved the message, or the answer is "not now" and the recipient was erased: only the attempt's
-//    columns change.
+// 2. As 1, but the answer puts the message back: it goes to the queue, and the attempt to message_attempt.
+// 3. A report, or this record before, has moved the message, or the answer puts it back and the recipient was erased: only the
+//    attempt's columns change.
 // `was_open`: 1 and 2. $2: hours to live of messages without a time of their own.
 const RECORD_IN_STATE: Prepared = {
   name: 'late_outcome_in_state',
   text: `
-with ${OUTCOME}, locked as materialized (
-  select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} and not (o.status = 'queued' and exists (
-    select from message m where m.id = s.message_id and m.recipient is null)) as was_open
+with ${LATE_OUTCOME}, locked as materialized (
+  select s.message_id, s.attempt_id, s.status, ${OUTCOME_OPEN} and not (o.puts_back and o.is_erased) as was_open
   from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
   order by s.message_id for update of s
 ), resolved as (
@@ -295,14 +321,14 @@ with ${OUTCOME}, locked as materialized (
     error_message = case when o.status <> 'accepted' then o."platformMessage" end,
     ${ANSWERED_IN_STATE}
   from locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and l.was_open and o.status <> 'queued'
+  where s.message_id = l.message_id and l.was_open and not o.puts_back
   returning ${MOVED_COLUMNS}, l.status as previous_status,
     case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
       as occurred_at
 ), left_state as (
   -- 2, in three parts
   delete from message_state s using locked l join outcome o on o."attemptId" = l.attempt_id
-  where s.message_id = l.message_id and l.was_open and o.status = 'queued'
+  where s.message_id = l.message_id and l.was_open and o.puts_back
   -- tries: an attempt that a lost claim made comes back without knowing how often the message was deferred before.
   returning s.message_id, s.organization_id, s.connection_id, s.conversation_id, s.created_at, s.queued_at,
     s.processing_at, s.event_count, s.attempt_id, s.attempt_number, s.meta_message_id, greatest(s.tries, o.tries) as tries,
@@ -334,12 +360,15 @@ select attempt_id, was_open from locked`,
 const RECORD_IN_HISTORY: Prepared = {
   name: 'late_outcome_in_history',
   text: `
-with ${OUTCOME}, answered as (
+with ${LATE_OUTCOME}, locked as materialized (
+  -- One that a report moves to message_state meanwhile is not found: the next round looks there.
+  select a.id from outcome o join message_attempt a on a.id = o."attemptId" order by a.id for no key update of a
+), answered as (
   update message_attempt a set ${setAttempt('message_attempt', afterAnswer(IN_HISTORY))},
     meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
-  from outcome o where a.id = o."attemptId" and ${takesAnswer(IN_HISTORY)}
+  from locked l join outcome o on o."attemptId" = l.id where a.id = l.id and ${takesAnswer(IN_HISTORY)}
 )
-select a.id as attempt_id, false as was_open from outcome o join message_attempt a on a.id = o."attemptId"`,
+select id as attempt_id, false as was_open from locked`,
 };
 
 // The platform took an attempt of a message that has a retry in the queue, so the retry is not needed: the message goes from the
@@ -355,7 +384,7 @@ with found as materialized (
   select q.message_id, a.id as taken_id from message_queue q
   cross join lateral (
     select a.id from message_attempt a
-    where a.message_id = q.message_id and ${isTaken(IN_HISTORY)}
+    where a.message_id = q.message_id and ${isTakenNotFailed(IN_HISTORY)}
     order by a.number desc limit 1) as a
   where q.message_id = any($1::uuid[]) and ${queueTakes('other_accepted')}
 ), picked as materialized (
@@ -366,7 +395,7 @@ with found as materialized (
   -- First: retention may have removed it meanwhile, and then the message stays in the queue.
   -- Its condition once more: a report may have said that it failed while the row of the queue was waited for.
   delete from message_attempt a using picked p
-  where a.id = p.taken_id and ${isTaken(IN_HISTORY)}
+  where a.id = p.taken_id and ${isTakenNotFailed(IN_HISTORY)}
   returning a.id, a.message_id, a.number, a.started_at, a.finished_at, a.status, a.http_status, a.platform_code,
     a.platform_message, a.meta_message_id, a.trace_id
 ), left_queue as (
