@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EXAMPLE_IDEMPOTENCY_KEY } from '../../src/common/example-ids.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { readProjectFile } from '../support/project-files.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -213,6 +214,12 @@ describe('a browser for these tests', () => {
           expect({ label, width, overflow: await overflowOf(page) }).toEqual({ label, width, overflow: 0 });
         }
       }
+      await block.getByRole('tab', { name: 'curl' }).click();
+      const key = /Idempotency-Key: ([\da-f-]{36})'/.exec(await sample.innerText())?.[1];
+      // Each page has a key of its own: two who copy the sample send two messages.
+      expect([EXAMPLE_IDEMPOTENCY_KEY, undefined]).not.toContain(key);
+      expect(await sample.innerText()).toContain('# Idempotency-Key: another UUID for each request');
+      await block.getByRole('tab', { name: 'Python' }).click();
       await send.close();
       const list = new SwaggerOperation(page, 'connections_list');
       await list.open();

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
 import { OTP_SECURITY_SCHEME } from '../api-description.js';
 import { operationsOf, type Operation } from '../openapi-operations.js';
 
@@ -84,10 +84,14 @@ export function exampleOf({ example, schema }: NonNullable<Operation['parameters
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
 }
 
+/** The key is written out, because no command that makes UUIDs is on every machine. */
+const KEY_COMMENT = '# Idempotency-Key: another UUID for each request; the same one when you repeat a request.';
+
 function curlOf({ method, url, keyVariable, needsKey, body, isUpload }: Call): string {
-  const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} '${url}'`];
+  const comment = needsKey ? `${KEY_COMMENT}\n` : '';
+  const lines = [`${comment}curl -sS${method === 'GET' ? '' : ` -X ${method}`} '${url}'`];
   lines.push(`  -H "Authorization: Bearer $${keyVariable}"`);
-  if (needsKey) lines.push(`  -H "Idempotency-Key: $(uuidgen)"`);
+  if (needsKey) lines.push(`  -H 'Idempotency-Key: ${EXAMPLE_IDEMPOTENCY_KEY}'`);
   if (isUpload) lines.push(`  -F connection_id=${EXAMPLE_CONNECTION_ID}`, '  -F file=@menu.pdf');
   if (body === undefined) return lines.join(' \\\n');
   lines.push(`  -H 'Content-Type: application/json'`, `  --data-binary @- <<'JSON'`);

@@ -1,5 +1,5 @@
 'use strict';
-// Extensions of Swagger UI. `request` gives each execution of an example an Idempotency-Key of its own, and replaces
+// Extensions of Swagger UI. `request` gives each execution of an example an Idempotency-Key of its own, as each sample gets one, and replaces
 // the examples' ids by the latest ids; `response` remembers those; `plugin` replaces how Swagger UI resolves references
 // and searches operations, shortens what it says of schemas and headers, puts the answers that are errors behind a line that opens them, and shows code samples;
 // `complete` authorizes with the demo's keys, where the server offers them to this browser. Served with `heraldPage`
@@ -232,6 +232,7 @@
       };
       var samples = props.samples.toJS();
       var shown = samples.find((sample) => sample.label === state[0]) || samples[0];
+      var key = React.useState(uuid)[0];
       var labels = samples.map((sample) => sample.label);
       var tab = function (label) {
         return element(
@@ -266,7 +267,11 @@
         element(
           'div',
           { className: 'herald-sample', role: 'tabpanel', 'aria-label': shown.label },
-          element(props.HighlightCode, { language: COLOURS[shown.label], canCopy: true }, shown.source),
+          element(
+            props.HighlightCode,
+            { language: COLOURS[shown.label], canCopy: true },
+            shown.source.split(examples.key).join(key),
+          ),
         ),
       );
     };
