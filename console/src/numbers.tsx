@@ -29,7 +29,7 @@ const REASONS: Readonly<Record<NonNullable<Connection['status_reason']>, string>
   account_removed:
     'The WhatsApp account was removed from the app or from WhatsApp. The operator must add it in WhatsApp Manager again.',
   payment_missing:
-    'The WhatsApp account has no valid payment method. Its owner must add one in WhatsApp Manager; messages that cost are refused until then.',
+    'The account has no valid payment method. The operator must add or repair it in WhatsApp Manager; messages that cost are refused until then.',
 };
 
 export function NumbersPage({ selected }: { selected: string | null }) {

@@ -290,7 +290,7 @@ const REASONS: Readonly<Record<string, string>> = {
   disconnected_by_operator: 'The operator disconnected it.',
   platform: 'WhatsApp says so. The operator must look at the account.',
   account_removed: 'The account was removed from the app or from WhatsApp.',
-  payment_missing: 'The account has no payment method. The operator must add one.',
+  payment_missing: 'The account has no valid payment method. The operator must add or repair it.',
 };
 
 function NumbersCard() {

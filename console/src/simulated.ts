@@ -12,7 +12,7 @@ export const CUSTOMERS: readonly (readonly [string, string])[] = [
   ['+15550100005', 'outcome unknown'],
   ['+15550100008', 'all reported twice'],
   ['+15550100013', 'has opted out'],
-  ['+15550100014', 'account cannot pay'],
+  ['+15550100014', 'no valid payment method'],
 ];
 
 export const HasSimulator = createContext(false);

@@ -120,7 +120,7 @@ const SUMMARIES: Readonly<Record<number, string>> = {
   131021: 'The recipient is the sending number itself.',
   131030: 'The sending number is a test number, and the recipient is not on its list of allowed numbers.',
   131031: 'WhatsApp has locked the business account, for a violation of its policy or a failed verification.',
-  131042: 'The WhatsApp Business account has no valid way to pay. Add or repair it in WhatsApp Manager.',
+  131042: 'The WhatsApp Business account has no valid payment method. Add or repair it in WhatsApp Manager.',
   131045: "The number's certificate is not valid: it must be registered again.",
   131048: "Too many of the number's messages were blocked or reported as spam, so WhatsApp limits what it sends.",
   131052: 'WhatsApp could not download the file.',
@@ -203,7 +203,7 @@ export function otherEndpoint(endpoint: Endpoint, code: number | null): Endpoint
 /** The template cannot be used for marketing messages, as with an account that is not onboarded to them. */
 export const MARKETING_UNUSABLE = 134102;
 
-/** The account has no valid way to pay. */
+/** The account has no valid payment method. */
 export const PAYMENT_MISSING = 131042;
 
 /** What a failure means in plain words, by its category, and by the platform's code where that says more. */
