@@ -145,7 +145,7 @@ function Shell({ signedIn }: { signedIn: SignedIn }) {
                 </Route>
               )}
               <Route>
-                <Empty title="There is no such page">
+                <Empty title="There is no such page" isPage>
                   <Link href={home}>Go to the first page</Link>
                 </Empty>
               </Route>
@@ -224,7 +224,7 @@ function Opened({ entry, selected }: { entry: PageEntry; selected: string | null
   const can = useCan();
   if (entry.scopes.some(can)) return <entry.Page selected={selected} />;
   return (
-    <Empty title="This key may not see this page">
+    <Empty title="This key may not see this page" isPage>
       <p>
         It needs the scope <code>{entry.scopes[0]}</code>.
       </p>
@@ -243,7 +243,7 @@ class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override render(): ReactNode {
     if (!this.state.failed) return this.props.children;
     return (
-      <Empty title="This page could not be shown">
+      <Empty title="This page could not be shown" isPage>
         <p>Herald may have been updated, or it is away.</p>
         <button type="button" className="button primary" onClick={() => window.location.reload()}>
           Load it again

@@ -31,7 +31,7 @@ interface Draft {
 
 const MAX = { name: 512, header: 60, body: 1_024, footer: 60, label: 25, url: 2_000, phone: 20, buttons: 10 };
 const CATEGORIES: readonly (readonly [Category, string])[] = [
-  ['UTILITY', 'Utility: about an order, an account, an appointment'],
+  ['UTILITY', 'Utility: an order, an account, an appointment'],
   ['MARKETING', 'Marketing: offers, news, invitations'],
   ['AUTHENTICATION', 'Authentication: a code to log in'],
 ];
@@ -433,30 +433,28 @@ function Frame({ draft, shown, touch, set }: FieldsProps) {
           onChange={(event) => set('name', { name: event.target.value.toLowerCase().replaceAll(/[\s-]/g, '_') })}
         />
       </Line>
-      <div className="field-row">
-        <Line label="Language" problem={shown('language')}>
-          <input
-            list="template-languages"
-            autoComplete="off"
-            spellCheck={false}
-            value={draft.language}
-            onBlur={() => touch('language')}
-            onChange={(event) => set('language', { language: event.target.value })}
-          />
-        </Line>
-        <Line label="Category" problem={null}>
-          <select
-            value={draft.category}
-            onChange={(event) => set('category', { category: event.target.value as Category })}
-          >
-            {CATEGORIES.map(([category, words]) => (
-              <option key={category} value={category}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </Line>
-      </div>
+      <Line label="Language" problem={shown('language')}>
+        <input
+          list="template-languages"
+          autoComplete="off"
+          spellCheck={false}
+          value={draft.language}
+          onBlur={() => touch('language')}
+          onChange={(event) => set('language', { language: event.target.value })}
+        />
+      </Line>
+      <Line label="Category" problem={null}>
+        <select
+          value={draft.category}
+          onChange={(event) => set('category', { category: event.target.value as Category })}
+        >
+          {CATEGORIES.map(([category, words]) => (
+            <option key={category} value={category}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </Line>
       <datalist id="template-languages">
         {LANGUAGES.map((language) => (
           <option key={language} value={language} />

@@ -78,9 +78,10 @@ const BUTTON_WORDS: Readonly<Record<string, string>> = {
   MPM: 'View items',
 };
 
-/** WhatsApp writes the words of a template for codes, in its language. */
+/** WhatsApp writes the words of a template for codes, in its language. Of others the text may not be written yet. */
 function codeBody(body: Part | undefined): string | null {
   if (body === undefined) return null;
+  if (body.text !== undefined) return '…';
   const advice = body.add_security_recommendation === true ? ' For your security, do not share this code.' : '';
   return `123456 is your verification code.${advice}`;
 }

@@ -269,10 +269,18 @@ export function ListSearch({ label, value, clean, onText }: ListSearchProps) {
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+interface EmptyProps {
+  title: string;
+  /** It stands for the whole page. */
+  isPage?: boolean;
+  children?: ReactNode;
+}
+
+export function Empty({ title, isPage = false, children }: EmptyProps) {
+  const Title = isPage ? 'h1' : 'h2';
   return (
     <div className="empty">
-      <h2>{title}</h2>
+      <Title>{title}</Title>
       {children}
     </div>
   );

@@ -52,7 +52,7 @@ function NoWebhook() {
     void queries.invalidateQueries({ queryKey: ['webhook'] });
   };
   return (
-    <Empty title="This workspace has no webhook yet">
+    <Empty title="This workspace has no webhook yet" isPage>
       <p>Herald posts each message that comes in, and each change of a sent one, to one address of yours.</p>
       {isDemo && (
         <p>

@@ -91,6 +91,8 @@ describeConsole('numbers, templates, files and codes in the console', (rig) => {
       rig.visit({}, async (page) => {
         await open(page, '/templates', '.pane-row');
         await page.getByRole('link', { name: 'New' }).click();
+        // Its text is not written yet.
+        expect(await page.locator('.template-view').textContent()).toBe('…');
         await page.getByLabel('Name', { exact: true }).fill('Table Ready');
         await page.locator('textarea').fill('{{1}}, your table is ready.');
         await page.getByRole('button', { name: 'Hand in for review' }).click();
