@@ -66,6 +66,8 @@ interface BubbleProps {
   content: BubbleContent;
   side: 'mine' | 'theirs';
   meta?: ReactNode;
+  /** What the console says of it, which is no part of the message. */
+  note?: ReactNode;
   /** The file itself. */
   picture?: ReactNode;
   /** Emojis that stand at the message. */
@@ -73,7 +75,7 @@ interface BubbleProps {
   onButton?: (button: BubbleButton) => void;
 }
 
-export function Bubble({ content, side, meta, picture, reactions = [], onButton }: BubbleProps) {
+export function Bubble({ content, side, meta, note, picture, reactions = [], onButton }: BubbleProps) {
   const { header, file, body, footer, buttons } = content;
   return (
     <div className={`bubble is-${side}`}>
@@ -101,6 +103,7 @@ export function Bubble({ content, side, meta, picture, reactions = [], onButton 
         </span>
       )}
       {meta !== undefined && <span className="meta">{meta}</span>}
+      {note}
       {buttons.map((button, at) => (
         <button
           key={at}

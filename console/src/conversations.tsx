@@ -19,14 +19,17 @@ import {
   ListSearch,
   Problem,
   Skeleton,
+  STATUS_WORDS,
   Ticks,
   useNow,
+  withTimes,
 } from './ui.tsx';
 
 type Conversation = Schemas['ConversationResponse'];
 
 const PAGE = 50;
 const CLOCK_MS = 15_000;
+const NEAR_END_PX = 160;
 
 export function ConversationsPage({ selected }: { selected: string | null }) {
   const [, navigate] = useLocation();
@@ -176,6 +179,12 @@ function Thread({ id, suffix }: { id: string; suffix: string }) {
   useEffect(() => {
     if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [newest]);
+  // What comes later, below a message that was at the end already, is seen too.
+  const stayAtEnd = useCallback(() => {
+    const chat = box.current;
+    if (chat === null || chat.scrollHeight - chat.clientHeight - chat.scrollTop > NEAR_END_PX) return;
+    chat.scrollTop = chat.scrollHeight;
+  }, []);
   const error = conversation.error ?? messages.error;
   return (
     <section className="thread" aria-label="Thread">
@@ -214,10 +223,11 @@ function Thread({ id, suffix }: { id: string; suffix: string }) {
               reactions={reactions}
               meta={
                 <Link href={`/messages/${row.id}`} className="meta-link">
-                  {row.status === 'failed' && 'failed '}
+                  {hasProblem(row) && `${STATUS_WORDS[row.status]} `}
                   {clockTime(row.created_at)} {row.direction === 'outbound' && <Ticks status={row.status} />}
                 </Link>
               }
+              note={hasProblem(row) && <Reason id={row.id} onShown={stayAtEnd} />}
             />
           </Fragment>
         ))}
@@ -225,6 +235,21 @@ function Thread({ id, suffix }: { id: string; suffix: string }) {
       {conversation.data !== undefined && <Answer conversation={conversation.data} onSent={refresh} />}
     </section>
   );
+}
+
+const hasProblem = ({ status }: MessageRow): boolean => status === 'failed' || status === 'outcome_unknown';
+
+/** Why a message did not arrive, or may not have: the sentence that its own page begins with. */
+function Reason({ id, onShown }: { id: string; onShown: () => void }) {
+  const { data } = useQuery({
+    queryKey: ['explanation', id],
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/messages/{id}/timeline', { params: { path: { id } }, signal })),
+  });
+  const summary = data?.explanation.summary;
+  useEffect(() => {
+    if (summary !== undefined) onShown();
+  }, [summary, onShown]);
+  return summary === undefined ? null : <p className="reason">{withTimes(summary)}</p>;
 }
 
 const dayOf = (row: MessageRow | undefined): string =>
@@ -265,7 +290,7 @@ function Answer({ conversation, onSent }: { conversation: Conversation; onSent: 
     const to = contact.phone === null ? '' : numberOf(contact);
     return (
       <div className="writer closed">
-        <p>The 24 hours after the customer’s last message are over. Only a template can be sent.</p>
+        <p>The customer has not written in the last 24 hours. Only a template can be sent.</p>
         <Link className="button" href={`/send?kind=template&to=${encodeURIComponent(to)}&connection=${connection}`}>
           Send a template
         </Link>

@@ -7,7 +7,17 @@ import { type Journal, useJournal } from './journal.ts';
 import { useLiveState } from './live.ts';
 import { MessagePanel } from './message.tsx';
 import { peerOf, plusNumber } from './parts.tsx';
-import { type Cursor, csvOf, filterIn, journalPage, readSearch, SEARCH_WORDS, STATUSES, withFilter } from './search.ts';
+import {
+  type Cursor,
+  csvOf,
+  filterIn,
+  journalPage,
+  journalQueries,
+  readSearch,
+  SEARCH_WORDS,
+  STATUSES,
+  withFilter,
+} from './search.ts';
 import { useCan } from './session.ts';
 import {
   ago,
@@ -147,7 +157,9 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
     if (event.key === 'Enter') onText(typed);
   };
   const choose = (name: string, value: string): void => onText(withFilter(text, name, value));
-  const query = new URLSearchParams({ ...filters, limit: '50' }).toString();
+  const curl = journalQueries(filters)
+    .map((query) => curlOf('GET', `/api/v1/messages?${new URLSearchParams({ ...query, limit: '50' })}`))
+    .join('\n');
   return (
     <div className="search-bar" role="search">
       <label className="search">
@@ -191,7 +203,7 @@ function SearchBar({ text, onText, filters }: SearchBarProps) {
           </Choice>
         )}
         <span className="list-actions">
-          <CopyButton quiet label="curl" text={curlOf('GET', `/api/v1/messages?${query}`)} />
+          <CopyButton quiet label="curl" text={curl} />
           <CsvButton filters={filters} />
         </span>
       </div>
@@ -356,12 +368,12 @@ function Rows({ journal, selected, suffix, scroller, isFiltered, filters }: Rows
 
 function NoMessages({ isFiltered, filters }: Pick<RowsProps, 'isFiltered' | 'filters'>) {
   const can = useCan();
-  const { to, ...others } = filters;
-  if (to !== undefined && Object.keys(others).length === 0) {
+  const { number, ...others } = filters;
+  if (number !== undefined && Object.keys(others).length === 0) {
     return (
-      <Empty title={`No message to ${to}`}>
+      <Empty title={`No message to or from ${number}`}>
         <p>Does the number begin with its country code?</p>
-        <Link href={`/messages?${new URLSearchParams({ q: `from:${to}` })}`}>Show what it wrote</Link>
+        <Link href="/messages">Show all messages</Link>
       </Empty>
     );
   }

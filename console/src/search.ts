@@ -36,6 +36,13 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 export const SEARCH_WORDS = Object.keys(WORDS);
 
+/**
+ * The other party's number, in either direction: `to` and `from` together. GET /messages takes both at once as the two
+ * ends of one message, so each is asked for on its own.
+ */
+const EITHER = 'number';
+const SIDES = ['to', 'from'] as const;
+
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NUMBER = /^\+?[\d ()./-]{3,24}$/;
 
@@ -46,16 +53,19 @@ export interface Search {
   problem: string | null;
 }
 
-/** Reads `status:failed to:+49...`; a bare number is a recipient, a bare id a message. */
+/** Reads `status:failed to:+49...`; a bare number is that of a customer, in both directions, a bare id a message. */
 export function readSearch(text: string): Search {
   const search: Search = { filters: {}, id: null, problem: null };
-  if (NUMBER.test(text.trim())) {
-    const number = wholeNumber(text);
+  let words = text.split(/\s+/).filter(Boolean);
+  // A number may have spaces within.
+  const bare = words.filter((word) => !word.includes(':')).join(' ');
+  if (NUMBER.test(bare)) {
+    words = words.filter((word) => word.includes(':'));
+    const number = wholeNumber(bare);
     if (number === null) search.problem = WRITE_WHOLE_NUMBER;
-    else search.filters.to = number;
-    return search;
+    else search.filters[EITHER] = number;
   }
-  for (const word of text.split(/\s+/).filter(Boolean)) {
+  for (const word of words) {
     const [name = '', ...rest] = word.split(':');
     const value = rest.join(':');
     const parameter = WORDS[name];
@@ -114,16 +124,45 @@ export interface JournalPage {
   next: Cursor | null;
 }
 
+/** The queries of GET /messages that answer a search. */
+export function journalQueries({ [EITHER]: number, ...others }: Record<string, string>): Record<string, string>[] {
+  if (number === undefined) return [others];
+  return SIDES.filter((side) => others[side] === undefined).map((side) => ({ ...others, [side]: number }));
+}
+
 export async function journalPage(
   filters: Record<string, string>,
   cursor: Cursor | null,
   limit: number,
   signal?: AbortSignal,
 ): Promise<JournalPage> {
-  const query = { ...filters, ...cursor, limit };
-  const { data, pagination } = await dataOf(api.GET('/api/v1/messages', { params: { query }, signal }));
-  return { rows: data, next: nextCursor(pagination) };
+  const pages = await Promise.all(
+    journalQueries(filters).map(async (one) => {
+      const query = { ...one, ...cursor, limit };
+      const { data, pagination } = await dataOf(api.GET('/api/v1/messages', { params: { query }, signal }));
+      return { rows: data, next: nextCursor(pagination) };
+    }),
+  );
+  const [only] = pages;
+  return pages.length === 1 && only !== undefined ? only : joined(pages);
 }
+
+/** Several lists, each the newest first, as one: down to the newest of their ends, below which a list may lack rows. */
+function joined(pages: readonly JournalPage[]): JournalPage {
+  const [next = null] = pages
+    .flatMap((page) => page.next ?? [])
+    .sort((a, b) => newerFirst(placeOfCursor(a), placeOfCursor(b)));
+  const end = next === null ? '' : placeOfCursor(next);
+  // A message from a number to itself is in both.
+  const rows = new Map(pages.flatMap((page) => page.rows).map((row) => [placeOfRow(row), row]));
+  const places = [...rows].filter(([place]) => place >= end).sort(([a], [b]) => newerFirst(a, b));
+  return { rows: places.map(([, row]) => row), next };
+}
+
+/** A place in the journal, as text that is ordered as the journal is. */
+const placeOfRow = ({ created_at: at, id }: MessageRow): string => `${at} ${id}`;
+const placeOfCursor = ({ before: at, before_id: id }: Cursor): string => `${at} ${id}`;
+const newerFirst = (a: string, b: string): number => (a < b ? 1 : -1);
 
 const CSV_COLUMNS = [
   'id',

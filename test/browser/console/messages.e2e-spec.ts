@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { runHerald } from '../../support/herald-process.js';
 import { ROOT } from '../../support/project-files.js';
+import { waitFor } from '../../support/wait-for.js';
 import { describeConsole, PATIENCE_MS } from './rig.js';
 
 const MAX_SCRIPT_BYTES = 150 * 1024;
@@ -67,9 +68,14 @@ describeConsole('the console in Chromium', (rig) => {
         await search.fill('0171 1234567');
         await page.getByText('Write the whole number with its country code').waitFor();
         await search.fill('555 010 0002');
-        await page.getByText('No message to +5550100002').waitFor();
+        await page.getByText('No message to or from +5550100002').waitFor();
         await search.fill('00 1 (555) 010-0002');
         await page.waitForURL('**/messages?q=*');
+        // What the customer wrote is found too; a filter narrows it down.
+        await page.locator('.message-row', { hasText: 'received' }).waitFor();
+        expect(await page.locator('.message-row').count()).toBe(2);
+        await page.getByLabel('Status', { exact: true }).selectOption('failed');
+        await page.locator('.message-row', { hasText: 'received' }).waitFor({ state: 'detached' });
         await page.locator('.message-row', { hasText: 'failed' }).click();
         await page.getByText('The recipient can fix this.').waitFor();
         expect(page.url()).toContain('q=');
@@ -92,6 +98,52 @@ describeConsole('the console in Chromium', (rig) => {
         await page.locator('.thread .bubble.is-mine', { hasText: 'See you tomorrow.' }).waitFor();
         await page.getByRole('button', { name: 'Mark as read' }).click();
         await page.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'joins the messages to and from a number over several pages, each once, in the order of the journal',
+    () =>
+      rig.visit({}, async (page) => {
+        const customer = '+15550100012';
+        for (let count = 0; count < 6; count++) await rig.send(customer, `Message ${count}`);
+        const [to, from] = [`to=${customer.slice(1)}`, `from=${customer.slice(1)}`];
+        // Each is answered at once.
+        await waitFor(async () => (await rig.list(from)).length > 6, { what: 'the answers' });
+        const wanted = [...(await rig.list(to)), ...(await rig.list(from))]
+          .sort((a, b) => (`${a.created_at} ${a.id}` < `${b.created_at} ${b.id}` ? 1 : -1))
+          .map(({ id }) => id);
+        await page.route('**/api/v1/messages?*', (route) =>
+          route.continue({ url: route.request().url().replace('limit=100', 'limit=3') }),
+        );
+        await page.goto(`${rig.demo.base_url}/console/messages?q=${encodeURIComponent(customer)}`);
+        await page.locator('.message-row').first().waitFor();
+        const [file] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: 'CSV' }).click(),
+        ]);
+        const [, ...rows] = readFileSync(await file.path(), 'utf8')
+          .trim()
+          .split('\r\n');
+        expect(rows.map((row) => row.split(',')[0])).toEqual(wanted);
+      }),
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'says in a conversation why a message failed, in the words of its own page',
+    () =>
+      rig.visit({}, async (page) => {
+        await page.goto(`${rig.demo.base_url}/console/messages?q=status:failed`);
+        await page.locator('.message-row').first().click();
+        const said = (await page.locator('.explanation p').first().textContent()) ?? '';
+        expect(said).toContain('cannot be reached');
+        await page.getByRole('link', { name: 'Conversation' }).click();
+        await page.locator('.thread .bubble', { hasText: 'failed' }).getByText(said).waitFor();
+        expect(await page.locator('.thread .bubble').filter({ hasNotText: 'failed' }).locator('.reason').count()).toBe(
+          0,
+        );
       }),
     2 * PATIENCE_MS,
   );
@@ -209,6 +261,8 @@ describeConsole('the console in Chromium', (rig) => {
       const { id, key } = await rig.newKey('messages:read,messages:write');
       await rig.visit({ demoKey: false, quiet: true }, async (page) => {
         await page.goto(`${rig.demo.base_url}/console/messages`);
+        await page.getByLabel('API key').waitFor();
+        await rig.expectOneScreen(page);
         await page.getByLabel('API key').fill('hrld_live_nothing');
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByText('Herald does not know this key').waitFor();

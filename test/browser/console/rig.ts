@@ -153,6 +153,11 @@ export class ConsoleRig {
     return ((await answer.json()) as { data: T }).data;
   }
 
+  /** The newest messages that the filters leave. */
+  list(filters: string): Promise<{ id: string; created_at: string }[]> {
+    return this.call('GET', `/messages?limit=100&${filters}`);
+  }
+
   /** Sends a text with the demo's key. */
   async send(to: string, text: string): Promise<void> {
     await this.call('POST', '/messages', {
