@@ -11,6 +11,8 @@ type Delivery = Schemas['DeliveryWithEvent'];
 const LOOK_MS = 3_000;
 const MOST_ATTEMPTS = 50;
 
+const NOT_ALLOWED = 'Herald may not call this address any more: set one with https://, a host name and no port.';
+
 /** By the beginning of the error. */
 const MEANINGS: readonly (readonly [string, string])[] = [
   ['http_410', 'Your receiver answered 410: Herald turns the webhook off.'],
@@ -23,6 +25,9 @@ const MEANINGS: readonly (readonly [string, string])[] = [
   ['dns_', 'The name servers of the host did not answer, or failed.'],
   ['too_many_addresses', 'The name of the host has more than 32 addresses.'],
   ['private_address', 'The host leads to an address that is not public.'],
+  ['not_https', NOT_ALLOWED],
+  ['port', NOT_ALLOWED],
+  ['ip_literal', NOT_ALLOWED],
   ['connect', 'No server accepted the connection, or it ended before the answer.'],
   ['unreachable', 'No server accepted the connection.'],
   ['answer_', 'The answer could not be read as HTTP.'],
