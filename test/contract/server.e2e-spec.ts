@@ -120,6 +120,23 @@ describe('connections of refused requests', () => {
     client.destroy();
   });
 
+  it('are cut off where the body has no end, and little of it is read', async () => {
+    const accepted = once(small.app.getHttpServer(), 'connection') as Promise<[Socket]>;
+    const client = connect({ port: small.port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+    client.on('error', () => undefined);
+    const [connection] = await accepted;
+    client.write(post(1e12, ''));
+    const piece = Buffer.alloc(1_024 * 1_024, 'x');
+    const sending = setInterval(() => client.writableNeedDrain || client.write(piece), 10);
+    try {
+      await waitFor(() => connection.destroyed, { timeoutMs: 10_000 });
+      expect(connection.bytesRead).toBeLessThan(32 * piece.length);
+    } finally {
+      clearInterval(sending);
+      client.destroy();
+    }
+  });
+
   it('are kept where the body has come', async () => {
     const { headers } = await rawRequest(small.port, post(3, 'x:y'), 10_000, (text) =>
       text.includes('INVALID_REQUEST'),

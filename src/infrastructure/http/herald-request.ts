@@ -10,7 +10,7 @@ export interface HeraldRequest extends Request {
   startedAt: number;
   /** Where traces are recorded. */
   span?: Span | undefined;
-  /** How much more than usual of the body may still come in after an early answer; see `drainUnreadBody`. */
+  /** How much more than usual of the body is read after an early answer; see `drainUnreadBody`. */
   drainUpTo?: { bytes: number; ms: number };
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;

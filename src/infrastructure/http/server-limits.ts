@@ -160,8 +160,9 @@ const LOOK_MS = 100;
 
 /**
  * Lets a caller that was answered early finish what it is sending, so that it gets to read its answer: a connection
- * that is closed on unread bytes is reset, and the answer may be lost with it. Who goes on for more than 1 MiB or 2 s, or
- * what the route allows, is cut off.
+ * that is closed on unread bytes is reset, and a write that fails makes many clients pass over the answer. What comes is
+ * thrown away, for 2 s, or what the route allows. Beyond 1 MiB, or what the route allows, no more is read: a caller that
+ * reads while it sends has 2 s to see its answer, and is cut off then.
  */
 export function drainUnreadBody(req: HeraldRequest): void {
   const { socket } = req;
@@ -169,15 +170,18 @@ export function drainUnreadBody(req: HeraldRequest): void {
   const isKept = (): boolean => req.complete && !socket.writableEnded;
   if (socket.destroyed || isKept()) return;
   const readBefore = socket.bytesRead;
-  const startedAt = performance.now();
   const { bytes: limitBytes, ms: limitMs } = req.drainUpTo ?? { bytes: DRAIN_LIMIT_BYTES, ms: DRAIN_TIMEOUT_MS };
+  let endsAt = performance.now() + limitMs;
   const timer = setInterval(() => {
-    const isOver = socket.bytesRead - readBefore > limitBytes || performance.now() - startedAt > limitMs;
+    const now = performance.now();
     if (socket.destroyed || isKept()) {
       clearInterval(timer);
-    } else if (isOver || (req.complete && socket.writableFinished)) {
+    } else if (now > endsAt || (req.complete && socket.writableFinished)) {
       clearInterval(timer);
       socket.destroy();
+    } else if (socket.bytesRead - readBefore > limitBytes && !socket.isPaused()) {
+      socket.pause();
+      endsAt = Math.min(endsAt, now + DRAIN_TIMEOUT_MS);
     }
   }, LOOK_MS);
   timer.unref();

@@ -85,9 +85,9 @@ export class UploadService {
    * UNSUPPORTED_CONTENT_TYPE (415), UPLOAD_LIMIT_REACHED (429), SERVICE_UNAVAILABLE (503) where the disk is full.
    */
   async upload(caller: Caller, req: HeraldRequest, res: Response): Promise<ListedMedia> {
+    // A caller that is refused may finish sending a file of up to twice the limit, and then reads why.
+    req.drainUpTo = { bytes: 2 * MAX_FORM_BYTES, ms: 30_000 };
     requireForm(req);
-    // A caller that is refused in the middle of a file may finish sending it, and then reads why.
-    req.drainUpTo = { bytes: MAX_FORM_BYTES, ms: 30_000 };
     const release = this.slots.take(caller.organizationId);
     try {
       const lack = await this.files.lackOfSpace(caller.organizationId, leastBytesOf(req));
