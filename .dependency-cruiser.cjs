@@ -20,7 +20,7 @@ const MODULES = {
   messages: ['connections', 'billing', 'conversations', 'media', 'opt-outs', 'sending', 'templates', 'webhook'],
   tags: ['connections', 'conversations', 'messages', 'sending', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
-  usage: [],
+  usage: ['connections'],
   inbound: ['messages', 'opt-outs', 'templates', 'media', 'connections', 'otp'],
 };
 

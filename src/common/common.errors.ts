@@ -122,11 +122,12 @@ const UUID_FORM = 'a UUID, such as 0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f';
 
 /** Of every route that takes an Idempotency-Key. */
 export const idempotencyErrors = defineErrors('idempotency', {
-  IDEMPOTENCY_KEY_REQUIRED: error({
+  IDEMPOTENCY_KEY_REQUIRED: error<{ form: string } | undefined>({
     kind: 'invalid_request',
-    message: 'Send an Idempotency-Key header with a new UUID for each logical send.',
+    message: (args) => `Send an Idempotency-Key header, new for each logical send: ${args?.form ?? UUID_FORM}.`,
     when: 'The header Idempotency-Key is missing.',
-    fix: 'Make a UUID for each message or code that you mean to send, and repeat it when you repeat the request.',
+    fix: 'Make a key for each message (a UUID) or code (8 to 128 printable ASCII characters) that you mean to send, and repeat it when you repeat the request.',
+    sample: { form: UUID_FORM },
   }),
   IDEMPOTENCY_KEY_INVALID: error<{ form: string } | undefined>({
     kind: 'invalid_request',

@@ -256,7 +256,13 @@ describe('retry', () => {
       await failed('opted_out'),
       await failed('unknown', 'outcome_unknown'),
     ];
-    expect((await act('retry', { category: 'NONE' })).status).toBe(400);
+    for (const category of ['NONE', 'zzz']) {
+      const { status, body } = await act('retry', { category });
+      expect([status, body.error.details?.map(({ field, rule }) => [field, rule])]).toEqual([
+        400,
+        [['category', 'one_of']],
+      ]);
+    }
     expect((await act('retry', { category: 'recipient_limit' })).body.data).toEqual({
       tag: 'sale',
       action: 'retry',

@@ -99,6 +99,7 @@ describe('400', () => {
     const body = { connection_id: workspace.connection.id, to: '15550100001', body: 'x' };
     const response = await workspace.api.post('/messages', body, { headers });
     expect([response.status, codeOf(response)]).toEqual([400, code]);
+    expect(response.body.error.message).toContain('UUID');
   });
 
   it('when the JSON is malformed', async () => {
@@ -147,6 +148,7 @@ describe('401, 402, 403', () => {
         { headers: { 'idempotency-key': newId() } },
       );
     expect([response.status, codeOf(response)]).toEqual([402, 'SUBSCRIPTION_REQUIRED']);
+    expect(response.body.error.message).toMatch(/herald subscription set.*BILLING=off/);
     expect((await test.api.as(text).get('/messages')).status).toBe(200);
   });
 });

@@ -93,6 +93,7 @@ describe('one-time codes in a sandbox', () => {
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
     const { status, body } = await shop.api.post('/otp/send', { to: mobile() }, { headers });
     expect([status, body.error.code]).toEqual([400, code]);
+    expect(body.error.message).toContain('8 to 128 printable ASCII characters');
   });
 
   it.each([

@@ -255,8 +255,22 @@ describe('GET /usage', () => {
     ]);
     expect(asOf).not.toBeNull();
     expect((await usage(api, `${range}&country=IN`)).totals).toMatchObject({ submitted: 1, failed: 1, delivered: 0 });
-    expect((await usage(api, `${range}&connection=${newId()}`)).data).toEqual([]);
+    const second = await test.factories.connection({ organizationId: workspace.organizationId });
+    expect((await usage(api, `${range}&connection=${connection.id.toUpperCase()}`)).totals.submitted).toBe(2);
+    expect((await usage(api, `${range}&connection=${second.id}`)).data).toEqual([]);
     expect((await usage((await sendingWorkspace(test)).api, range)).data).toEqual([]);
+  });
+
+  it('a foreign number and an unknown one answer alike, as in GET /messages', async () => {
+    const [{ api }, foreign] = [await sendingWorkspace(test), await sendingWorkspace(test)];
+    const answers = [
+      await api.get(`/usage?connection=${foreign.connection.id}`),
+      await api.get(`/usage?connection=${newId()}`),
+      await api.get(`/messages?connection_id=${newId()}`),
+    ];
+    for (const { body } of answers) body.error.request_id = '';
+    expect([answers[0]?.status, answers[0]?.body.error.code]).toEqual([404, 'CONNECTION_NOT_FOUND']);
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
   });
 
   it.each([

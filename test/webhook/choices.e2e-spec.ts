@@ -103,10 +103,13 @@ describe('connection_ids', () => {
       const { status, body } = await put(api, { url, connection_ids: [second.id, id] });
       expect([status, body.error.code]).toEqual([422, 'WEBHOOK_CONNECTION_NOT_FOUND']);
       expect(body.error.details).toEqual([
-        { field: 'connection_ids.1', rule: 'unknown', message: 'The workspace has no number with this id.' },
+        { field: 'connection_ids[1]', rule: 'unknown', message: 'The workspace has no number with this id.' },
       ]);
     }
-    expect((await put(api, { url, connection_ids: ['x'] })).body.error).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect((await put(api, { url, connection_ids: [second.id, 'x'] })).body.error).toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: [{ field: 'connection_ids[1]', rule: 'format', message: 'connection_ids[1] must be a UUID.' }],
+    });
     expect((await put(api, { url, connection_ids: Array(101).fill(second.id) })).status).toBe(400);
     expect((await api.get('/webhook')).status).toBe(404);
   });

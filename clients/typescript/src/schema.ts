@@ -886,13 +886,10 @@ export interface paths {
         /**
          * Count messages by time
          * @description How many messages were sent and received, how far they came, how long they took, and what they cost. A message
-         *     counts in the interval of its submission, whatever happens later. States are cumulative: a read message is also
-         *     accepted, sent and delivered.
+         *     counts in the interval of its submission, whatever happens later.
          *
          *     Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago; states of
-         *     earlier quarters of an hour follow within 15 minutes. They are kept for 25 months. `cost` is estimated from the operator's prices, and null where there are none.
-         *
-         *     The whole answer has at most 10,000 rows.
+         *     earlier quarters of an hour follow within 15 minutes. They are kept for 25 months.
          *
          *     Needs a key with the scope `messages:read`.
          */
@@ -1620,7 +1617,8 @@ export interface components {
         };
         ConfigureWebhookRequest: {
             /**
-             * @description With `false` events wait, three days at the most, and go out once it is `true` again. Default: true.
+             * @description With `false` events wait, three days at the most, and go out once it is `true` again. It does not stay `false` when left
+             *     out. Default: true.
              * @example true
              */
             active?: boolean;
@@ -4219,8 +4217,9 @@ export interface components {
             /**
              * @description Only messages with this `failure_category`. Default: all but `canceled` and `opted_out`.
              * @example invalid_recipient
+             * @enum {string}
              */
-            category?: string;
+            category?: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "opted_out" | "not_conversation_owner" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown";
         };
         /** SendAddressRequest */
         SendAddressRequest: components["schemas"]["EveryMessage"] & {
@@ -5690,7 +5689,7 @@ export interface components {
         UsageResponse: {
             /**
              * Format: date-time
-             * @description Up to when everything is counted; null: nothing is yet. Later statuses of older messages follow within a day.
+             * @description Up to when everything is counted; null: nothing is yet.
              * @example 2026-11-21T00:00:00.000Z
              */
             as_of: string | null;
@@ -5777,7 +5776,7 @@ export interface components {
              */
             sent: number;
             /**
-             * @description With `group_by=source`: `api`, `customer`, or `app`: what the business sent in the WhatsApp Business app.
+             * @description With `group_by=source`: `api`, `app` or `customer`.
              * @example api
              */
             source?: string | null;
@@ -9813,7 +9812,7 @@ export interface operations {
                 group_by?: string;
                 /** @description One row for each of these; `hour` takes 31 days at the most, `day` 400, `month` 800. */
                 interval?: "hour" | "day" | "month";
-                /** @description The first moment that counts, down to the quarter of an hour. Default: 30 days before `until`. */
+                /** @description The first moment that counts, rounded down to a quarter of an hour. Default: 30 days before `until`. */
                 since?: string;
                 /** @description Only from here: `api` is sent with the API, `app` in the WhatsApp Business app, `customer` was received. */
                 source?: string;
@@ -9823,7 +9822,7 @@ export interface operations {
                 timezone?: string;
                 /** @description Only of this type, such as `text` or `template`. */
                 type?: string;
-                /** @description The moment before which the time ends, up to the quarter of an hour. Default: now. */
+                /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
             header?: never;
@@ -9916,6 +9915,7 @@ export interface operations {
             400: components["responses"]["Refused400_INVALID_REQUEST"];
             401: components["responses"]["Refused401"];
             403: components["responses"]["Refused403_SCOPE_REQUIRED"];
+            404: components["responses"]["Refused404_CONNECTION_NOT_FOUND"];
             422: components["responses"]["Refused422_USAGE_TOO_LARGE"];
             429: components["responses"]["Refused429_RATE_LIMITED"];
             431: components["responses"]["Refused431_INVALID_REQUEST"];
@@ -9928,11 +9928,11 @@ export interface operations {
             query?: {
                 /** @description One row for each of these; `hour` takes 31 days at the most, `day` 400, `month` 800. */
                 interval?: "hour" | "day" | "month";
-                /** @description The first moment that counts, down to the quarter of an hour. Default: 30 days before `until`. */
+                /** @description The first moment that counts, rounded down to a quarter of an hour. Default: 30 days before `until`. */
                 since?: string;
                 /** @description Where days and months begin: an IANA name such as `Europe/Berlin`. */
                 timezone?: string;
-                /** @description The moment before which the time ends, up to the quarter of an hour. Default: now. */
+                /** @description The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
                 until?: string;
             };
             header?: never;

@@ -3,40 +3,74 @@ import { getMetadataStorage, type ValidationError } from 'class-validator';
 import { fieldPath, MAX_FIELD_LENGTH, MAX_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
 
-/** One detail for each invalid field, 20 at most, with its whole path and a sentence that says what to do. */
+/** One detail for each invalid field or item of a list, 20 at most, with its whole path and a sentence that says what to do. */
 export function detailsOf(errors: readonly ValidationError[], parent = '', details: ErrorDetail[] = []): ErrorDetail[] {
   for (const error of errors) {
     if (details.length >= MAX_DETAILS) break;
     const key = Array.isArray(error.target) ? Number(error.property) : error.property;
     const field = clip(fieldPath(parent, key), MAX_FIELD_LENGTH);
     // What is inside a value of the wrong kind is not looked at.
-    if (error.constraints !== undefined) details.push(describe(error, field));
+    if (error.constraints !== undefined) details.push(...describe(error, field).slice(0, MAX_DETAILS - details.length));
     else detailsOf(error.children ?? [], field, details);
   }
   return details;
 }
 
 /** Of several broken rules the most basic one: for a number in place of a text its length does not matter. */
-function describe(error: ValidationError, field: string): ErrorDetail {
+function describe(error: ValidationError, field: string): ErrorDetail[] {
   const { constraints = {}, property, target, value } = error;
   if (value === undefined && constraints.whitelistValidation === undefined) {
-    return { field, rule: 'required', message: `${field} is missing.` };
+    return [{ field, rule: 'required', message: `${field} is missing.` }];
   }
-  const [name = '', message = ''] = Object.entries(constraints).sort(([a], [b]) => rankOf(a) - rankOf(b))[0] ?? [];
-  const known = CONSTRAINTS[name];
   const rules = rulesOf(target?.constructor);
-  const declared = rules.find((candidate) => candidate.propertyName === property && nameOf(candidate) === name);
+  const broken = Object.entries(constraints)
+    .sort(([a], [b]) => rankOf(a) - rankOf(b))
+    .map(([name, message]): Broken => {
+      const declared = rules.find((rule) => rule.propertyName === property && nameOf(rule) === name);
+      return { name, message, property, declared, siblings: new Set(rules.map((rule) => rule.propertyName)) };
+    });
+  const ofWhole = broken.find(({ declared }) => declared?.each !== true);
+  if (ofWhole !== undefined || !Array.isArray(value)) {
+    return [ofWhole ?? broken[0]].flatMap((rule) => (rule === undefined ? [] : [detailOf(rule, field)]));
+  }
+  // The library says that some item breaks the rule, and not which.
+  return value.flatMap((item, index) => {
+    const first = broken.find(({ declared }) => declared !== undefined && !holds(declared, item, error));
+    return first === undefined ? [] : [detailOf(first, clip(fieldPath(field, index), MAX_FIELD_LENGTH))];
+  });
+}
+
+interface Broken {
+  name: string;
+  /** The library's own, or that of the declaration. */
+  message: string;
+  property: string;
+  declared: Rule | undefined;
+  siblings: ReadonlySet<string>;
+}
+
+function detailOf({ name, message, property, declared, siblings }: Broken, field: string): ErrorDetail {
+  const known = CONSTRAINTS[name];
   // A rule with a message of its own is not put in our words.
   if (known === undefined || typeof declared?.message === 'string' || typeof declared?.message === 'function') {
     return { field, rule: known?.rule ?? snakeCase(name), message: sentence(message, property, field) };
   }
-  const subject = declared?.each === true ? `each item of ${field}` : field;
   const args = (declared?.constraints ?? []) as unknown[];
-  return {
-    field,
-    rule: known.rule,
-    message: known.sentence(subject, args, new Set(rules.map((rule) => rule.propertyName))),
+  return { field, rule: known.rule, message: known.sentence(field, args, siblings) };
+}
+
+/** Whether an item of a list fulfils a rule that is declared for each. */
+function holds(rule: Rule, item: unknown, { property, target, value }: ValidationError): boolean {
+  const args = {
+    targetName: '',
+    property,
+    object: target ?? {},
+    value: value as unknown,
+    constraints: rule.constraints,
   };
+  return getMetadataStorage()
+    .getTargetValidatorConstraints(rule.constraintCls)
+    .every(({ instance }) => instance.validate(item, args) === true);
 }
 
 /** What a class declares of its properties. */
@@ -49,7 +83,9 @@ export function propertiesOf(dto: Type<object>): Set<string> {
   return new Set(rulesOf(dto).map((rule) => rule.propertyName));
 }
 
-function nameOf(rule: ReturnType<typeof rulesOf>[number]): string {
+type Rule = ReturnType<typeof rulesOf>[number];
+
+function nameOf(rule: Rule): string {
   if (rule.name !== undefined) return rule.name;
   const [constraint] = getMetadataStorage().getTargetValidatorConstraints(rule.constraintCls);
   return constraint?.name ?? rule.type;

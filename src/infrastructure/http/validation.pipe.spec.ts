@@ -1,5 +1,5 @@
 import type { ArgumentMetadata } from '@nestjs/common';
-import { IsInt, IsOptional, IsString } from 'class-validator';
+import { IsArray, IsIn, IsInt, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { AppError, ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { bodySchema } from './body-schema.js';
@@ -12,6 +12,13 @@ class Thing {
   @IsOptional()
   @IsInt()
   size?: number;
+}
+
+class Things {
+  @IsArray()
+  @IsIn(['a', 'bb', 'ccc'], { each: true })
+  @MaxLength(2, { each: true })
+  names!: string[];
 }
 
 const pipe = new RequestValidationPipe();
@@ -38,6 +45,27 @@ describe('a body of a DTO class', () => {
     [{ name: 'a', more: 1 }, 'more: unknown_field'],
   ])('%j is refused: %s', async (given, expected) => {
     expect(await refused(given, body)).toEqual(['INVALID_REQUEST', expected]);
+  });
+});
+
+describe('items of a list', () => {
+  const body = { type: 'body', metatype: Things } as const;
+
+  it.each([
+    ['x', ['names: type']],
+    [
+      ['a', 'x', 'bb', 7],
+      ['names[1]: one_of', 'names[3]: length'],
+    ],
+    [['ccc'], ['names[0]: length']],
+    [Array.from({ length: 30 }, () => 'x'), Array.from({ length: 20 }, (_, index) => `names[${index}]: one_of`)],
+  ])('%j is refused with the place of each invalid item', async (names, expected) => {
+    expect(await refused({ names }, body)).toEqual(['INVALID_REQUEST', ...expected]);
+  });
+
+  it('the message names the item', async () => {
+    const error = (await pipe.transform({ names: ['a', 'x'] }, body).catch((thrown: unknown) => thrown)) as AppError;
+    expect(error.message).toBe('names[1] must be a, bb or ccc.');
   });
 });
 

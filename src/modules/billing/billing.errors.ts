@@ -22,7 +22,8 @@ const ofLimit = {
 export const billingErrors = defineErrors('billing', {
   SUBSCRIPTION_REQUIRED: error({
     kind: 'payment_required',
-    message: 'Sending needs a paid subscription; extend it, then repeat the request.',
+    message:
+      'Sending needs a paid subscription: extend it with `herald subscription set`, or turn subscriptions off with BILLING=off.',
     when: 'The workspace has no paid access to the API at this moment. Reading still works.',
     fix: 'Extend the subscription: `herald subscription set --workspace <id> --paid-until <date>`. With `BILLING=off` none is asked for.',
   }),

@@ -300,7 +300,7 @@ export class MessagesController {
 }
 
 function requiredKey(key: string | undefined): string {
-  if (key === undefined || key === '') throw messagesErrors.IDEMPOTENCY_KEY_REQUIRED();
+  if (key === undefined || key === '') throw messagesErrors.IDEMPOTENCY_KEY_REQUIRED(undefined);
   return validKey(key);
 }
 

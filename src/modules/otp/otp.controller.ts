@@ -21,6 +21,7 @@ import { otpErrors } from './otp.errors.js';
 import { OtpService } from './otp.service.js';
 
 const KEY = /^[\x21-\x7e][\x20-\x7e]{6,126}[\x21-\x7e]$/;
+const KEY_FORM = '8 to 128 printable ASCII characters';
 /** Seconds of the rate that may be used up at once. */
 const BURST_SECONDS = 5;
 /** Keys of one project together, as a multiple of one key. */
@@ -160,8 +161,7 @@ export class OtpController {
 
 /** @param keys each header of that name: two would otherwise be joined into one key with a comma and a space. */
 function requiredKey([key = '', ...others]: string[] = []): string {
-  if (key === '' && others.length === 0) throw otpErrors.IDEMPOTENCY_KEY_REQUIRED();
-  if (others.length > 0 || !KEY.test(key))
-    throw otpErrors.IDEMPOTENCY_KEY_INVALID({ form: '8 to 128 printable ASCII characters' });
+  if (key === '' && others.length === 0) throw otpErrors.IDEMPOTENCY_KEY_REQUIRED({ form: KEY_FORM });
+  if (others.length > 0 || !KEY.test(key)) throw otpErrors.IDEMPOTENCY_KEY_INVALID({ form: KEY_FORM });
   return key;
 }

@@ -16,18 +16,15 @@ export class UsageController {
    * Count messages by time
    *
    * @remarks How many messages were sent and received, how far they came, how long they took, and what they cost. A message
-   * counts in the interval of its submission, whatever happens later. States are cumulative: a read message is also
-   * accepted, sent and delivered.
+   * counts in the interval of its submission, whatever happens later.
    *
    * Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago; states of
-   * earlier quarters of an hour follow within 15 minutes. They are kept for 25 months. `cost` is estimated from the operator's prices, and null where there are none.
-   *
-   * The whole answer has at most 10,000 rows.
+   * earlier quarters of an hour follow within 15 minutes. They are kept for 25 months.
    */
   @Get()
   @RequireScope('messages:read')
   @ApiOkResponse({ type: UsageResponse, description: 'The figures.' })
-  @ApiErrors('USAGE_TOO_LARGE')
+  @ApiErrors('CONNECTION_NOT_FOUND', 'USAGE_TOO_LARGE')
   async messages(@CurrentCaller() caller: Caller, @Query() query: UsageQuery): Promise<UsageResponse> {
     return UsageResponse.of(await this.usage.messages(questionOf(caller.organizationId, query)));
   }

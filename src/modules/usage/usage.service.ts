@@ -5,6 +5,7 @@ import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 import { Retention } from '../../infrastructure/queue/retention.js';
 import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { Audit } from '../audit/audit.service.js';
+import { ConnectionsService } from '../connections/connections.service.js';
 import { Erasure } from '../workspaces/erasure/erasure.service.js';
 import { CountingRepository, type KeptDays } from './counting.repository.js';
 import { divide, TimeZone } from './periods.js';
@@ -35,6 +36,7 @@ export class UsageService implements OnModuleInit {
   constructor(
     private readonly repository: UsageRepository,
     private readonly counting: CountingRepository,
+    private readonly connections: ConnectionsService,
     private readonly database: Database,
     private readonly sweeps: Sweeps,
     private readonly retention: Retention,
@@ -83,9 +85,14 @@ export class UsageService implements OnModuleInit {
     });
   }
 
-  /** Rows by time, the oldest first, and their sum. @throws USAGE_TOO_LARGE (422). */
+  /**
+   * Rows by time, the oldest first, and their sum.
+   *
+   * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace, USAGE_TOO_LARGE (422).
+   */
   async messages(question: UsageQuestion): Promise<UsageAnswer> {
     const { organizationId, groupBy, filter } = question;
+    if (filter.connection !== undefined) await this.connections.getById(organizationId, filter.connection);
     const { buckets, pieces } = divide(question, new TimeZone(question.timezone));
     const asked = { organizationId, pieces, groupBy, filter };
     const [summed, asOf, rates] = await Promise.all([

@@ -38,7 +38,7 @@ export const webhookErrors = defineErrors('webhook', {
     fix: 'Take the ids from GET /connections, or leave them out for all numbers.',
     extra: ({ details }) => ({ details }),
     sample: {
-      details: [{ field: 'connection_ids.0', rule: 'unknown', message: 'The workspace has no number with this id.' }],
+      details: [{ field: 'connection_ids[0]', rule: 'unknown', message: 'The workspace has no number with this id.' }],
     },
   }),
   WEBHOOK_REPLAY_RUNNING: error({

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { fieldPath } from '../../common/app-error.js';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
@@ -193,7 +194,7 @@ export class WebhookService {
     if (unknown.size === 0) return;
     const message = 'The workspace has no number with this id.';
     const details = ids.flatMap((id, n) =>
-      unknown.has(id) ? [{ field: `connection_ids.${n}`, rule: 'unknown', message }] : [],
+      unknown.has(id) ? [{ field: fieldPath('connection_ids', n), rule: 'unknown', message }] : [],
     );
     throw webhookErrors.WEBHOOK_CONNECTION_NOT_FOUND({ details });
   }

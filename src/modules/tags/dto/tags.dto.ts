@@ -1,10 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Matches } from 'class-validator';
+import { IsIn } from 'class-validator';
 import { EXAMPLE_TAG } from '../../../common/example-ids.js';
+import { FAILURE_CATEGORIES, type FailureCategory } from '../../../common/failure-category.js';
 import { IfGiven } from '../../../infrastructure/http/validation.pipe.js';
 import { TAG_ACTIONS, TAG_STATUSES, type TagAction, type TagStatus, type TagSummary } from '../tags.types.js';
 
-const CATEGORY = /^[a-z_]{1,64}$/;
 const TIME = '2026-11-21T08:00:00.125Z';
 const COUNTS = { queued: 1_800, delivered: 2_400, read: 725, failed: 75 };
 const count = { type: 'integer' as const, minimum: 0 };
@@ -12,10 +12,10 @@ const count = { type: 'integer' as const, minimum: 0 };
 /** Body of POST /tags/{tag}/retry. */
 export class RetryTagRequest {
   /** Only messages with this `failure_category`. Default: all but `canceled` and `opted_out`. */
-  @ApiPropertyOptional({ type: String, pattern: CATEGORY.source, example: 'invalid_recipient' })
+  @ApiPropertyOptional({ enum: FAILURE_CATEGORIES, example: 'invalid_recipient' })
   @IfGiven()
-  @Matches(CATEGORY, { message: 'category must be a failure_category such as invalid_recipient.' })
-  category?: string;
+  @IsIn(FAILURE_CATEGORIES)
+  category?: FailureCategory;
 }
 
 export class TagActionResult {

@@ -28,11 +28,11 @@ const GROUP_LIST = new RegExp(`^(?:${GROUPS.join('|')})(?:,(?:${GROUPS.join('|')
 
 /** The query of GET /usage/codes, and a part of that of GET /usage. */
 export class PeriodQuery {
-  /** The first moment that counts, down to the quarter of an hour. Default: 30 days before `until`. */
+  /** The first moment that counts, rounded down to a quarter of an hour. Default: 30 days before `until`. */
   @OptionalTime('since')
   since?: string;
 
-  /** The moment before which the time ends, up to the quarter of an hour. Default: now. */
+  /** The moment before which the time ends, rounded up to a quarter of an hour. Default: now. */
   @OptionalTime('until')
   until?: string;
 
@@ -121,7 +121,7 @@ export function questionOf(organizationId: string, query: UsageQuery): UsageQues
   const groupBy = [...new Set((query.group_by ?? '').split(',').filter((name) => name !== ''))] as Group[];
   const filter = Object.fromEntries(
     GROUPS.flatMap((group) => {
-      const value = query[group];
+      const value = group === 'connection' ? query.connection?.toLowerCase() : query[group];
       return value === undefined ? [] : [[group, value]];
     }),
   );
@@ -152,7 +152,6 @@ const counts = (example: Record<string, number>): object => ({
   example,
 });
 
-/** Messages by the time of their submission, whatever happened to them later. */
 export class UsageFiguresResponse {
   /** What POST /messages took. */
   @ApiProperty({ type: 'integer', example: 1_200 })
@@ -230,7 +229,7 @@ export class UsageRowResponse extends UsageFiguresResponse {
   @ApiPropertyOptional({ type: 'string', nullable: true, example: 'DE' })
   country?: string | null;
 
-  /** With `group_by=source`: `api`, `customer`, or `app`: what the business sent in the WhatsApp Business app. */
+  /** With `group_by=source`: `api`, `app` or `customer`. */
   @ApiPropertyOptional({ example: 'api' })
   source?: string | null;
 
@@ -248,7 +247,7 @@ export class UsageResponse {
   @ApiProperty({ type: UsageFiguresResponse })
   totals!: UsageFigures;
 
-  /** Up to when everything is counted; null: nothing is yet. Later statuses of older messages follow within a day. */
+  /** Up to when everything is counted; null: nothing is yet. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
   as_of!: string | null;
 

@@ -90,7 +90,10 @@ export class ConfigureWebhookRequest {
   @Matches(new RegExp(SECRET_PATTERN), { message: 'secret must be whsec_ and the base64 of 24 to 64 random bytes.' })
   secret?: string;
 
-  /** With `false` events wait, three days at the most, and go out once it is `true` again. */
+  /**
+   * With `false` events wait, three days at the most, and go out once it is `true` again. It does not stay `false` when left
+   * out.
+   */
   @ApiPropertyOptional({ default: true, example: true })
   @IfGiven()
   @IsBoolean()
