@@ -1750,7 +1750,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 /** @description As GET /connections shows it. */
@@ -1822,7 +1822,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 /**
@@ -1943,7 +1943,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 /** Format: uuid */
@@ -2599,7 +2599,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 media: {
@@ -2683,7 +2683,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 media: {
@@ -2997,7 +2997,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 contact: {
@@ -3311,7 +3311,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 contact: {
@@ -3398,7 +3398,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 contact: {
@@ -3507,7 +3507,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 /** @description Number of the send attempt. */
@@ -4269,7 +4269,7 @@ export interface components {
                         id?: string;
                         /**
                          * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @description Address of the file for the platform; starts with https://.
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
@@ -4285,7 +4285,7 @@ export interface components {
                         id?: string;
                         /**
                          * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @description Address of the file for the platform; starts with https://.
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
@@ -4298,7 +4298,7 @@ export interface components {
                         id?: string;
                         /**
                          * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @description Address of the file for the platform; starts with https://.
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
@@ -4324,7 +4324,7 @@ export interface components {
                 id?: string;
                 /**
                  * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @description Address of the file for the platform; starts with https://.
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
@@ -4396,7 +4396,7 @@ export interface components {
                                 id?: string;
                                 /**
                                  * Format: uri
-                                 * @description Address from which the platform fetches the file; starts with https://.
+                                 * @description Address of the file for the platform; starts with https://.
                                  * @example https://example.com/menu.pdf
                                  */
                                 link?: string;
@@ -4412,7 +4412,7 @@ export interface components {
                                 id?: string;
                                 /**
                                  * Format: uri
-                                 * @description Address from which the platform fetches the file; starts with https://.
+                                 * @description Address of the file for the platform; starts with https://.
                                  * @example https://example.com/menu.pdf
                                  */
                                 link?: string;
@@ -4610,7 +4610,7 @@ export interface components {
                         id?: string;
                         /**
                          * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @description Address of the file for the platform; starts with https://.
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
@@ -4626,7 +4626,7 @@ export interface components {
                         id?: string;
                         /**
                          * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @description Address of the file for the platform; starts with https://.
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
@@ -4639,7 +4639,7 @@ export interface components {
                         id?: string;
                         /**
                          * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @description Address of the file for the platform; starts with https://.
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
@@ -4665,7 +4665,7 @@ export interface components {
                 id?: string;
                 /**
                  * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @description Address of the file for the platform; starts with https://.
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
@@ -4741,7 +4741,7 @@ export interface components {
                         id?: string;
                         /**
                          * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @description Address of the file for the platform; starts with https://.
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
@@ -4757,7 +4757,7 @@ export interface components {
                         id?: string;
                         /**
                          * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @description Address of the file for the platform; starts with https://.
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
@@ -4770,7 +4770,7 @@ export interface components {
                         id?: string;
                         /**
                          * Format: uri
-                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @description Address of the file for the platform; starts with https://.
                          * @example https://example.com/menu.pdf
                          */
                         link?: string;
@@ -4796,7 +4796,7 @@ export interface components {
                 id?: string;
                 /**
                  * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @description Address of the file for the platform; starts with https://.
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
@@ -5044,7 +5044,7 @@ export interface components {
                 id?: string;
                 /**
                  * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @description Address of the file for the platform; starts with https://.
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
@@ -5119,7 +5119,7 @@ export interface components {
                 id?: string;
                 /**
                  * Format: uri
-                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @description Address of the file for the platform; starts with https://.
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
@@ -5265,7 +5265,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 /** @description What it is going to be; null where nothing is announced. */
@@ -5434,7 +5434,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 /** @enum {string} */
@@ -6027,7 +6027,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 note: string;
@@ -6052,7 +6052,7 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
-            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            /** @description Its place among all events: `after` of GET /events reads on behind it. */
             cursor: string;
             data: {
                 /** @description Of `spend_per_month`, which is estimated. */

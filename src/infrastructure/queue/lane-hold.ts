@@ -47,7 +47,7 @@ export interface HoldRow {
   hold_paused_ms: number | null;
 }
 
-// The lease of a lane: renewed after 2.5 s, taken over 5 s after a crash.
+// The hold on a lane: renewed after 2.5 s, taken over 5 s after a crash.
 const OWNER_MS = 5_000;
 /** A claim renews the hold when no more than this is left of it. */
 const RENEW_BELOW_MS = OWNER_MS / 2;

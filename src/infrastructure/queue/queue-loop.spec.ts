@@ -678,26 +678,37 @@ describe('a failure', () => {
     expect(await stopping).toBe(0);
   });
 
-  it('of several slow lanes keeps none of them from its turn', async () => {
-    const kind = new ListKind();
-    let aheadMs = 0;
-    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
-    const { loop } = loopFor(kind, { clock, warmMs: 600_000 });
-    const all = [newId(), newId(), newId()];
-    // Each of their claims takes longer than until a lane whose claim failed is asked for again.
-    kind.onSlow = () => (aheadMs += 2_000);
-    for (const lane of all) kind.slow.add(lane);
-    const wakeUntil = (isSo: () => boolean) =>
-      waitFor(() => {
-        for (const lane of all) loop.wake(lane);
-        return isSo();
-      });
-    const claimedAlone = (from: number) => new Set(kind.claims.slice(from).flatMap((each) => (each[1] ? [] : each)));
-    await wakeUntil(() => claimedAlone(0).size === 3);
-    const found = kind.claims.length;
-    await wakeUntil(() => claimedAlone(found).size === 3);
-    expect(kind.claims.slice(found).filter((each) => each.length > 1)).toEqual([]);
-  });
+  it.each(['quiet', 'busy'])(
+    'of several slow lanes keeps none of them from its turn, one of which is %s',
+    async (which) => {
+      const kind = new ListKind();
+      let aheadMs = 0;
+      const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
+      const { loop } = loopFor(kind, { clock, warmMs: 600_000 });
+      const all = [newId(), newId(), newId()];
+      const work = gate();
+      if (which === 'busy') {
+        kind.gate = work.opened;
+        kind.fill(all[2] ?? '', 1);
+        loop.wake(all[2] ?? '');
+        await waitFor(() => kind.claims.length > 0);
+      }
+      // Each of their claims takes longer than until a lane whose claim failed is asked for again.
+      kind.onSlow = () => (aheadMs += 2_000);
+      for (const lane of all) kind.slow.add(lane);
+      const wakeUntil = (isSo: () => boolean) =>
+        waitFor(() => {
+          for (const lane of all) loop.wake(lane);
+          return isSo();
+        });
+      const claimedAlone = (from: number) => new Set(kind.claims.slice(from).flatMap((each) => (each[1] ? [] : each)));
+      await wakeUntil(() => claimedAlone(0).size === 3);
+      const found = kind.claims.length;
+      await wakeUntil(() => claimedAlone(found).size === 3);
+      expect(kind.claims.slice(found).filter((each) => each.length > 1)).toEqual([]);
+      work.open();
+    },
+  );
 
   it('of a row outside its own handling is reported, and frees its place', async () => {
     const kind = new ListKind();

@@ -193,7 +193,8 @@ export class QueueLoop<T> {
       const asked = await this.requestsFor(this.dueLanes(this.lookedAt));
       const slow = asked.filter(({ laneKey }) => this.claims.isSlow(laneKey));
       const others = asked.filter((each) => !slow.includes(each));
-      if (slow[0] !== undefined) void this.claimSlow(slow[0]);
+      const next = this.claimedLongestAgo(slow);
+      if (next !== undefined) void this.claimSlow(next);
       if (others.length > 0) await this.claim(others);
     } catch (error) {
       this.lookFailed(error);
@@ -250,6 +251,13 @@ export class QueueLoop<T> {
     const busy = due.filter(([, lane]) => lane.inFlight > 0);
     const byTurns = due.flatMap((_, n) => [quiet[n], busy[n]]).filter((each) => each !== undefined);
     return byTurns.slice(0, Math.min(MAX_LANES_PER_CLAIM, this.options.maxInFlight - this.inFlight));
+  }
+
+  /** Whether they are quiet or busy. */
+  private claimedLongestAgo(asked: readonly Asked[]): Asked | undefined {
+    if (asked.length < 2) return asked[0];
+    const order = [...this.lanes.keys()];
+    return asked.toSorted((a, b) => order.indexOf(a.laneKey) - order.indexOf(b.laneKey))[0];
   }
 
   /** What each lane may claim: its part of the free capacity, and what its pace allows. */

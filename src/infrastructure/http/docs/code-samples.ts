@@ -85,7 +85,7 @@ export function exampleOf({ example, schema }: NonNullable<Operation['parameters
 }
 
 /** The key is written out, because no command that makes UUIDs is on every machine. */
-const KEY_COMMENT = '# Idempotency-Key: another UUID for each request; the same one when you repeat a request.';
+const KEY_COMMENT = '# Another UUID for each request, the same for a repeat.';
 
 function curlOf({ method, url, keyVariable, needsKey, body, isUpload }: Call): string {
   const comment = needsKey ? `${KEY_COMMENT}\n` : '';

@@ -72,7 +72,8 @@ const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } a
  * own answer and reports are noted. (1) is `MOVE_WITH_OTHER_ATTEMPT` in status-reports.repository.ts, (2) `WITHDRAW_RETRY` in
  * outcome.repository.ts. (*): not of an attempt that failed.
  *
- * After the message has left the queue all but `delivered` and `read` is only noted. A retry by hand is made whatever was noted before.
+ * After the message has left the queue all but `delivered` and `read` is only noted. A retry by hand is queued and claimed whatever was
+ * noted before; where it is put back or refused, that counts too.
  */
 const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
   queued: {

@@ -110,7 +110,7 @@ describe('one report', () => {
     const queued = new MessageProgress(message({ status: 'queued' }));
     queued.apply(report('sent'), attempt({ id: OTHER }), NOW);
     expect(queued.moves).toEqual([expect.objectContaining({ from: 'queued', to: 'sent', attemptId: OTHER })]);
-    expect(queued.takenAttemptId).toBe(OTHER);
+    expect(queued.enteringAttemptId).toBe(OTHER);
   });
 
   it('about another attempt is believed about nothing less than delivery, once the message has left the queue', () => {
@@ -246,7 +246,7 @@ describe('any sequence of reports', () => {
         });
         const own = reports[leaves]?.attemptId ?? null;
         const progress = run('queued', reports);
-        expect(progress.takenAttemptId).toBe(own);
+        expect(progress.enteringAttemptId).toBe(own);
         expect(progress.moves.at(-1)?.to ?? 'queued').toBe(own === null ? 'queued' : highest('queued', reports, own));
       }),
     );

@@ -61,7 +61,7 @@ export interface AttemptEvidence {
  *
  * The attempt in the message's row counts: its reports are `own_*` events. Those of its other attempts, which are in
  * message_attempt, are `other_*`. Where one of them moves a message that is still in the queue, WhatsApp took that attempt and no retry
- * is needed: that attempt goes into the message's row (`takenAttemptId`), and counts from then on. Which reports move a message is in
+ * is needed: that attempt enters the message's row (`enteringAttemptId`), and counts from then on. Which reports move a message is in
  * `TRANSITIONS`, with a table of what is learned of another attempt.
  *
  * One rule more: `sent` of an attempt that failed moves nothing. Late or repeated, it must not withdraw a retry.
@@ -77,8 +77,8 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   pricing: Pricing | null = null;
   /** The platform's id of the attempt that counts; before that is known, of another one that moved the message. */
   metaMessageId: string | null;
-  /** Another attempt that goes into the message's row, as a report of it took the message out of the queue. */
-  takenAttemptId: string | null = null;
+  /** Another attempt that enters the message's row, as a report of it took the message out of the queue. */
+  enteringAttemptId: string | null = null;
   private status: OutboundStatus;
   private latestAt: number;
 
@@ -101,11 +101,11 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   apply(report: StatusReport, attempt: ReportedAttempt, now: number): boolean {
     const failure = report.status === 'failed' ? failureOf(report) : null;
     // Before the report is noted: what was known before it decides.
-    const to = this.nextStatus(report, attempt);
+    const to = this.moveBy(report, attempt);
     this.noteEvidence(attempt, report, failure);
     if (!this.message.isPriced) this.pricing ??= report.pricing;
     // From here on this attempt counts.
-    if (to !== null && isInQueue(this.status) && !this.counts(attempt)) this.takenAttemptId = attempt.id;
+    if (to !== null && isInQueue(this.status) && !this.counts(attempt)) this.enteringAttemptId = attempt.id;
     const isFirstId = to !== null && this.metaMessageId === null;
     if (this.counts(attempt) || isFirstId) this.metaMessageId = report.metaMessageId;
     if (to === null) return false;
@@ -119,10 +119,10 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
   }
 
   private counts({ id }: ReportedAttempt): boolean {
-    return id === (this.takenAttemptId ?? this.message.attemptId);
+    return id === (this.enteringAttemptId ?? this.message.attemptId);
   }
 
-  private nextStatus({ status }: StatusReport, attempt: ReportedAttempt): OutboundStatus | null {
+  private moveBy({ status }: StatusReport, attempt: ReportedAttempt): OutboundStatus | null {
     const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
     if (hasFailed && status === 'sent') return null;
     return nextStatus(this.status, `${this.counts(attempt) ? 'own' : 'other'}_${status}`);

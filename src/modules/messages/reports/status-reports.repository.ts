@@ -55,12 +55,12 @@ async function write(reported: readonly Progress[], statements: Statements): Pro
   // First: MOVE_WITH_OTHER_ATTEMPT takes an attempt's row out of message_attempt as this statement leaves it.
   const evidence = reported.flatMap(evidenceRows);
   if (evidence.length > 0) await statements.query(UPDATE_OTHER_ATTEMPTS, [JSON.stringify(evidence)]);
-  // A price without a move is not kept while the message is in the queue: later reports have it again.
+  // None is in message_schedule: what is there was never tried. A price without a move is not kept while the message is in the queue: later reports have it again.
   const leaving = reported.filter(({ message, moves }) => isInQueue(message.status) && moves.length > 0);
   for (const [statement, changed] of [
     [UPDATE_STATE, reported.filter((progress) => !isInQueue(progress.message.status) && isChanged(progress))],
-    [MOVE_WITH_OWN_ATTEMPT, leaving.filter(({ takenAttemptId }) => takenAttemptId === null)],
-    [MOVE_WITH_OTHER_ATTEMPT, leaving.filter(({ takenAttemptId }) => takenAttemptId !== null)],
+    [MOVE_WITH_OWN_ATTEMPT, leaving.filter(({ enteringAttemptId }) => enteringAttemptId === null)],
+    [MOVE_WITH_OTHER_ATTEMPT, leaving.filter(({ enteringAttemptId }) => enteringAttemptId !== null)],
   ] as const) {
     if (changed.length === 0) continue;
     const events = changed.flatMap(eventsOf);
@@ -77,12 +77,12 @@ function isChanged({ message, moves, metaMessageId, pricing, ofOwnAttempt }: Pro
  * The message's new values; what is absent is null in the statement. A message that failed and then advanced has no
  * failure any more.
  */
-function changeOf({ message, moves, metaMessageId, pricing, takenAttemptId, ofOwnAttempt }: Progress) {
+function changeOf({ message, moves, metaMessageId, pricing, enteringAttemptId, ofOwnAttempt }: Progress) {
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
   return {
     id: message.id,
-    takenAttemptId,
+    enteringAttemptId,
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
@@ -156,7 +156,7 @@ with r as materialized (
     a.taken as said_taken, a.failed as said_failed, a."metaMessageId" as said_meta_message_id,
     a.category as said_category, a.code as said_code, a.message as said_message,
     p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype, p.model as pricing_model
-  from json_to_recordset($1) as c (id uuid, "takenAttemptId" uuid, status text, moved boolean, "eventCount" integer,
+  from json_to_recordset($1) as c (id uuid, "enteringAttemptId" uuid, status text, moved boolean, "eventCount" integer,
     "metaMessageId" text, "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision,
     "failedAt" double precision, failure json, attempt json, pricing json)
   left join lateral json_to_record(c.failure) as f (${FAILURE}) on c.failure is not null
@@ -259,14 +259,14 @@ const MOVE_WITH_OWN_ATTEMPT: Prepared = {
   text: `${CHANGES}, ${LEFT_QUEUE}, counting as (${ATTEMPT_UNDER_WAY}), ${ENTERED_STATE}`,
 };
 
-// Another attempt has replaced it (`takenAttemptId`): that one goes from message_attempt to message_state. A retry that is under way goes to
+// Another attempt has replaced it (`enteringAttemptId`): that one goes from message_attempt to message_state. A retry that is under way goes to
 // message_attempt; one that waits is not needed.
 const MOVE_WITH_OTHER_ATTEMPT: Prepared = {
   name: 'report_with_other_attempt',
   text: `${CHANGES}, ${LEFT_QUEUE}, retry_to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS}) ${ATTEMPT_UNDER_WAY}
 ), counting as (
-  delete from message_attempt a using r where a.id = r."takenAttemptId"
+  delete from message_attempt a using r where a.id = r."enteringAttemptId"
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
 ), ${ENTERED_STATE}`,

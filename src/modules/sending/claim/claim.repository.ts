@@ -52,7 +52,7 @@ export interface ClaimLimits {
   withinMs?: number | undefined;
 }
 
-const noAnswer = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
+const withoutHold = (): Claim<ClaimedMessage> => ({ hold: null, items: [] });
 
 /** Claims due messages of `message_queue`; the lanes are connections. */
 @Injectable()
@@ -82,7 +82,7 @@ export class ClaimRepository {
     const rows = await this.database
       .byIndex(() => this.database.query<HoldOrMessage>(CLAIM, claimParams(requests, claimIds, leaseMs)), withinMs)
       .catch(LostClaimError.of(attemptIds));
-    const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, noAnswer()]));
+    const answers = new Map(requests.map(({ laneKey }): [string, Claim<ClaimedMessage>] => [laneKey, withoutHold()]));
     for (const row of rows) {
       const answer = answers.get(isHoldRow(row) ? row.laneKey : row.connectionId);
       if (answer === undefined) continue;
@@ -137,7 +137,8 @@ const MESSAGE_TO_SEND = `
 //    was inserted while the row before it was being deleted or put back.
 // 2. The order, and one message at a time to a recipient, need two things: `FIRST_OF_RECIPIENT`, by which only its first row is claimed;
 //    and the hold, by which a lane has one claim at a time. Two claims at once could see two first rows, where a row with a lower seq
-//    is committed between them. What a statement cannot see yet is claimed by a later one.
+//    is committed between them: that happens where a claim was lost, or outlasts its hold. Then two messages to the recipient may be on
+//    the wire for a moment; none is claimed twice. What a statement cannot see yet is claimed by a later one.
 // 3. `skip locked`: a row that another statement has locked is passed over, and a later look finds it.
 // 4. An attempt's id is the claim's, its last four hexadecimal digits replaced by n. `attemptIdOf` makes the same ids, so
 //    that a lost claim can be found.
@@ -157,8 +158,7 @@ with ${laneHold({ many: true, returning: ', l.low_at' })}, lane_with_slots as ma
   -- Longest due first, from the low-water mark on: removed rows before it are not read, however many of them another
   -- transaction keeps from being vacuumed.
   -- statement_timestamp(): clock_timestamp() cannot be an index condition; it only filters.
-  -- Two claims A and B of one lane run at once where A was lost, or outlasts its hold. For that moment rule 2 does not hold: two messages
-  -- to one recipient may be on the wire. No message is claimed twice:
+  -- Why two claims A and B of one lane at once (rule 2) claim no message twice:
   -- B passes over the rows that A has locked. If A commits after B's snapshot and
   -- before B comes to a row of A's, B locks the row's new version, and these conditions are checked again. A's claim still
   -- holds: B leaves the row out. A's claim was put back: B locks the row and does not claim it: its ctid is now

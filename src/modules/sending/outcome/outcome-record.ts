@@ -8,7 +8,7 @@ import type { ClaimedMessage } from '../claim/claim.repository.js';
 export interface OutcomeRecord {
   attemptId: string;
   messageId: string;
-  /** Of the message, if this attempt is still its current one. The attempt's own status follows from it (`OUTCOME`). */
+  /** Of the message, if this attempt is still the one in its row. The attempt's own status follows from it (`OUTCOME`). */
   status: Extract<OutboundStatus, 'accepted' | 'failed' | 'queued' | 'outcome_unknown'>;
   metaMessageId?: string | null;
   httpStatus?: number | null;

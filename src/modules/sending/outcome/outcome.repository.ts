@@ -18,7 +18,8 @@ import type { OutcomeRecord } from './outcome-record.js';
 
 /**
  * What a record did. `recorded`: the outcome was open, and is this one. `retry_withdrawn`: a retry is not needed, and the message is
- * `accepted`. `late`: there was an outcome before, and at most the attempt is changed. `not_found`: no such attempt was found.
+ * `accepted`. `late`: the message has another attempt or an outcome by now, or its recipient was erased; at most the attempt
+ * is changed. `not_found`: no such attempt was found.
  */
 export type Recorded = 'recorded' | 'retry_withdrawn' | 'late' | 'not_found';
 
@@ -94,8 +95,8 @@ export class OutcomeRepository {
    *
    * "History" is message_attempt. "Not now" puts a message back; so does a refusal where another attempt of it was taken (`OUTCOME`).
    *
-   * Then `WITHDRAW_RETRY` looks at what was put back, and at messages of which an acceptance came late. One that is in message_queue
-   * though an attempt of it was taken leaves the queue, `accepted` by that attempt: `retry_withdrawn`.
+   * Then `WITHDRAW_RETRY` looks at the messages that these records put back, and at those of which an acceptance came late. One that is
+   * in message_queue though an attempt of it was taken leaves the queue, `accepted` by that attempt: `retry_withdrawn`.
    *
    * Tests: outcome.repository.spec.ts; retries-and-reports.spec.ts for `WITHDRAW_RETRY`; message-transitions.spec.ts and
    * queue-or-state.spec.ts for every state.
@@ -110,9 +111,11 @@ export class OutcomeRepository {
       await statements.query(LOCK, [refused.map(({ messageId }) => messageId)]);
       await this.recordAll(refused, results, statements);
     }
-    const mayHaveRetry = records.filter(({ status, attemptId }) =>
-      status === 'accepted' ? results.get(attemptId) === 'late' : status !== 'outcome_unknown',
-    );
+    const mayBePutBack = new Set(['queued', 'failed']);
+    const mayHaveRetry = records.filter(({ status, attemptId }) => {
+      const result = results.get(attemptId);
+      return result === 'late' ? status === 'accepted' : result === 'recorded' && mayBePutBack.has(status);
+    });
     const withdrawn = await withdrawRetries(
       mayHaveRetry.map(({ messageId }) => messageId),
       statements,

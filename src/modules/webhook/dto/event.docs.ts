@@ -198,7 +198,7 @@ function envelopeOf(type: EventType) {
     cursor: is(
       text,
       EXAMPLE_CURSOR,
-      'Its place among all events: pass it to GET /events as `after` to read on behind it.',
+      'Its place among all events: `after` of GET /events reads on behind it.',
     ),
     data: is(type === TEST_EVENT ? schema : marked, example),
   });

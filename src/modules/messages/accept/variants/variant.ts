@@ -193,7 +193,7 @@ export const fileSource = {
     pattern: /^https:\/\/[^\s/?#]+\S*$/,
     meaning: 'an https:// address',
     format: 'uri',
-    description: 'Address from which the platform fetches the file; starts with https://.',
+    description: 'Address of the file for the platform; starts with https://.',
     example: 'https://example.com/menu.pdf',
   }),
 };
