@@ -195,11 +195,7 @@ function envelopeOf(type: EventType) {
     type: always(type),
     created_at: is(time, TIME, 'When the reported change happened.'),
     organization_id: is(uuid, ORGANIZATION_ID),
-    cursor: is(
-      text,
-      EXAMPLE_CURSOR,
-      'Its place among all events: `after` of GET /events reads on behind it.',
-    ),
+    cursor: is(text, EXAMPLE_CURSOR, 'Its place among all events: `after` of GET /events reads on behind it.'),
     data: is(type === TEST_EVENT ? schema : marked, example),
   });
 }
