@@ -73,7 +73,7 @@ const PROOF = { ...OTHER_PROOF, own_delivered: 'delivered', own_read: 'read' } a
  * outcome.repository.ts. (*): not of an attempt that failed.
  *
  * After the message has left the queue all but `delivered` and `read` is only noted. A retry by hand is queued and claimed whatever was
- * noted before; where it is put back or refused, that counts too.
+ * noted before. Where it is put back or refused, what was noted before ends it too (`OUTCOME`, `WITHDRAW_RETRY`).
  */
 const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
   queued: {
@@ -98,7 +98,8 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     restored: 'outcome_unknown',
     own_sent: 'sent',
     own_failed: 'failed',
-    // Not `other_sent`, which is noted: with a `failed` of the retry after it the message would stay `sent`, with that before it `failed`.
+    // Not `other_sent`, which is noted. If it moved the message, a `failed` of the retry would leave that `sent` when it came later, but
+    // `failed` when it came earlier.
     other_accepted: 'accepted',
   },
   outcome_unknown: {

@@ -88,8 +88,8 @@ export class MessageProgress<M extends ReportedMessage = ReportedMessage> {
     this.latestAt = message.latestAt;
   }
 
-  /** What reports say of the attempt in the message's row. */
-  get ofOwnAttempt(): AttemptEvidence | undefined {
+  /** What reports say of the attempt that was in the message's row when it was read, also where another one enters it. */
+  get ofAttemptInRow(): AttemptEvidence | undefined {
     return this.message.attemptId === null ? undefined : this.attempts.get(this.message.attemptId);
   }
 

@@ -44,7 +44,7 @@ export async function applyStatusReports(
     const { id: messageId, organizationId, conversationId, recipient, traceContext } = message;
     const progress = reported.get(messageId) ?? new MessageProgress(message);
     reported.set(messageId, progress);
-    const moved = progress.apply(isErased(message) ? withoutText(report) : report, attempt, message.now);
+    const moved = progress.apply(recipient === null ? withoutText(report) : report, attempt, message.now);
     return { organizationId, conversationId, recipient, traceContext, moved, messageId };
   });
   await write([...reported.values()], statements);
@@ -68,16 +68,16 @@ async function write(reported: readonly Progress[], statements: Statements): Pro
   }
 }
 
-function isChanged({ message, moves, metaMessageId, pricing, ofOwnAttempt }: Progress): boolean {
-  const hasNewId = metaMessageId !== message.metaMessageId && !isErased(message);
-  return moves.length > 0 || hasNewId || pricing !== null || ofOwnAttempt !== undefined;
+function isChanged({ message, moves, metaMessageId, pricing, ofAttemptInRow }: Progress): boolean {
+  const hasNewId = metaMessageId !== message.metaMessageId;
+  return moves.length > 0 || hasNewId || pricing !== null || ofAttemptInRow !== undefined;
 }
 
 /**
  * The message's new values; what is absent is null in the statement. A message that failed and then advanced has no
  * failure any more.
  */
-function changeOf({ message, moves, metaMessageId, pricing, enteringAttemptId, ofOwnAttempt }: Progress) {
+function changeOf({ message, moves, metaMessageId, pricing, enteringAttemptId, ofAttemptInRow }: Progress) {
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
   return {
@@ -86,13 +86,13 @@ function changeOf({ message, moves, metaMessageId, pricing, enteringAttemptId, o
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
-    metaMessageId: isErased(message) ? null : metaMessageId,
+    metaMessageId,
     sentAt: at('sent'),
     deliveredAt: at('delivered'),
     readAt: at('read'),
     failedAt: last?.to === 'failed' ? last.at : null,
     failure: last?.failure,
-    attempt: ofOwnAttempt && evidenceRow(message, ofOwnAttempt),
+    attempt: ofAttemptInRow && evidenceRow(ofAttemptInRow),
     pricing,
   };
 }
@@ -112,18 +112,11 @@ function eventsOf({ message, moves }: Progress) {
 
 /** Of attempts that have a row of their own. */
 function evidenceRows({ message, attempts }: Progress) {
-  return [...attempts].flatMap(([id, evidence]) =>
-    id === message.attemptId ? [] : { id, ...evidenceRow(message, evidence) },
-  );
+  return [...attempts].flatMap(([id, evidence]) => (id === message.attemptId ? [] : { id, ...evidenceRow(evidence) }));
 }
 
-function evidenceRow(message: LockedMessage, { taken, failure, metaMessageId }: AttemptEvidence) {
-  return { taken, failed: failure !== null, metaMessageId: isErased(message) ? null : metaMessageId, ...failure };
-}
-
-/** Nothing by which the recipient could be known is written again: WhatsApp's id of a message contains the number. */
-function isErased({ recipient }: LockedMessage): boolean {
-  return recipient === null;
+function evidenceRow({ taken, failure, metaMessageId }: AttemptEvidence) {
+  return { taken, failed: failure !== null, metaMessageId, ...failure };
 }
 
 function withoutText(report: StatusReport): StatusReport {
@@ -136,13 +129,20 @@ const timeOf = (column: string): string => `to_timestamp(r."${column}" / ${MICRO
 const EVIDENCE = 'taken boolean, failed boolean, "metaMessageId" text, category text, code integer, message text';
 const FAILURE = 'category text, code integer, message text';
 
+/**
+ * SQL: the recipient of the row's message was erased, perhaps while its lock was waited for. WhatsApp's id of a message contains the number,
+ * so it is not written again.
+ */
+const isErased = (alias: string): string =>
+  `exists (select from message m where m.id = ${alias}.message_id and m.recipient is null)`;
+
 // The attempt's own answer may have been recorded since it was read, so what is known by now decides.
 const UPDATE_OTHER_ATTEMPTS: Prepared = {
   name: 'report_other_attempts',
   text: `
 update message_attempt a set
   ${setAttempt('message_attempt', afterReports(knownAttempt('message_attempt', 'a'), 'r.'))},
-  meta_message_id = coalesce(a.meta_message_id, r."metaMessageId")
+  meta_message_id = coalesce(a.meta_message_id, case when not ${isErased('a')} then r."metaMessageId" end)
 from json_to_recordset($1) as r (id uuid, ${EVIDENCE})
 where a.id = r.id`,
 };
@@ -186,7 +186,8 @@ const UPDATE_STATE: Prepared = {
   update message_state s set
     status = r.status,
     event_count = r."eventCount",
-    meta_message_id = coalesce(r."metaMessageId", s.meta_message_id),
+    meta_message_id = case when r."metaMessageId" is distinct from s.meta_message_id and not ${isErased('s')}
+      then r."metaMessageId" else s.meta_message_id end,
     sent_at = coalesce(${timeOf('sentAt')}, s.sent_at),
     delivered_at = coalesce(${timeOf('deliveredAt')}, s.delivered_at),
     read_at = coalesce(${timeOf('readAt')}, s.read_at),
@@ -232,7 +233,7 @@ const ATTEMPT_UNDER_WAY = `select l.attempt_id as id, l.organization_id, l.messa
   from left_queue l join r on r.id = l.message_id where l.attempt_id is not null`;
 
 /**
- * SQL: the row of message_state. The message is from `left_queue`, its attempt from `counting` (columns of `ATTEMPT_COLUMNS`), all else
+ * SQL: the row of message_state. The message is from `left_queue`, its attempt from `entering` (columns of `ATTEMPT_COLUMNS`), all else
  * from the change.
  */
 const ENTERED_STATE = `entered_state as (
@@ -249,14 +250,14 @@ const ENTERED_STATE = `entered_state as (
     a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id, r.billable, r.pricing_category,
     r.pricing_type, r.pricing_subtype, r.pricing_model
   -- Retention may have removed an earlier attempt since it was read.
-  from left_queue l join r on r.id = l.message_id left join counting a on a.message_id = l.message_id
+  from left_queue l join r on r.id = l.message_id left join entering a on a.message_id = l.message_id
   returning s.message_id, s.organization_id, s.connection_id, ${shownPricing('s')} as pricing
 ), ${withEventsOf('entered_state')}`;
 
 // The attempt in the queue's row, which is under way, goes with the message to message_state.
 const MOVE_WITH_OWN_ATTEMPT: Prepared = {
   name: 'report_with_own_attempt',
-  text: `${CHANGES}, ${LEFT_QUEUE}, counting as (${ATTEMPT_UNDER_WAY}), ${ENTERED_STATE}`,
+  text: `${CHANGES}, ${LEFT_QUEUE}, entering as (${ATTEMPT_UNDER_WAY}), ${ENTERED_STATE}`,
 };
 
 // Another attempt has replaced it (`enteringAttemptId`): that one goes from message_attempt to message_state. A retry that is under way goes to
@@ -265,7 +266,7 @@ const MOVE_WITH_OTHER_ATTEMPT: Prepared = {
   name: 'report_with_other_attempt',
   text: `${CHANGES}, ${LEFT_QUEUE}, retry_to_history as (
   insert into message_attempt (${ATTEMPT_COLUMNS}) ${ATTEMPT_UNDER_WAY}
-), counting as (
+), entering as (
   delete from message_attempt a using r where a.id = r."enteringAttemptId"
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id

@@ -326,6 +326,19 @@ describe('outcomes', () => {
     expect(await attemptsOf(id)).toMatchObject([{ status: 'deferred' }]);
   });
 
+  it('that come late restore nothing of a contact that is being erased', async () => {
+    const lane = newId();
+    const id = await queue(lane);
+    const claimed = await claimOne(lane);
+    await runOut(id);
+    const recording = beside(
+      () => new MessagesMaintenanceRepository(opened.database).blank(lane, [id]),
+      () => outcomes.record(acceptedOutcome(claimed)),
+    );
+    expect(await recording).toBe('recorded');
+    expect(await rowOf(id)).toMatchObject({ status: 'accepted', meta_message_id: null });
+  });
+
   it('do not undo what a notification proved first', async () => {
     const lane = newId();
     const id = await queue(lane);

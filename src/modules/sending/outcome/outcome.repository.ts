@@ -65,7 +65,7 @@ export class OutcomeRepository {
    */
   async openNext(refused: OutcomeRecord, nextAttemptId: string): Promise<boolean> {
     const rows = await this.database.byIndex(async () => {
-      // A report of an earlier attempt may be about to commit: a statement that begins under the lock sees what it says.
+      // In one transaction. A report of an earlier attempt may be about to commit: a statement that begins under the lock sees what it says.
       await this.database.query('select from message_queue where message_id = $1 for no key update', [
         refused.messageId,
       ]);
@@ -79,7 +79,7 @@ export class OutcomeRepository {
   }
 
   /**
-   * An attempt is in one of three tables, and one statement looks in each:
+   * An attempt is in one of three tables, and one statement looks in each. The numbers are the cases at `RECORD_IN_STATE`.
    *
    * | The attempt is in                                                         | The answer             | Statement           | What it does                             | Result     |
    * | ------------------------------------------------------------------------- | ---------------------- | ------------------- | ---------------------------------------- | ---------- |
@@ -89,7 +89,7 @@ export class OutcomeRepository {
    * | message_state, its outcome unknown                                        | unknown                | `RECORD_IN_STATE` 1 | says what was answered                   | `recorded` |
    * | message_state, its outcome unknown                                        | any that puts it back  | `RECORD_IN_STATE` 2 | message to the queue; attempt to history | `recorded` |
    * | message_state, its outcome unknown, its recipient erased                  | any that puts it back  | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
-   * | message_state, by a report or by this record                              | any                    | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
+   * | message_state, its outcome open no more: by a report, or by this record   | any                    | `RECORD_IN_STATE` 3 | changes the attempt                      | `late`     |
    * | message_attempt: a retry has replaced it, or it is one that was withdrawn | any                    | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
    * | message_attempt: it was put back before                                   | any                    | `RECORD_IN_HISTORY` | changes the attempt                      | `late`     |
    *
@@ -143,6 +143,8 @@ export class OutcomeRepository {
       for (const [statement, ...params] of tables) {
         const open = records.filter(({ attemptId }) => !results.has(attemptId));
         if (open.length === 0) return;
+        // Late. Whether the recipient was erased must be read under the lock of the message's row.
+        if (statement === RECORD_IN_STATE) await statements.query(LOCK, [open.map(({ messageId }) => messageId)]);
         const rows = await statements.query<{ attempt_id: string; was_open: boolean }>(statement, [
           JSON.stringify(open),
           ...params,
@@ -198,7 +200,7 @@ const LATE_OUTCOME = `${outcomeAs('given')}, outcome as materialized (
   from given o left join message m on m.id = o."messageId"
 )`;
 
-/** $1: messages. A statement that begins under this lock sees all that was noted of their attempts; see also `openNext`. */
+/** $1: messages. A statement that begins under this lock sees all that reports noted of their attempts; see also `openNext`. */
 const LOCK = `
 with in_queue as materialized (
   select from message_queue where message_id = any($1::uuid[]) order by message_id for update
