@@ -41,8 +41,6 @@ const NOW_AND_THEN: Readonly<Record<string, string>> = {
     'finds keys that are not cached, several in one statement: the key itself says whose it is',
   'select from message_queue where message_id = any($1::uuid[]) order by message_id for update':
     'records refusals, of the attempts that a worker has under way: many in one statement, by their own ids',
-  'select from message_queue where message_id = $1 for no key update':
-    'the next attempt of a message that a worker has under way, by its own ids',
 };
 
 let stage: Stage;

@@ -23,11 +23,12 @@ function describe(error: ValidationError, field: string): ErrorDetail[] {
     return [{ field, rule: 'required', message: `${field} is missing.` }];
   }
   const rules = rulesOf(target?.constructor);
+  const siblings = new Set(rules.map((rule) => rule.propertyName));
   const broken = Object.entries(constraints)
     .sort(([a], [b]) => rankOf(a) - rankOf(b))
     .map(([name, message]): Broken => {
       const declared = rules.find((rule) => rule.propertyName === property && nameOf(rule) === name);
-      return { name, message, property, declared, siblings: new Set(rules.map((rule) => rule.propertyName)) };
+      return { name, message, property, declared, siblings };
     });
   const ofWhole = broken.find(({ declared }) => declared?.each !== true);
   if (ofWhole !== undefined || !Array.isArray(value)) {

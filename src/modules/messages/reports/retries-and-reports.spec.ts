@@ -7,7 +7,7 @@ import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/queue/lane.repository.js';
 import { attemptRow, attemptRows } from '../../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../../test/messages/platform-reports.js';
-import { deferred } from '../../../../test/support/deferred.js';
+import { beside } from '../../../../test/support/beside.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
@@ -385,23 +385,11 @@ describe('a retry after an unknown outcome', () => {
     await flow.retry();
     const { database } = opened;
     const reported = { id: flow.messageId, attemptId: flow.attempts[1]?.id ?? '', metaMessageId: 'wamid.moved' };
-    const moved = deferred();
-    const answering = deferred();
-    const moving = database.transaction(async () => {
-      await applyStatusReports([statusReport(connection.id, reported, 'sent')], database);
-      moved.resolve();
-      await answering.promise;
-    });
-    await moved.promise;
-    const answered = flow.answer('accepted', 1);
-    await waitFor(
-      async () =>
-        (await database.query('select 1 from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0')).length >
-        0,
-      { what: 'an answer that waits for the attempt' },
+    await beside(
+      database,
+      () => applyStatusReports([statusReport(connection.id, reported, 'sent')], database),
+      () => flow.answer('accepted', 1),
     );
-    answering.resolve();
-    await Promise.all([moving, answered]);
     expect(await flow.row()).toMatchObject({ status: 'sent' });
     expect(await flow.attempt(1)).toMatchObject({ status: 'accepted', http_status: 200 });
   });

@@ -5,8 +5,7 @@ import { newId } from '../../../common/ids.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { attemptRow } from '../../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
-import { gate } from '../../../../test/support/gate.js';
-import { waitFor } from '../../../../test/support/wait-for.js';
+import { beside } from '../../../../test/support/beside.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import type { MessageStatus, OutboundStatus } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
@@ -165,24 +164,11 @@ describe('a report', () => {
 
   it('restores nothing of a recipient that is being erased', async () => {
     const made = await make('outcome_unknown');
-    const [blanked, over] = [gate(), gate()];
-    const erasing = opened.database.transaction(async () => {
-      await new MessagesMaintenanceRepository(opened.database).blank(connection.organizationId, [made.id]);
-      blanked.open();
-      await over.opened;
-    });
-    await blanked.opened;
-    const applied = statuses.apply(report(made, 'read'));
-    await waitFor(
-      () =>
-        opened.database.count(
-          `select count(*)::integer as count from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock'`,
-        ),
-      { what: 'a report that waits for the row' },
+    await beside(
+      opened.database,
+      () => new MessagesMaintenanceRepository(opened.database).blank(connection.organizationId, [made.id]),
+      () => statuses.apply(report(made, 'read')),
     );
-    over.open();
-    await Promise.all([erasing, applied]);
     expect(await row(made.id)).toMatchObject({ status: 'read', meta_message_id: null });
     expect(await attempt(made.attemptId)).toMatchObject({ meta_message_id: null });
   });

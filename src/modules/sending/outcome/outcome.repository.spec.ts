@@ -1,8 +1,8 @@
 import { LIMITED } from '../../../../test/support/limits.js';
 import { acceptedOutcome } from '../../../../test/support/accepted-outcome.js';
+import { beside } from '../../../../test/support/beside.js';
 import { claimLane, claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories } from '../../../../test/support/factories.js';
-import { gate } from '../../../../test/support/gate.js';
 import { newId } from '../../../common/ids.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../../test/messages/platform-reports.js';
@@ -11,7 +11,6 @@ import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 import { runOutLease } from '../../../../test/support/run-out-lease.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { waitFor } from '../../../../test/support/wait-for.js';
 import { joinLanes } from '../../conversations/contacts/join-lanes.js';
 import { AcceptRepository } from '../../messages/accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../../messages/maintenance/messages-maintenance.repository.js';
@@ -78,32 +77,6 @@ async function attemptsOf(id: string): Promise<Record<string, unknown>[]> {
 
 function retry(connectionId: string, id: string): Promise<boolean> {
   return new MessagesRepository(opened.database, LIMITED).retry(connectionId, id, ['outcome_unknown'], null);
-}
-
-/** `work` begins while the transaction of `first` is open, and waits for it. */
-async function beside<T>(first: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
-  const [written, over] = [gate(), gate()];
-  const holder = opened.database.transaction(async () => {
-    await first();
-    written.open();
-    await over.opened;
-  });
-  await written.opened;
-  const later = work();
-  try {
-    await waitFor(
-      () =>
-        opened.database.count(
-          `select count(*)::integer as count from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock'`,
-        ),
-      { what: 'a statement that waits for the lock' },
-    );
-  } finally {
-    over.open();
-    await holder;
-  }
-  return later;
 }
 
 describe('the next attempt within a lease', () => {
@@ -173,6 +146,7 @@ describe('the next attempt within a lease', () => {
     const second = await claimOne(lane);
     const report = { id, attemptId: first.attemptId, metaMessageId: `wamid.${first.attemptId}` };
     const opening = beside(
+      opened.database,
       () => applyStatusReports([statusReport(lane, report, 'sent')], database),
       () => outcomes.openNext(refusedOf(second), newId()),
     );
@@ -289,6 +263,7 @@ describe('outcomes', () => {
     const messages = new MessagesRepository(opened.database, LIMITED);
     await messages.retry(connection.organizationId, message.id, ['outcome_unknown'], null);
     const recording = beside(
+      opened.database,
       async () => {
         await opened.database.execute('update conversation set phone = $2 where id = $1', [conversationId, '15551']);
         await joinLanes([conversationId], opened.database);
@@ -332,6 +307,7 @@ describe('outcomes', () => {
     const claimed = await claimOne(lane);
     await runOut(id);
     const recording = beside(
+      opened.database,
       () => new MessagesMaintenanceRepository(opened.database).blank(lane, [id]),
       () => outcomes.record(acceptedOutcome(claimed)),
     );

@@ -66,9 +66,7 @@ export class OutcomeRepository {
   async openNext(refused: OutcomeRecord, nextAttemptId: string): Promise<boolean> {
     const rows = await this.database.byIndex(async () => {
       // In one transaction. A report of an earlier attempt may be about to commit: a statement that begins under the lock sees what it says.
-      await this.database.query('select from message_queue where message_id = $1 for no key update', [
-        refused.messageId,
-      ]);
+      await this.database.query(LOCK, [[refused.messageId]]);
       return this.database.query(OPEN_NEXT, [JSON.stringify([refused]), nextAttemptId]);
     });
     return rows.length > 0;
