@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Workspaces: the customers of the installation, each of which sees its own rows alone. */
-export class Workspaces1770000000000 implements MigrationInterface {
-  name = 'Workspaces1770000000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
-  }
+export class Workspaces1770000000000 extends SqlMigration {
+  readonly name = 'Workspaces1770000000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 const UP = `

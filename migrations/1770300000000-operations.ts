@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** What the processes share beside the rows of modules: lanes, heartbeats, and the identity of the database. */
-export class Operations1770300000000 implements MigrationInterface {
-  name = 'Operations1770300000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
-  }
+export class Operations1770300000000 extends SqlMigration {
+  readonly name = 'Operations1770300000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 const UP = `

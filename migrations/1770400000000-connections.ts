@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Connections: the WhatsApp numbers of workspaces. */
-export class Connections1770400000000 implements MigrationInterface {
-  name = 'Connections1770400000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
-  }
+export class Connections1770400000000 extends SqlMigration {
+  readonly name = 'Connections1770400000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 const UP = `

@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Messages: the journal, and where each outbound message stands: scheduled, queued, or with a state. */
-export class Messages1770600000000 implements MigrationInterface {
-  name = 'Messages1770600000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
-  }
+export class Messages1770600000000 extends SqlMigration {
+  readonly name = 'Messages1770600000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 /** How functions on a queue are planned: by an index, in its order. */

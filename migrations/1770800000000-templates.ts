@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** The mirror of the message templates. */
-export class Templates1770800000000 implements MigrationInterface {
-  name = 'Templates1770800000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
-  }
+export class Templates1770800000000 extends SqlMigration {
+  readonly name = 'Templates1770800000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 const UP = `

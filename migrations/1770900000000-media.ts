@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Media files of the workspaces: what they uploaded, and what customers sent. The bytes are in the storage. */
-export class Media1770900000000 implements MigrationInterface {
-  name = 'Media1770900000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
-  }
+export class Media1770900000000 extends SqlMigration {
+  readonly name = 'Media1770900000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 const ADDED = 'select organization_id, storage_key, size_bytes as bytes from added';

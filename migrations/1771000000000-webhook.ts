@@ -1,17 +1,16 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { makeDaysAhead } from '../src/infrastructure/database/day-partitions.js';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Webhook endpoints, the log of events, and their deliveries. */
-export class Webhook1771000000000 implements MigrationInterface {
-  name = 'Webhook1771000000000';
+export class Webhook1771000000000 extends SqlMigration {
+  readonly name = 'Webhook1771000000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
+  override async up(queryRunner: QueryRunner): Promise<void> {
+    await super.up(queryRunner);
     await makeDaysAhead((sql, params) => queryRunner.query(sql, params), 'webhook_delivery');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
   }
 }
 

@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Who wants no messages: what WhatsApp reported, and what the workspace itself recorded. */
-export class OptOuts1771200000000 implements MigrationInterface {
-  name = 'OptOuts1771200000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
-  }
+export class OptOuts1771200000000 extends SqlMigration {
+  readonly name = 'OptOuts1771200000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 const UP = `

@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** What was sent and received, counted by time, and the prices that the operator gave. */
-export class Usage1771300000000 implements MigrationInterface {
-  name = 'Usage1771300000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
-  }
+export class Usage1771300000000 extends SqlMigration {
+  readonly name = 'Usage1771300000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 // What both tables count.

@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Limits of workspaces on what they send: what counts against them, and what is given back. */
-export class Limits1771500000000 implements MigrationInterface {
-  name = 'Limits1771500000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(DOWN);
-  }
+export class Limits1771500000000 extends SqlMigration {
+  readonly name = 'Limits1771500000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 const UP = `

@@ -1,16 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** Groups of messages, as far as something was done to one as a whole. */
-export class Tags1771600000000 implements MigrationInterface {
-  name = 'Tags1771600000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(UP);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table message_tag');
-  }
+export class Tags1771600000000 extends SqlMigration {
+  readonly name = 'Tags1771600000000';
+  protected readonly upSql = UP;
+  protected readonly downSql = 'drop table message_tag';
 }
 
 const UP = `

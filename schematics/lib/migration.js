@@ -12,19 +12,13 @@ export async function addMigration(tree, name, up, down, about) {
 }
 
 function content(className, up, down, about) {
-  return `import type { MigrationInterface, QueryRunner } from 'typeorm';
+  return `import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
 
 /** ${about} */
-export class ${className} implements MigrationInterface {
-  name = '${className}';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) await queryRunner.query(statement);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) await queryRunner.query(statement);
-  }
+export class ${className} extends SqlMigration {
+  readonly name = '${className}';
+  protected readonly upSql = UP;
+  protected readonly downSql = DOWN;
 }
 
 const UP: readonly string[] = [${up.map((sql) => `\`${sql}\``).join(',\n')}];

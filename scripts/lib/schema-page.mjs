@@ -6,7 +6,7 @@ select c.oid, c.relname as name, c.relkind as kind, c.relpersistence = 'u' as un
   case when c.relkind = 'v' then pg_get_viewdef(c.oid, true) end as view
 from pg_class c
 where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
-  and c.relname <> 'schema_migration'
+  and c.relname not like 'schema\\_migration%'
 order by c.relkind = 'v', c.relname`;
 
 // A column's own check and foreign key stand below with the table's constraints.

@@ -13,7 +13,7 @@ import { Restoration } from '../infrastructure/queue/restoration.js';
 import { Sweeps } from '../infrastructure/queue/sweeps.js';
 import type { HeraldLogger } from '../infrastructure/operations/logger.js';
 import { SecretRotation } from '../infrastructure/secrets/secret-rotation.js';
-import { requireDatabase } from './database.js';
+import { requireDatabase, requireOwnSchema } from './database.js';
 import { listenError, StartError } from './start-error.js';
 
 /** Between two looks whether the database is another one; claims look each time. */
@@ -22,6 +22,7 @@ const NOTICE_EVERY_MS = 1_000;
 /** Migrates where that is wanted, and makes the application; it does not listen and works on nothing yet. */
 export async function createApplication(config: Config, logger: HeraldLogger): Promise<NestExpressApplication> {
   await requireDatabase(config.database);
+  await requireOwnSchema(config.database);
   if (config.database.migrate) await migrate(sessionLink(config.database));
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), new FixedPrototypeAdapter(), {
     logger,

@@ -2,7 +2,8 @@ import { Logger } from '@nestjs/common';
 import { resolve } from 'node:path';
 import type pg from 'pg';
 import { isUnreachable } from '../infrastructure/database/database-faults.js';
-import { poolingOf, type Pooling, UNTRACKED } from '../infrastructure/database/pooler.js';
+import { poolingOf, type Pooling, sessionLink, startClient, UNTRACKED } from '../infrastructure/database/pooler.js';
+import { FOREIGN_SCHEMA, readSchemaState } from '../infrastructure/database/schema-state.js';
 import { StartError } from './start-error.js';
 import type { Config } from '../infrastructure/config/config.js';
 import type { RunningPostgres } from '../infrastructure/database/embedded/embedded-postgres.js';
@@ -71,6 +72,22 @@ export async function requireDatabase(database: Config['database']): Promise<voi
     `behind the pooler of DATABASE_URL Herald cannot set ${Object.keys(missing).join(' and ')}, which the role must bring there: ` +
       `run ${commands.join(' and ')}, then have the pooler reconnect`,
   );
+}
+
+/**
+ * Before anything reads tables of another build, whose columns may be missing.
+ *
+ * @throws StartError where another build made the database.
+ */
+export async function requireOwnSchema(database: Config['database']): Promise<void> {
+  const client = startClient(sessionLink(database).url);
+  await client.connect();
+  try {
+    const { foreign } = await readSchemaState(async (sql) => (await client.query(sql)).rows);
+    if (foreign) throw new StartError(FOREIGN_SCHEMA);
+  } finally {
+    await client.end();
+  }
 }
 
 async function look(url: string, setting: string): Promise<Found> {

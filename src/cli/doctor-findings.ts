@@ -1,5 +1,3 @@
-import type pg from 'pg';
-
 /** What one check found. `warn`: works, but needs attention. */
 export interface Finding {
   check: string;
@@ -15,8 +13,3 @@ export const fail = (detail: string): Result => ({ status: 'fail', detail });
 
 /** The longest that a check waits for another server. */
 export const REACH_WITHIN_MS = 5_000;
-
-export async function hasTable(client: pg.Client, name: string): Promise<boolean> {
-  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [name]);
-  return rows[0]?.found === true;
-}

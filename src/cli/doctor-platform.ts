@@ -4,7 +4,7 @@ import type { Config } from '../infrastructure/config/config.js';
 import { endOfGraphVersion, GRAPH_VERSION, WARN_DAYS } from '../infrastructure/config/graph-version.js';
 import { platformUrl } from '../infrastructure/whatsapp/connect-options.js';
 import { isUnused } from '../infrastructure/whatsapp/webhook-names.js';
-import { fail, hasTable, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
+import { fail, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
 
 /** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
 export async function checkPlatform(config: Config): Promise<Result> {
@@ -42,7 +42,6 @@ const MAX_NUMBERS = 5;
 
 /** Numbers that send less than they should, or nothing. */
 export async function checkNumbers(client: pg.Client): Promise<Result> {
-  if (!(await hasTable(client, 'connection'))) return ok('none yet');
   const { rows } = await client.query<{ id: string; status: string; count: number; affected: number }>(
     `select id, status, count(*) over ()::int as count, count(*) filter (where status <> 'connected') over ()::int as affected
      from connection order by status = 'connected', id limit $1`,
@@ -58,7 +57,6 @@ export async function checkNumbers(client: pg.Client): Promise<Result> {
 
 /** Numbers whose charged messages WhatsApp refuses. */
 export async function checkPayment(client: pg.Client): Promise<Result> {
-  if (!(await hasTable(client, 'connection'))) return ok('no numbers yet');
   const { rows } = await client.query<{ id: string; count: number }>(
     `select id, count(*) over ()::int as count from connection where payment_missing_at is not null
      order by payment_missing_at, id limit $1`,
@@ -82,7 +80,6 @@ export async function checkPayment(client: pg.Client): Promise<Result> {
 
 /** Erased people whom WhatsApp has not removed from the business's contact book yet. */
 export async function checkContactBook(client: pg.Client): Promise<Result> {
-  if (!(await hasTable(client, 'contact_book_removal'))) return ok('nothing waits');
   const { rows } = await client.query<{ waiting: number; failing: number }>(
     'select count(*)::int as waiting, count(*) filter (where tries > 2)::int as failing from contact_book_removal',
   );
@@ -93,7 +90,6 @@ export async function checkContactBook(client: pg.Client): Promise<Result> {
 
 /** Which endpoint marketing templates go by, and whether the accounts that have some may use WhatsApp's own for them. */
 export async function checkMarketing(client: pg.Client): Promise<Result> {
-  if (!(await hasTable(client, 'connection')) || !(await hasTable(client, 'template'))) return ok('no numbers yet');
   const { rows } = await client.query<{ id: string; status: string | null; affected: number }>(
     `select c.id, c.marketing_status as status, count(*) over ()::int as affected from connection c
      where c.status <> 'disconnected' and c.marketing_status is distinct from 'ONBOARDED' and exists (
@@ -124,7 +120,6 @@ const MAX_NAMES = 20;
 
 /** What the platform sent that Herald does not apply: a new name may carry something that matters. */
 export async function checkNotifications(client: pg.Client, { retention }: Config): Promise<Result> {
-  if (!(await hasTable(client, 'platform_notification'))) return ok('none yet');
   const { rows } = await client.query<{ name: string; count: number }>(
     `select name, count(*)::int as count
      from (select unread from platform_notification where unread is not null order by id desc limit $1) as kept,

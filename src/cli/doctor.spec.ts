@@ -40,6 +40,42 @@ describe('doctor, of the database', () => {
   });
 });
 
+describe('doctor, of the migrations', () => {
+  let other: OpenTestDatabase;
+
+  beforeEach(async () => {
+    other = await openTestDatabase();
+  });
+  afterEach(() => other.close());
+
+  async function findings(): Promise<Finding[]> {
+    const env = { NODE_ENV: 'test', DATABASE_URL: other.url };
+    return checkDatabase(loadConfig({ env, persistSecrets: false }));
+  }
+
+  it.each([
+    [
+      'another build made',
+      `update schema_migration_checksum set checksum = 'x'`,
+      /by another build of Herald.*not checked$/,
+    ],
+    [
+      'lacks a migration',
+      `delete from schema_migration where name like 'Tags%'`,
+      /^1 did not run: herald migrate\. .*not checked$/,
+    ],
+  ])('reads no table of a database that %s, and says so once', async (_what, change, detail) => {
+    await other.database.execute(change);
+    await other.database.execute('alter table connection drop column payment_missing_at');
+    await other.database.execute('alter table heartbeat rename column beat_at to beaten_at');
+    const found = await findings();
+    expect(found.filter(({ status }) => status === 'fail')).toEqual([
+      { check: 'migrations', status: 'fail', detail: expect.stringMatching(detail) },
+    ]);
+    expect(found.at(-1)?.check).toBe('transactions');
+  });
+});
+
 describe('doctor, of the workers', () => {
   it('takes them for at work while every sweep succeeds in its time', async () => {
     await beat('send_due', 1);

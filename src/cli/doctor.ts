@@ -15,7 +15,7 @@ import { PROVE_SPACE, PROVE_WRITES } from '../infrastructure/operations/readines
 import { closeNow } from '../infrastructure/database/lost-server.js';
 import { isDiskFull } from '../infrastructure/database/database-faults.js';
 import { sessionLink, setSession, startClient } from '../infrastructure/database/pooler.js';
-import { compareSchema } from '../infrastructure/database/data-source.js';
+import { FOREIGN_SCHEMA, readSchemaState, type SchemaState } from '../infrastructure/database/schema-state.js';
 import { type Holder, VACUUM_HORIZON } from '../infrastructure/operations/metrics/vacuum-horizon.js';
 import { BLOCKED_ADVICE, CLAIMS_BLOCKED } from '../infrastructure/queue/claims-blocked.js';
 import { QueueConnection } from '../infrastructure/queue/queue-connection.js';
@@ -28,7 +28,7 @@ import {
   checkPayment,
   checkPlatform,
 } from './doctor-platform.js';
-import { fail, type Finding, hasTable, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
+import { fail, type Finding, ok, REACH_WITHIN_MS, type Result, warn } from './doctor-findings.js';
 import { openDatabase } from './session.js';
 
 /** Runs a check; what it throws is its finding. */
@@ -207,7 +207,13 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   }
   try {
     const findings = await checkPooler(config);
-    for (const [name, check] of CHECKS) findings.push(await find(name, () => check(client, config)));
+    const run = async (checks: typeof SERVER_CHECKS): Promise<void> => {
+      for (const [name, check] of checks) findings.push(await find(name, () => check(client, config)));
+    };
+    await run(SERVER_CHECKS);
+    // Where the question itself fails, so do the others, and say why.
+    const readable = await schemaOf(client).then(isOwn, () => true);
+    if (readable) await run(TABLE_CHECKS);
     return findings;
   } finally {
     await client.end();
@@ -216,13 +222,17 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
 
 type Check = (client: pg.Client, config: Config) => Promise<Result>;
 
-const CHECKS: readonly (readonly [string, Check])[] = [
+const SERVER_CHECKS: readonly (readonly [string, Check])[] = [
   ['database', checkVersion],
   ['migrations', checkMigrations],
   ['connections', checkConnections],
   ['durability', checkDurability],
   ['clock', checkClock],
   ['transactions', checkTransactions],
+];
+
+/** Of what is stored, in tables as this build makes them. */
+const TABLE_CHECKS: typeof SERVER_CHECKS = [
   ['stored tokens', checkTokens],
   ['numbers', checkNumbers],
   ['payment', checkPayment],
@@ -242,7 +252,7 @@ async function checkVersion(client: pg.Client, { process }: Config): Promise<Res
       `${text} is read-only, so nothing is accepted or sent: a full disk, a standby, or default_transaction_read_only`,
     );
   }
-  if (await hasTable(client, 'heartbeat')) await client.query(PROVE_WRITES);
+  if (isOwn(await schemaOf(client))) await client.query(PROVE_WRITES);
   await client.query(PROVE_SPACE).catch((error: unknown) => {
     if (isDiskFull(error)) throw new Error(`${text} is full: a file cannot grow`, { cause: error });
   });
@@ -264,11 +274,23 @@ async function checkVersion(client: pg.Client, { process }: Config): Promise<Res
 const EMPTY_DATABASE = 'the database is empty: herald migrate makes the tables';
 
 async function checkMigrations(client: pg.Client): Promise<Result> {
-  const { empty, missing, foreign } = await compareSchema(client);
+  const { empty, foreign, missing, newer } = await schemaOf(client);
+  if (foreign) return fail(`${FOREIGN_SCHEMA}. ${UNREAD}`);
   if (empty) return warn(EMPTY_DATABASE);
-  if (missing.length > 0) return fail(`${missing.length} did not run: herald migrate`);
-  if (foreign.length > 0) return warn(`the schema is newer than this Herald: ${foreign.join(', ')}`);
+  if (missing.length > 0) return fail(`${missing.length} did not run: herald migrate. ${UNREAD}`);
+  if (newer.length > 0) return warn(`the schema is newer than this Herald: ${newer.join(', ')}`);
   return ok(`all ${migrations.length} ran`);
+}
+
+const UNREAD = 'What is stored was not checked';
+
+function schemaOf(client: pg.Client): Promise<SchemaState> {
+  return readSchemaState(async (sql) => (await client.query(sql)).rows);
+}
+
+/** A newer one has all that this build reads. */
+function isOwn({ foreign, missing }: SchemaState): boolean {
+  return !foreign && missing.length === 0;
 }
 
 /** Notes in the settings what lends the connections; silent where that is PostgreSQL itself. */
@@ -349,7 +371,6 @@ const SECRETS = [
 async function checkTokens(client: pg.Client, config: Config): Promise<Result> {
   const counts = new Map<number, number>();
   for (const [table, column] of SECRETS) {
-    if (!(await hasColumn(client, table, column))) continue;
     const { rows } = await client.query<{ version: number; count: number }>(
       `select ('x' || encode(substring(${column} from 1 for 4), 'hex'))::bit(32)::int as version,
          count(*)::int as count
@@ -371,7 +392,6 @@ async function checkTokens(client: pg.Client, config: Config): Promise<Result> {
 
 /** Sweeps run in workers, the quickest once a second. */
 async function checkWorkers(client: pg.Client): Promise<Result> {
-  if (!(await hasTable(client, 'heartbeat'))) return warn('none has run on this database yet');
   const { rows } = await client.query<{ name: string; seconds: number; every: number | null; running: boolean }>(
     SWEEPS,
   );
@@ -389,29 +409,19 @@ async function checkWorkers(client: pg.Client): Promise<Result> {
   return fail(`sweeps without a success for too long: ${list.join(', ')}. See the log of the workers`);
 }
 
-// By JSON: the column is newer than the table. Every process of the service listens as long as it runs.
+// Every process of the service listens as long as it runs.
 const SWEEPS = `
 select substr(name, 7) as name, extract(epoch from clock_timestamp() - beat_at)::float8 as seconds,
-  (to_jsonb(h) ->> 'every_seconds')::integer as every,
+  every_seconds as every,
   exists (select from pg_stat_activity where datname = current_database()
     and application_name = 'herald-listen') as running
-from heartbeat h where name like 'sweep:%' order by beat_at desc`;
+from heartbeat where name like 'sweep:%' order by beat_at desc`;
 
 /** Another server or history than last time: what waits may have been sent. */
 async function checkLanes(client: pg.Client): Promise<Result> {
-  if (!(await hasTable(client, 'database_identity'))) return warn('not known before the migrations: herald migrate');
   const { rows } = await client.query<{ held: boolean }>(`select ${CLAIMS_BLOCKED} as held`);
   if (rows[0]?.held === false) return ok('not blocked: the database is the one that was confirmed last');
   return fail(`claims are blocked, nothing is sent, because the database changed its identity: ${BLOCKED_ADVICE}`);
-}
-
-/** False also where there is no such table. */
-async function hasColumn(client: pg.Client, table: string, column: string): Promise<boolean> {
-  const { rows } = await client.query(
-    'select from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped',
-    [table, column],
-  );
-  return rows.length > 0;
 }
 
 async function setting(client: pg.Client, name: string): Promise<string> {

@@ -1,6 +1,9 @@
 import pg from 'pg';
 import { migrations } from '../../migrations/all.js';
-import { migrate, revertLast } from '../../src/infrastructure/database/data-source.js';
+import { requireOwnSchema } from '../../src/bootstrap/database.js';
+import { loadConfig } from '../../src/infrastructure/config/load-config.js';
+import { migrate, requireSchema, revertLast } from '../../src/infrastructure/database/data-source.js';
+import { FOREIGN_SCHEMA, readSchemaState, type SchemaState } from '../../src/infrastructure/database/schema-state.js';
 import { filesUnder, readProjectFile } from '../support/project-files.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -47,6 +50,13 @@ function withoutNewTables(text: string): string {
   return made.reduce(
     (rest, table) => rest.replace(new RegExp(`create (unique )?index \\w+ on ${table}\\b`, 'gi'), ''),
     text,
+  );
+}
+
+function failureOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'it went well',
+    (error: Error) => error.message,
   );
 }
 
@@ -112,7 +122,7 @@ describe('migrations', () => {
         // Whichever migration is the last one: any table may be what it changes.
         const { rows } = await client.query<{ tables: string }>(
           `select string_agg(tablename, ', ') as tables from pg_tables
-           where schemaname = 'public' and tablename <> 'schema_migration'`,
+           where schemaname = 'public' and tablename not like 'schema\\_migration%'`,
         );
         await client.query(`begin; lock table ${rows[0]?.tables} in access share mode`);
         await expect(revertLast(database.url)).rejects.toMatchObject({ code: '55P03' });
@@ -123,16 +133,53 @@ describe('migrations', () => {
       while (await revertLast(database.url));
     });
 
-    it('refuse a database of a build whose history was replaced, and say what to do', async () => {
+    /** After another build, or the same one, changed what is noted there; everything is taken back at the end. */
+    async function after(change: string): Promise<SchemaState & { sentence: string | null }> {
+      await migrate(database.url);
       const client = new pg.Client({ connectionString: database.url });
       await client.connect();
       try {
-        await client.query(`insert into schema_migration (timestamp, name) values (1, 'Foundation1764000000000')`);
-        await expect(migrate(database.url)).rejects.toThrow('use a new database');
-        await client.query('delete from schema_migration');
+        await client.query(change);
+        const state = await readSchemaState(async (sql) => (await client.query(sql)).rows);
+        if (!state.foreign) return { ...state, sentence: null };
+        const messages = [
+          await failureOf(migrate(database.url)),
+          await failureOf(requireSchema(database.url, true)),
+          await failureOf(requireOwnSchema(loadConfig({ env: { DATABASE_URL: database.url } }).database)),
+        ];
+        expect(new Set(messages).size).toBe(1);
+        return { ...state, sentence: messages[0] ?? null };
       } finally {
+        await client.query('drop schema public cascade; create schema public');
         await client.end();
       }
+    }
+
+    it.each([
+      ['edited since', `update schema_migration_checksum set checksum = 'x' where name like 'Keys%'`],
+      ['of a build that noted nothing', 'drop table schema_migration_checksum'],
+      ['of which one was not noted', `delete from schema_migration_checksum where name like 'Keys%'`],
+      ['of another history', `insert into schema_migration (timestamp, name) values (1, 'Foundation1764000000000')`],
+    ])('%s: one sentence says that the database is of another build, and what to do', async (_what, change) => {
+      const { foreign, sentence } = await after(change);
+      expect([foreign, sentence]).toEqual([true, FOREIGN_SCHEMA]);
+      expect(sentence).toMatch(/made by another build of Herald, and \d+\.\d+\.\d+ cannot .* Use a new database/);
+    });
+
+    it('of a later release are let stand beside those of this build', async () => {
+      const change = `insert into schema_migration (timestamp, name) values (9999999999999, 'Later9999999999999')`;
+      expect(await after(change)).toMatchObject({ foreign: false, missing: [], newer: ['Later9999999999999'] });
+    });
+
+    it('that did not run are run', async () => {
+      const newest = migrations.at(-1)?.name;
+      await migrate(database.url);
+      await revertLast(database.url);
+      expect(await after('select 1')).toMatchObject({ foreign: false, missing: [] });
+      await migrate(database.url);
+      await revertLast(database.url);
+      expect(await migrate(database.url)).toEqual([newest]);
+      while (await revertLast(database.url));
     });
 
     it('go up, down to nothing, and up to the same schema again; a second up does nothing', async () => {

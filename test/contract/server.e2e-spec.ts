@@ -216,13 +216,18 @@ describe('health', () => {
     expect(Object.keys(body.parts).sort()).toEqual(['accepting', 'database', 'migrations', 'sweeps']);
   });
 
-  it('ready is 503 while a migration is missing', async () => {
+  it.each([
+    ['missing', `delete from schema_migration where name like 'Tags%'`, /^missing: Tags\d+$/],
+    ['edited', `update schema_migration_checksum set checksum = 'x' where name like 'Tags%'`, /by another build/],
+  ])('ready is 503 while a migration is %s', async (_what, change, detail) => {
     const fresh = await startSmallApp({ controllers: [ThingsController] });
     try {
-      await fresh.database.execute('delete from schema_migration');
-      const { status, body } = await fresh.api.get<{ parts: Record<string, { ok: boolean }> }>('/health/ready');
+      await fresh.database.execute(change);
+      const { status, body } = await fresh.api.get<{ parts: Record<string, { ok: boolean; detail?: string }> }>(
+        '/health/ready',
+      );
       expect(status).toBe(503);
-      expect(body.parts.migrations?.ok).toBe(false);
+      expect(body.parts.migrations).toEqual({ ok: false, detail: expect.stringMatching(detail) });
     } finally {
       await fresh.close();
     }

@@ -19,6 +19,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   rate_bucket: 'token buckets by key, project or address',
   message_content: 'parts of messages, by their ids; they go with the message',
   schema_migration: 'which migrations have run',
+  schema_migration_checksum: 'what they did',
   usage_hour: 'when each hour was counted',
   usage_lock: 'one row: the process that counts',
   usage_rate: "the operator's prices, for all",

@@ -1,9 +1,9 @@
-import type pg from 'pg';
 import { KEEP_ALIVE } from './lost-server.js';
 import { sessionPool, startClient, type DatabaseLink } from './pooler.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import type { Config } from '../config/config.js';
+import { FOREIGN_SCHEMA, readSchemaState } from './schema-state.js';
 import { migrations } from '../../../migrations/all.js';
 
 type Settings = Config['database'];
@@ -47,25 +47,19 @@ const MIGRATION_LOCK = 7_204_118_301;
 const LOCK_TIMEOUT_MS = 5_000;
 const LOCK_RETRY_MS = 100;
 
-/** The first migration of builds whose history was replaced: see docs/adr/0035-one-migration-a-module.md. */
-const REPLACED_HISTORY = 'Foundation1764000000000';
-
 /**
  * Brings the schema up to date; of several processes that start together one migrates and the others wait.
  *
  * @param database a link that keeps sessions, or an address of PostgreSQL itself.
  * @returns the names of the migrations that ran.
- * @throws Error where the database is of a build whose history was replaced; says what to do.
+ * @throws Error where another build made the database; says what to do.
  */
 export async function migrate(database: string | DatabaseLink): Promise<string[]> {
   return withMigrations(database, async (dataSource) => {
-    const earlier = `select 1 from schema_migration where name = '${REPLACED_HISTORY}'`;
-    if ((await dataSource.query<unknown[]>(earlier).catch(() => [])).length > 0) {
-      throw new Error(
-        'the database was made by a build before version 0.2.0, which this one cannot bring up to date: use a new database; ' +
-          'for a local run delete the folder DATA_DIR (.data)',
-      );
-    }
+    if ((await readSchemaState((sql) => dataSource.query(sql))).foreign) throw new Error(FOREIGN_SCHEMA);
+    await dataSource.query(
+      'create table if not exists schema_migration_checksum (name text primary key, checksum text not null)',
+    );
     const ran = await dataSource.runMigrations({ transaction: 'each' });
     return ran.map((migration) => migration.name);
   });
@@ -114,31 +108,6 @@ async function withMigrations<T>(
   }
 }
 
-/** What distinguishes the schema of a database from the one that this build knows. */
-export interface SchemaDifference {
-  /** Nothing ever ran there. */
-  empty: boolean;
-  /** Migrations of this build that did not run. */
-  missing: string[];
-  /** Those that ran and that this build does not know. */
-  foreign: string[];
-}
-
-export async function compareSchema(client: pg.ClientBase): Promise<SchemaDifference> {
-  const { rows } = await client.query<{ there: boolean }>(
-    `select to_regclass('schema_migration') is not null as there`,
-  );
-  const ran =
-    rows[0]?.there === true ? await client.query<{ name: string }>('select name from schema_migration') : null;
-  const names = new Set(ran?.rows.map((row) => row.name));
-  const known = migrations.map((migration) => migration.name);
-  return {
-    empty: names.size === 0,
-    missing: known.filter((name) => !names.has(name)),
-    foreign: [...names].filter((name) => !known.includes(name)),
-  };
-}
-
 /**
  * For what must not change the schema of a running service.
  *
@@ -150,9 +119,10 @@ export async function requireSchema(url: string, mayBeEmpty: boolean): Promise<b
   const client = startClient(url);
   await client.connect();
   try {
-    const { empty, missing, foreign } = await compareSchema(client);
+    const { empty, foreign, missing, newer } = await readSchemaState(async (sql) => (await client.query(sql)).rows);
+    if (foreign) throw new Error(FOREIGN_SCHEMA);
     if (empty && mayBeEmpty) return true;
-    if (foreign.length > 0) {
+    if (newer.length > 0) {
       throw new Error(`the database's schema is newer than this herald: run the command of the release that made it`);
     }
     if (missing.length > 0) {

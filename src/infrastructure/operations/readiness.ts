@@ -1,9 +1,9 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { migrations } from '../../../migrations/all.js';
 import { codeOf } from '../../common/describe-error.js';
 import { within } from '../../common/within.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
+import { FOREIGN_SCHEMA, readSchemaState } from '../database/schema-state.js';
 
 export interface ReadinessPart {
   ok: boolean;
@@ -135,15 +135,15 @@ function refusalOf(error: unknown): string {
   throw error;
 }
 
-/** Every migration of this build has run; checked until it is true, then no more. */
+/** Every migration of this build has run, as it is in this build; checked until it is true, then no more. */
 export function migrationsRan(database: Database): ReadinessCheck {
-  let missing: string[] | null = null;
+  let isOwn = false;
   return async () => {
-    if (missing?.length === 0) return { ok: true };
-    const rows = await database.query<{ name: string }>('select name from schema_migration');
-    const known = new Set(rows.map((row) => row.name));
-    missing = migrations.map((migration) => migration.name).filter((name) => !known.has(name));
-    return missing.length === 0 ? { ok: true } : { ok: false, detail: `missing: ${missing.join(', ')}` };
+    if (isOwn) return { ok: true };
+    const { foreign, missing } = await readSchemaState((sql) => database.query(sql));
+    if (foreign) return { ok: false, detail: FOREIGN_SCHEMA };
+    isOwn = missing.length === 0;
+    return isOwn ? { ok: true } : { ok: false, detail: `missing: ${missing.join(', ')}` };
   };
 }
 

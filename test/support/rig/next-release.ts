@@ -30,9 +30,10 @@ export function makeNextRelease(scope: Scope, sweeps: readonly string[]): string
 
   writeFileSync(
     join(folder, 'dist/migrations/next-release.js'),
-    `export class ${MIGRATION} {
+    `import { SqlMigration } from '../src/infrastructure/database/sql-migration.js';
+export class ${MIGRATION} extends SqlMigration {
   name = '${MIGRATION}';
-  async up(queryRunner) { for (const statement of ${JSON.stringify(STATEMENTS)}) await queryRunner.query(statement); }
+  upSql = ${JSON.stringify(STATEMENTS)};
   async down() { throw new Error('nothing goes back'); }
 }
 `,

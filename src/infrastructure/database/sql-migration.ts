@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * A migration that is SQL each way. What it does is noted in the database with its name, so that a build knows whether
+ * the migration that ran there is its own: until a release freezes them, migrations are edited in place.
+ */
+export abstract class SqlMigration implements MigrationInterface {
+  abstract readonly name: string;
+  protected abstract readonly upSql: string | readonly string[];
+  protected abstract readonly downSql: string | readonly string[];
+
+  /** Of the statements, whatever their comments and line breaks are. */
+  get checksum(): string {
+    const text = [this.upSql].flat().join(';\n');
+    const bare = text
+      .replaceAll(/^\s*--.*$/gm, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim();
+    return createHash('sha256').update(bare).digest('hex');
+  }
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of [this.upSql].flat()) await queryRunner.query(statement);
+    await queryRunner.query(
+      `insert into schema_migration_checksum (name, checksum) values ($1, $2)
+       on conflict (name) do update set checksum = excluded.checksum`,
+      [this.name, this.checksum],
+    );
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of [this.downSql].flat()) await queryRunner.query(statement);
+    await queryRunner.query('delete from schema_migration_checksum where name = $1', [this.name]);
+  }
+}
