@@ -123,6 +123,9 @@ async function main() {
   let outcome;
   try {
     const given = process.env.TEST_DATABASE_URL;
+    if (given && !/^postgres(ql)?:\/\//.test(given)) {
+      throw new Error('TEST_DATABASE_URL must begin with postgres:// or postgresql://');
+    }
     server = given
       ? { url: given, stop: async () => undefined }
       : await timed('PostgreSQL', () => startTestPostgres(folder.path));

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { newKey } from '../../src/modules/keys/api-key-format.js';
+import type { HeraldProcess } from '../support/rig/herald.js';
+import { pause } from '../support/rig/wait.js';
 import type { Installation, Parts } from './installation.js';
 
 /** One thing that goes wrong, and the alerts that say so. */
@@ -26,6 +28,19 @@ const readOnly = async ({ stage }: Installation): Promise<void> => {
 };
 
 const hold = ({ child }: { child: { signal(signal: NodeJS.Signals): void } }): void => child.signal('SIGSTOP');
+
+const CRASHES = 5;
+const BETWEEN_CRASHES_MS = 12_000;
+
+/** Killed, and started again by its supervisor, until that is noticed. */
+async function crash(herald: HeraldProcess, { prometheus }: Installation): Promise<void> {
+  for (let n = 0; n < CRASHES && (await prometheus.firing()).length === 0; n++) {
+    await herald.child.kill();
+    herald.revive();
+    await herald.ready();
+    await pause(BETWEEN_CRASHES_MS);
+  }
+}
 
 export const FAULTS: readonly Fault[] = [
   {
@@ -108,6 +123,25 @@ export const FAULTS: readonly Fault[] = [
     what: 'One of two workers hangs',
     alerts: ['HeraldDown'],
     begin: ({ workers }) => workers.slice(0, 1).forEach(hold),
+  },
+  {
+    name: 'worker-crashes',
+    what: 'A worker crashes again and again',
+    alerts: ['HeraldRestarts'],
+    begin: (installation) => crash(installation.workers[0], installation),
+  },
+  {
+    name: 'api-crashes',
+    what: 'An api crashes again and again',
+    alerts: ['HeraldRestarts'],
+    begin: (installation) => crash(installation.api, installation),
+  },
+  {
+    name: 'api-gone',
+    what: 'No api is left behind Caddy',
+    alerts: ['HeraldProxyAnswers'],
+    parts: { caddy: true },
+    begin: ({ api }) => api.child.kill(),
   },
   {
     name: 'webhook-fails',

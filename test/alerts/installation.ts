@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { startCaddy } from '../support/rig/caddy.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { temporaryFolder } from '../support/rig/folder.js';
 import type { HeraldProcess } from '../support/rig/herald.js';
@@ -19,7 +20,6 @@ import { freePort } from '../support/rig/free-port.js';
 import { post } from '../support/rig/send-text.js';
 
 const RECIPIENTS = 50;
-const WORKERS = 2;
 const BETWEEN_MS = 250;
 const REQUEST_MS = 10_000;
 const DISK_MIB = 320;
@@ -29,6 +29,8 @@ export interface Parts {
   redis?: boolean;
   s3?: boolean;
   pgbouncer?: boolean;
+  /** Caddy in front of the api, as deploy/Caddyfile has it. */
+  caddy?: boolean;
   /** A media folder of its own, which may be taken away. */
   mediaFolder?: boolean;
   /** PostgreSQL on a small disk. */
@@ -40,7 +42,7 @@ export interface Installation {
   stage: Stage;
   postgres: BenchPostgres;
   api: HeraldProcess;
-  workers: readonly HeraldProcess[];
+  workers: readonly [HeraldProcess, HeraldProcess];
   workspace: SeededWorkspace;
   /** The customer's server. */
   receiver: Receiver;
@@ -78,11 +80,11 @@ export async function install(scope: Scope, parts: Parts): Promise<Installation>
   const workspace = await stage.workspace();
   await seedConversations(stage.database.pool, workspace.connections[0], RECIPIENTS);
   const api = await stage.herald('api', { port: apiPort, ...via });
-  const workers: HeraldProcess[] = [];
-  for (let n = 0; n < WORKERS; n++) workers.push(await stage.herald('worker', via));
+  const workers = [await stage.herald('worker', via), await stage.herald('worker', via)] as const;
   await subscribe(api, workspace, receiver);
-  sendSteadily(scope, api, workspace);
-  const prometheus = await Prometheus.start(scope, [api, ...workers]);
+  const caddy = parts.caddy === true ? await startCaddy(scope, ['127.0.0.1'], apiPort) : null;
+  sendSteadily(scope, caddy?.url ?? api.url, workspace);
+  const prometheus = await Prometheus.start(scope, [api, ...workers], caddy?.metricsPort);
   return { stage, postgres, api, workers, workspace, receiver, prometheus, redis, s3, pgbouncer, disk, mediaFolder };
 }
 
@@ -97,13 +99,13 @@ async function subscribe(api: HeraldProcess, { apiKey }: SeededWorkspace, receiv
 }
 
 /** Texts from one caller who does not mind refusals, until the scope closes. */
-function sendSteadily(scope: Scope, api: HeraldProcess, { apiKey, connections }: SeededWorkspace): void {
+function sendSteadily(scope: Scope, url: string, { apiKey, connections }: SeededWorkspace): void {
   let stopped = false;
   const sending = (async () => {
     for (let n = 0; !stopped; n++) {
       const to = `+${recipientNumber(n % RECIPIENTS)}`;
       const body = { connection_id: connections[0].id, to, type: 'text', text: { body: 'Hello' } };
-      await post(`${api.url}/api/v1/messages`, apiKey, body, REQUEST_MS).catch(() => undefined);
+      await post(`${url}/api/v1/messages`, apiKey, body, REQUEST_MS).catch(() => undefined);
       await pause(BETWEEN_MS);
     }
   })();

@@ -127,7 +127,7 @@ async function tryFault(outer: Scope, fault: Fault, wellMs: number): Promise<Row
 
 async function control(outer: Scope): Promise<Row> {
   const row = await outer.within(async (scope) => {
-    const installation = await started(scope, 'control', { redis: true, s3: true, pgbouncer: true });
+    const installation = await started(scope, 'control', { redis: true, s3: true, pgbouncer: true, caddy: true });
     const firing = await watch(installation, CONTROL_MS, (names) => names.length > 0);
     const alert = firing.length === 0 ? `none in ${CONTROL_MS / 60_000} minutes` : 'fired without a fault';
     return { what: 'No fault, with traffic', alert, seconds: null, besides: firing, ok: firing.length === 0 };
@@ -139,7 +139,7 @@ async function control(outer: Scope): Promise<Row> {
 /** An installation of which everything was scraped. */
 async function started(scope: Scope, name: string, parts: Parts): Promise<Installation> {
   const installation = await install(scope, parts);
-  const processes = 1 + installation.workers.length;
+  const processes = 1 + installation.workers.length + (parts.caddy === true ? 1 : 0);
   const all = async () => ((await installation.prometheus.up()) === processes ? true : null);
   await waitFor('Prometheus to scrape all', all, { timeoutMs: UP_MS });
   progress(`${name}: all is up`);

@@ -386,6 +386,13 @@ describe('herald, as a new user calls it beside the running demo', () => {
     const elsewhere = await runHerald(['events', 'list', '--url', 'http://127.0.0.1:1'], env);
     expect(elsewhere).toMatchObject({ code: 1, stdout: '' });
     expect(elsewhere.stderr).toContain("the demo's is good for");
+    for (const [url, wrong] of [
+      ['ftp://127.0.0.1:1', 'must be a URL that begins with http:// or https://'],
+      ['http://me:hush@127.0.0.1:1', 'must have no user and no password'],
+    ] as const) {
+      const refused = await runHerald(['events', 'list', '--url', url], env);
+      expect(refused).toMatchObject({ code: 1, stdout: '', stderr: `herald: --url ${wrong}\n` });
+    }
     const typo = await runHerald(['message', 'snd', '--json'], env);
     expect(typo.code).toBe(2);
     expect(JSON.parse(typo.stdout).error.message).toContain('Did you mean send?');

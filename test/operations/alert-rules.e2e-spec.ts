@@ -12,10 +12,22 @@ const EVERY_SECONDS = 15;
 const HEALTHY_SAMPLES = 12;
 const FAULT_AT_MINUTES = (HEALTHY_SAMPLES * EVERY_SECONDS) / 60;
 
+const CONFIGURATIONS = ['deploy/prometheus/prometheus.yml', 'deploy/prometheus/prometheus.static.yml'];
+
+interface Configuration {
+  scrape_configs: {
+    job_name: string;
+    static_configs?: { labels?: { role: string } }[];
+    dns_sd_configs?: { names: string[] }[];
+    relabel_configs?: unknown[];
+  }[];
+}
+
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 const API = 'job="herald", role="api", instance="api-1"';
 const WORKER = 'job="herald", role="worker", instance="worker-1"';
+const PROXY = 'job="caddy", instance="proxy", server="srv1", handler="reverse_proxy"';
 const REQUESTS = 'herald_http_request_seconds_count';
 const SWEEPS = ['send_due', 'send_leases', 'inbound_due', 'otp_due', 'webhook_due'];
 const QUEUES = ['messages', 'webhooks', 'codes', 'files', 'notifications'];
@@ -28,6 +40,7 @@ const HEALTHY: Readonly<Record<string, number | { rise: number }>> = {
   ...Object.fromEntries(
     [API, WORKER].flatMap((labels) => [
       [`up{${labels}}`, 1],
+      [`process_start_time_seconds{${labels}}`, 1_000],
       ...['database', 'migrations', 'sweeps', 'queue', 'lanes', 'accepting'].map(
         (part) => [`herald_ready{${labels}, part="${part}"}`, 1] as const,
       ),
@@ -55,6 +68,8 @@ const HEALTHY: Readonly<Record<string, number | { rise: number }>> = {
   [`${REQUESTS}{${API}, route="/health/ready", method="GET", status="503"}`]: { rise: 30 },
   [`${REQUESTS}{${API}, route="/api/v1/messages", method="POST", status="503"}`]: 0,
   [`${REQUESTS}{${API}, route="/api/v1/messages", method="POST", status="500"}`]: 0,
+  [`caddy_http_requests_total{${PROXY}}`]: { rise: 75 },
+  [`caddy_http_request_errors_total{${PROXY}}`]: 0,
   [`herald_send_accepted_total{${WORKER}}`]: { rise: 75 },
   [`herald_otp_accepted_total{${WORKER}}`]: { rise: 15 },
   [`herald_send_outcomes_total{${WORKER}, outcome="accepted", category="none"}`]: { rise: 75 },
@@ -173,6 +188,19 @@ const CASES: Case[] = [
   { fault: 'WhatsApp does not answer a tenth of the sends', changed: { [UNAVAILABLE]: { rise: 7 } }, fires: [] },
   { fault: 'WhatsApp refuses a token, once', changed: { [REFUSED]: 1 }, fires: ['HeraldNumberRefused'] },
   { fault: 'a process stops', changed: all(0, 'part="accepting"', 'api-1'), fires: [] },
+  {
+    fault: 'a worker is killed again and again',
+    changed: all({ rise: 15 }, 'process_start_time', 'worker-1'),
+    fires: ['HeraldRestarts'],
+    minutes: 1,
+  },
+  { fault: 'a release replaces all', changed: all(2_000, 'process_start_time'), fires: [], minutes: 10 },
+  {
+    fault: 'the proxy answers a tenth of the requests itself',
+    changed: all({ rise: 8 }, 'caddy_http_request_errors'),
+    fires: ['HeraldProxyAnswers'],
+  },
+  { fault: 'a caller gives up now and then', changed: all({ rise: 1 }, 'caddy_http_request_errors'), fires: [] },
   { fault: 'a webhook endpoint fails', changed: all(1, 'endpoints_failing'), fires: ['HeraldEndpointFails'] },
   { fault: 'a webhook endpoint is disabled', changed: all(1, 'disabled_failing'), fires: ['HeraldEndpointDisabled'] },
   { fault: 'a payment method is missing', changed: all(1, 'payment_missing'), fires: ['HeraldPaymentMissing'] },
@@ -316,12 +344,30 @@ describe('deploy/prometheus/herald.rules.yml', () => {
     }
   });
 
-  (hasPromtool ? it : it.skip)('is in a configuration that promtool takes', () => {
-    const { status, stderr } = spawnSync(
-      'promtool',
-      ['check', 'config', '--syntax-only', 'deploy/prometheus/prometheus.yml'],
-      { encoding: 'utf8' },
-    );
+  (hasPromtool ? it : it.skip).each(CONFIGURATIONS)('is in %s, which promtool takes', (file) => {
+    const { status, stderr } = spawnSync('promtool', ['check', 'config', '--syntax-only', file], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('finds an api and a worker among the targets of both configurations', () => {
+    const [compose, alone] = CONFIGURATIONS.map((file) => parseYaml(readProjectFile(file)) as Configuration);
+    const jobOf = (config: Configuration | undefined) =>
+      config?.scrape_configs.find((job) => job.job_name === 'herald');
+    expect(jobOf(compose)?.dns_sd_configs?.[0]?.names).toEqual(['api', 'worker']);
+    expect(jobOf(compose)?.relabel_configs).toEqual([{ source_labels: ['__meta_dns_name'], target_label: 'role' }]);
+    expect(jobOf(alone)?.static_configs?.map(({ labels }) => labels?.role)).toEqual(['api', 'worker']);
+  });
+
+  it('leads to one receiver, whatever the severity', () => {
+    const { groups } = parseYaml(readProjectFile(RULES)) as { groups: { rules: { labels: { severity: string } }[] }[] };
+    const severities = groups.flatMap(({ rules }) => rules.map(({ labels }) => labels.severity));
+    expect([...new Set(severities)].sort()).toEqual(['page', 'ticket']);
+    const { route, receivers } = parseYaml(readProjectFile('deploy/alertmanager/alertmanager.yml')) as {
+      route: { receiver: string; routes: { receiver: string; matchers: string[] }[] };
+      receivers: { name: string }[];
+    };
+    expect([route, ...route.routes].map(({ receiver }) => receiver)).toEqual(['on-call', 'on-call']);
+    expect(receivers.map(({ name }) => name)).toEqual(['on-call']);
+    expect(route.routes.flatMap(({ matchers }) => matchers)).toEqual(['severity="ticket"']);
   });
 });

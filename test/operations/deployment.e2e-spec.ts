@@ -42,6 +42,7 @@ const own = services.filter(([, { image }]) => image === 'herald:latest');
 
 /** Words in capitals that are others' settings, or no settings. */
 const NOT_OURS = new Set([
+  'CADDY_METRICS_SITE',
   'POSTGRES_PASSWORD',
   'DATABASE_PASSWORD',
   'DATABASE_HOST',
@@ -149,6 +150,7 @@ describe('compose.yaml', () => {
       redis: ['REDIS_PASSWORD'],
       proxy: [],
       prometheus: ['metrics_token'],
+      alertmanager: [],
       grafana: ['GRAFANA_PASSWORD'],
     });
   });
@@ -163,10 +165,10 @@ describe('compose.yaml', () => {
     const members = (network: string) =>
       services.filter(([, each]) => each.networks?.includes(network)).map(([name]) => name);
     expect(Object.fromEntries(Object.keys(networks).map((name) => [name, members(name)]))).toEqual({
-      edge: ['api', 'proxy'],
+      edge: ['api', 'proxy', 'prometheus'],
       data: ['migrate', 'api', 'worker', 'postgres', 'pgbouncer', 'redis'],
       metrics: ['api', 'worker', 'prometheus'],
-      dashboards: ['prometheus', 'grafana'],
+      dashboards: ['prometheus', 'alertmanager', 'grafana'],
       out: ['api', 'worker'],
     });
     expect(services.filter(([, each]) => each.networks === undefined)).toEqual([]);

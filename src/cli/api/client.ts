@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../../common/describe-error.js';
 import { type DemoFile, readDemoFile } from '../../bootstrap/demo-file.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
+import { CLIENT_SETTINGS } from '../../infrastructure/config/settings.js';
 import { secretArgument } from '../arguments.js';
 
 /** An answer of the API that is no success, in its own words. */
@@ -156,6 +157,16 @@ export interface Target {
   demo: Partial<DemoFile>;
 }
 
+/** As HERALD_URL is read. */
+function addressOf(option: string | undefined): string | null {
+  if (option === undefined) return null;
+  try {
+    return CLIENT_SETTINGS.url.read(option, { production: false });
+  } catch (error) {
+    throw new Error(`--url ${describeError(error)}`, { cause: error });
+  }
+}
+
 /**
  * Where to call, and as whom: options first, then settings, then the demo's file. The demo's key goes to the demo's
  * address only.
@@ -165,8 +176,7 @@ export interface Target {
 export async function targetOf({ url, key }: TargetOptions, signal?: AbortSignal): Promise<Target> {
   const config = loadClientConfig();
   const demo = readDemoFile(config.dataDir);
-  const base = (url ?? config.url ?? demo.base_url ?? `http://127.0.0.1:${config.port}`).replace(/\/+$/, '');
-  if (!/^https?:\/\//.test(base)) throw new Error(`${base} is no address: it must begin with http:// or https://`);
+  const base = addressOf(url) ?? config.url ?? demo.base_url ?? `http://127.0.0.1:${config.port}`;
   const given = key === undefined ? config.apiKey : await secretArgument(key);
   if (given !== null) {
     const isDemo = given === demo.api_key && base === demo.base_url;

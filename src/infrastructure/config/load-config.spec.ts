@@ -51,10 +51,14 @@ describe('the table', () => {
       'PORT must be from 0 to 65535',
       'LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent',
       'DEMO must be true or false',
-      'DATABASE_URL must be a URL',
+      `DATABASE_URL ${POSTGRES}`,
     ]);
   });
 });
+
+const POSTGRES =
+  'must be a URL that begins with postgres:// or postgresql://, such as postgres://user:password@host:5432/herald';
+const REDIS = 'must be a URL that begins with redis:// or rediss://, such as redis://:password@host:6379';
 
 describe('connection strings', () => {
   const credentials = 'has one of @ # / ? in its user or password, which must be percent-encoded: %40, %23, %2F, %3F';
@@ -64,11 +68,42 @@ describe('connection strings', () => {
     ['postgres://herald:12#ab@db/herald', credentials],
     ['postgres://herald:pa?ss@db/herald', credentials],
     ['postgres://herald:pa%ss@db/herald', 'has a percent sign that encodes nothing in its user or password; write %25'],
-    ['db.example.com', 'must be a URL'],
   ])('refuse %s without naming a part of the password', (url, violation) => {
-    expect(violationsOf({ DATABASE_URL: url, REDIS_URL: url })).toEqual([
+    const redisUrl = url.replace('postgres:', 'redis:');
+    expect(violationsOf({ DATABASE_URL: url, DATABASE_DIRECT_URL: url, REDIS_URL: redisUrl })).toEqual([
       `DATABASE_URL ${violation}`,
+      `DATABASE_DIRECT_URL ${violation}`,
       `REDIS_URL ${violation}`,
+    ]);
+  });
+
+  it.each([
+    'mysql://herald:hush@db/herald',
+    'http://herald:hush@db:5432/herald',
+    'postgres:herald:hush@db/herald',
+    'herald:hush@db/herald',
+    'db.example.com',
+  ])('refuse %s, which is of another server or of none', (url) => {
+    expect(violationsOf({ DATABASE_URL: url, DATABASE_DIRECT_URL: url, REDIS_URL: url })).toEqual([
+      `DATABASE_URL ${POSTGRES}`,
+      `DATABASE_DIRECT_URL ${POSTGRES}`,
+      `REDIS_URL ${REDIS}`,
+    ]);
+  });
+
+  it('refuse each the other one', () => {
+    const [database, redis] = ['postgres://herald:hush@db/herald', 'rediss://:hush@cache:6380'];
+    expect(violationsOf({ DATABASE_URL: redis, REDIS_URL: database })).toEqual([
+      `DATABASE_URL ${POSTGRES}`,
+      `REDIS_URL ${REDIS}`,
+    ]);
+    expect(load({ DATABASE_URL: 'postgresql://db/herald', REDIS_URL: redis }).queue.redisUrl).toBe(redis);
+  });
+
+  it('refuse a port that is none, and say what one looks like', () => {
+    expect(violationsOf({ DATABASE_URL: 'postgres://db:x/herald', REDIS_URL: 'redis://cache:99999' })).toEqual([
+      'DATABASE_URL must be a URL such as postgres://user:password@host:5432/herald',
+      'REDIS_URL must be a URL such as redis://:password@host:6379',
     ]);
   });
 
@@ -76,6 +111,29 @@ describe('connection strings', () => {
     'take %s as it is',
     (url) => expect(load({ DATABASE_URL: url }).database.url).toBe(url),
   );
+});
+
+describe('addresses', () => {
+  const settings = [
+    'PUBLIC_URL',
+    'WHATSAPP_API_URL',
+    'MEDIA_S3_ENDPOINT',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  ];
+
+  it.each([
+    ['ftp://host/path', 'must be a URL that begins with http:// or https://'],
+    ['http:host', 'must be a URL that begins with http:// or https://'],
+    ['host:4318', 'must be a URL that begins with http:// or https://'],
+    ['https://herald:hush@host', 'must have no user and no password'],
+    ['https://host/path?key=hush', 'must have nothing behind a ? or #'],
+  ])('refuse %s by name, and show no part of it', (url, violation) => {
+    const env = { NODE_ENV: 'test', ...Object.fromEntries(settings.map((name) => [name, url])) };
+    // The whole address for traces is taken as it is.
+    const refused = url.includes('?') ? settings.slice(0, -1) : settings;
+    expect(violationsOf(env).sort()).toEqual(refused.map((name) => `${name} ${violation}`).sort());
+  });
 });
 
 it('a stop in production outlasts a request to the platform', () => {

@@ -174,7 +174,6 @@ function weakSecrets(env: Env): string[] {
 function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBroken: boolean, violation: string][] {
   const { process, webhook, limits, whatsapp, security, media, s3 } = values;
   const { encryptionKeys: keys, encryptionKeyVersion: version } = security;
-  const { username, password, search, hash } = new URL(s3.endpoint ?? 'https://host');
   return [
     [production && process.demo === true, 'DEMO must not be true in production'],
     [production && webhook.allowPrivateTargets, 'WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production'],
@@ -210,10 +209,6 @@ function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBro
     [
       s3.accessKeyId === null && s3.secretAccessKey !== null,
       'MEDIA_S3_ACCESS_KEY_ID must be set with MEDIA_S3_SECRET_ACCESS_KEY, or neither, so that the AWS SDK looks for both',
-    ],
-    [
-      [username, password, search, hash].some((part) => part !== ''),
-      'MEDIA_S3_ENDPOINT must have no user, no password and nothing behind a ? or #: keys have settings of their own',
     ],
     [
       s3.kmsKeyId !== null && s3.encryption !== 'aws:kms',

@@ -112,9 +112,3 @@ export function words(value: string): string[] {
   if (found.length === 0) throw new InvalidSetting('must not be empty');
   return found;
 }
-
-/** An address without a slash at its end. */
-export function address(value: string): string {
-  if (!URL.canParse(value)) throw new InvalidSetting('must be a URL');
-  return value.replace(/\/+$/, '');
-}

@@ -1,7 +1,6 @@
 import { encryptionKeys } from './encryption-keys.js';
 import { GRAPH_VERSION } from './graph-version.js';
 import {
-  address,
   flag,
   integer,
   InvalidSetting,
@@ -76,11 +75,11 @@ export const SETTINGS = {
   },
   database: {
     /** null: start the embedded server. */
-    url: connectionUrl('DATABASE_URL', 'always').means(
+    url: connectionUrl('DATABASE_URL', 'postgres', 'always').means(
       'PostgreSQL 15 or newer. Default: the embedded server under DATA_DIR.',
     ),
     /** null: that of `url`. Ask `sessionLink`. */
-    directUrl: connectionUrl('DATABASE_DIRECT_URL').means(
+    directUrl: connectionUrl('DATABASE_DIRECT_URL', 'postgres').means(
       'The same database past a pooler that lends connections for a transaction, such as PgBouncer with pool_mode = transaction: for LISTEN, migrations, locks and the PostgreSQL queue. Default: DATABASE_URL, which then must be PostgreSQL itself or a pooler in session mode.',
     ),
     poolSize: integer('DATABASE_POOL_SIZE', [2, 200], {
@@ -100,7 +99,7 @@ export const SETTINGS = {
     poolSize: integer('QUEUE_POOL_SIZE', [2, 200], { default: 8 }).means(
       "Connections to PostgreSQL for BullMQ's PostgreSQL backend (unused with REDIS_URL).",
     ),
-    redisUrl: connectionUrl('REDIS_URL').means(
+    redisUrl: connectionUrl('REDIS_URL', 'redis').means(
       'Redis for BullMQ, such as redis://127.0.0.1:6379. Default: the PostgreSQL backend, no Redis needed.',
     ),
     redisCluster: flag('REDIS_CLUSTER', { default: false }).means('REDIS_URL names one node of a Redis Cluster.'),
@@ -116,7 +115,7 @@ export const SETTINGS = {
   },
   whatsapp: {
     /** null: the simulator of this process. */
-    apiUrl: setting('WHATSAPP_API_URL', address, { required: 'always' }).means(
+    apiUrl: setting('WHATSAPP_API_URL', httpUrl, { required: 'always' }).means(
       'Base address of the Cloud API: https://graph.facebook.com; in production https:// only. Default: the simulator.',
     ),
     apiVersion: text('WHATSAPP_API_VERSION', { default: GRAPH_VERSION }).means('Graph API version.'),
@@ -276,7 +275,7 @@ export const SETTINGS = {
     endpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl).means(
       'OpenTelemetry collector that takes traces by OTLP over HTTP, such as http://localhost:4318; /v1/traces is added. Default: no traces.',
     ),
-    tracesEndpoint: setting('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpUrl).means(
+    tracesEndpoint: setting('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', wholeUrl).means(
       'The whole address for traces, in the place of OTEL_EXPORTER_OTLP_ENDPOINT.',
     ),
     protocol: oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', ['http/protobuf', 'http/json'], { default: 'http/protobuf' }).means(
@@ -405,11 +404,20 @@ function keyPrefix(value: string): string {
 }
 
 /** A connection string, which may hold a password: taken as it is, and no part of it is named. */
-function connectionUrl<const N extends string>(name: N, required?: 'always') {
-  return setting(name, readConnectionUrl, { secret: true, required });
+function connectionUrl<const N extends string>(name: N, server: keyof typeof SERVERS, required?: 'always') {
+  return setting(name, (value) => readConnectionUrl(value, SERVERS[server]), { secret: true, required });
 }
 
-function readConnectionUrl(value: string): string {
+const SERVERS = {
+  postgres: {
+    begin: /^postgres(ql)?:\/\//i,
+    like: 'postgres:// or postgresql://, such as postgres://user:password@host:5432/herald',
+  },
+  redis: { begin: /^rediss?:\/\//i, like: 'redis:// or rediss://, such as redis://:password@host:6379' },
+};
+
+function readConnectionUrl(value: string, { begin, like }: { begin: RegExp; like: string }): string {
+  if (!begin.test(value)) throw new InvalidSetting(`must be a URL that begins with ${like}`);
   const rest = value.slice(value.indexOf('://') + 3);
   const credentials = rest.slice(0, Math.max(rest.lastIndexOf('@'), 0));
   // Else a part of the password is taken for the host, which messages name.
@@ -418,7 +426,7 @@ function readConnectionUrl(value: string): string {
       'has one of @ # / ? in its user or password, which must be percent-encoded: %40, %23, %2F, %3F',
     );
   }
-  address(value);
+  if (!URL.canParse(value)) throw new InvalidSetting(`must be a URL such as ${like.replace(/^.*such as /, '')}`);
   try {
     decodeURIComponent(credentials);
   } catch {
@@ -463,7 +471,19 @@ function ratio(value: string): number {
   return number;
 }
 
+/** An address to which paths are added, without a slash at its end. */
 function httpUrl(value: string): string {
-  if (/^https?:/.test(value) && URL.canParse(value)) return address(value);
-  throw new InvalidSetting('must be a URL that begins with http:// or https://');
+  const { search, hash } = new URL(wholeUrl(value));
+  if (search !== '' || hash !== '') throw new InvalidSetting('must have nothing behind a ? or #');
+  return value.replace(/\/+$/, '');
+}
+
+/** Addresses are logged and shown: one with a password in it would show that. */
+function wholeUrl(value: string): string {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) {
+    throw new InvalidSetting('must be a URL that begins with http:// or https://');
+  }
+  const { username, password } = new URL(value);
+  if (username !== '' || password !== '') throw new InvalidSetting('must have no user and no password');
+  return value;
 }

@@ -43,7 +43,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   if (!(await hasPgBouncer())) throw new LeftOut('pgbouncer is not installed');
   if (context.redisUrl === null && !(await hasRedis())) throw new LeftOut('redis-server is not installed');
   const apiPort = await freePort();
-  const site = await startCaddy(scope, ADDRESSES, apiPort);
+  const { url: site } = await startCaddy(scope, ADDRESSES, apiPort);
   const redisUrl = context.redisUrl ?? (await startRedis(scope));
   let via: { databaseUrl: string; settings: Record<string, string> } | undefined;
   const stage = await FaultStage.set({ ...context, redisUrl }, scope, {

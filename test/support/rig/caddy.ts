@@ -8,17 +8,24 @@ import { endProcess, hasEnded, isInstalled } from './programs.js';
 import type { Scope } from './scope.js';
 import { waitFor } from './wait.js';
 
+export interface Caddy {
+  /** Of the service behind it. */
+  url: string;
+  /** Where its own metrics are. */
+  metricsPort: number;
+}
+
 /**
  * Caddy with the project's own Caddyfile, of which only the ports of the api processes and of Caddy's administration are others. `herald-api-1` and the
- * following names lead to `addresses`, as Compose's name server has it; stopped when the scope closes. Returns its address.
+ * following names lead to `addresses`, as Compose's name server has it; stopped when the scope closes.
  *
  * @throws LeftOut where Caddy is not installed, or this process may not give it a file of names of its own
  */
-export async function startCaddy(scope: Scope, addresses: readonly string[], apiPort: number): Promise<string> {
+export async function startCaddy(scope: Scope, addresses: readonly string[], apiPort: number): Promise<Caddy> {
   if (!(await isInstalled('caddy', 'version'))) throw new LeftOut('caddy is not installed');
   const folder = temporaryFolder(scope, 'caddy');
   const [hosts, caddyfile] = [join(folder, 'hosts'), join(folder, 'Caddyfile')];
-  const [port, admin] = [await freePort(), await freePort()];
+  const [port, admin, metricsPort] = [await freePort(), await freePort(), await freePort()];
   const changes = [
     [':3000 ', `:${apiPort} `],
     [':3000\n', `:${apiPort}\n`],
@@ -39,6 +46,7 @@ export async function startCaddy(scope: Scope, addresses: readonly string[], api
       XDG_DATA_HOME: folder,
       XDG_CONFIG_HOME: folder,
       HERALD_SITE: `:${port}`,
+      CADDY_METRICS_SITE: `:${metricsPort}`,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -61,5 +69,5 @@ export async function startCaddy(scope: Scope, addresses: readonly string[], api
     },
     { timeoutMs: 30_000, everyMs: 20 },
   );
-  return url;
+  return { url, metricsPort };
 }

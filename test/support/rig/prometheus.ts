@@ -22,16 +22,18 @@ export class Prometheus {
   private constructor(private readonly url: string) {}
 
   /** It scrapes and evaluates every five seconds. `role` of each process is as `deploy/prometheus/prometheus.yml` gives it. */
-  static async start(scope: Scope, processes: readonly HeraldProcess[]): Promise<Prometheus> {
+  static async start(scope: Scope, processes: readonly HeraldProcess[], caddyPort?: number): Promise<Prometheus> {
     const folder = temporaryFolder(scope, 'prometheus');
     const port = await freePort();
     const file = join(folder, 'prometheus.yml');
     const targets = processes.map(({ port: at, roles }) => ({ targets: [`127.0.0.1:${at}`], labels: { role: roles } }));
+    const caddy =
+      caddyPort === undefined ? [] : [{ job_name: 'caddy', static_configs: [{ targets: [`127.0.0.1:${caddyPort}`] }] }];
     // JSON is YAML.
     const config = {
       global: { scrape_interval: '5s', evaluation_interval: '5s' },
       rule_files: [join(ROOT, 'deploy/prometheus/herald.rules.yml')],
-      scrape_configs: [{ job_name: 'herald', static_configs: targets }],
+      scrape_configs: [{ job_name: 'herald', static_configs: targets }, ...caddy],
     };
     writeFileSync(file, JSON.stringify(config));
     const args = [
