@@ -18,6 +18,9 @@ def verify(headers, body):
     return any(hmac.compare_digest(one.encode(), wanted.encode()) for one in given)
 
 
+SEEN = set()  # in production, use a table with a unique key
+
+
 class Receiver(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -27,11 +30,12 @@ class Receiver(BaseHTTPRequestHandler):
         self.send_response(204 if good else 401)
         self.send_header("content-length", "0")
         self.end_headers()
-        if good:
+        if not good:
+            print("refused: the signature is not right", flush=True)
+        elif self.headers["webhook-id"] not in SEEN:
+            SEEN.add(self.headers["webhook-id"])
             event = json.loads(body)
             print("verified", event["type"], event["id"], flush=True)
-        else:
-            print("refused: the signature is not right", flush=True)
 
     def log_message(self, *arguments):
         pass

@@ -115,6 +115,18 @@ describe.each([
     expect(printed[0]).toBe('verified message.received evt-1');
   });
 
+  ifHere('answers a delivery that is repeated, and handles it once', async () => {
+    const before = printed.length;
+    const first = signed([secret], 0, 'evt-again');
+    expect(await post(first)).toBe(204);
+    // The very same bytes, as somebody sends them who recorded them, and another attempt of Herald's.
+    expect(await post(first)).toBe(204);
+    expect(await post(signed([secret], 1, 'evt-again'))).toBe(204);
+    expect(await post({})).toBe(401);
+    await waitFor(() => printed.at(-1)?.startsWith('refused') === true);
+    expect(printed.slice(before)).toEqual(['verified message.received evt-1', 'refused: the signature is not right']);
+  });
+
   ifHere('takes nothing else', async () => {
     const good = signed([secret]);
     expect(await post(good, body.replace('evt-1', 'evt-2'))).toBe(401);
