@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Component, lazy, type ReactNode, Suspense, useContext, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { factsOf } from './api.ts';
+import { LinkQuestion, openLink, takeLinkKey } from './link.tsx';
 import { useLiveConnection, useLiveState } from './live.ts';
 import { type PageEntry, PAGES } from './pages.tsx';
 import { session, type SignedIn, useCan, useSession } from './session.ts';
@@ -22,14 +23,7 @@ async function demoKeys(): Promise<DemoKeys | null> {
   return response.status === 200 ? ((await response.json()) as DemoKeys) : null;
 }
 
-/** The key in the address's fragment, which is removed from the address at once. */
-function keyOfFragment(): string | null {
-  const key = new URLSearchParams(window.location.hash.slice(1)).get('key');
-  if (key !== null) window.history.replaceState(null, '', window.location.pathname + window.location.search);
-  return key;
-}
-
-const fragmentKey = keyOfFragment();
+const linkKey = takeLinkKey();
 // Its file comes while the key is asked about.
 (PAGES.find(({ path }) => window.location.pathname.startsWith(`/console${path}`)) ?? PAGES[0])?.preload();
 let starting: Promise<{ demo: DemoKeys | null }> | null = null;
@@ -47,8 +41,9 @@ function start(): Promise<{ demo: DemoKeys | null }> {
     const stored = session.stored();
     const demo = await demoKeys().catch(() => null);
     for (const key of stored) await signIn(key, true);
-    if (fragmentKey !== null) await signIn(fragmentKey, false);
-    if (session.get().keys.length === 0 && demo !== null) {
+    if (linkKey !== null) await openLink(linkKey);
+    // Not in the place of a key that was wrong: who gave one is to know.
+    if (stored.length === 0 && linkKey === null && demo !== null) {
       // The workspace's last, so that it is the one in use.
       await signIn(demo.otp_sandbox_key, false);
       await signIn(demo.api_key, false);
@@ -62,6 +57,13 @@ export function App() {
   const [started, setStarted] = useState<{ demo: DemoKeys | null } | null>(null);
   useEffect(() => {
     void start().then(setStarted);
+    // A link to the page that is open changes its fragment only.
+    const onHash = (): void => {
+      const key = takeLinkKey();
+      if (key !== null) void openLink(key);
+    };
+    window.addEventListener('hashchange', onHash);
+    return () => window.removeEventListener('hashchange', onHash);
   }, []);
   const { keys, active } = useSession();
   const signedIn = keys[active];
@@ -71,6 +73,7 @@ export function App() {
     <Router base="/console">
       <HasSimulator value={started.demo?.simulator === true}>
         <Shell key={signedIn.key} signedIn={signedIn} />
+        <LinkQuestion />
       </HasSimulator>
     </Router>
   );

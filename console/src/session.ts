@@ -16,16 +16,20 @@ export interface SignedIn {
   facts: KeyFacts;
 }
 
+/** What a link with a key asks: whether to sign in with it, or that it cannot. */
+type Link = { signedIn: SignedIn } | { problem: string };
+
 interface State {
   keys: readonly SignedIn[];
   active: number;
   /** Why the last key is gone. */
   notice: string | null;
   stay: boolean;
+  link: Link | null;
 }
 
 const STORED = 'herald.keys';
-let state: State = { keys: [], active: 0, notice: null, stay: false };
+let state: State = { keys: [], active: 0, notice: null, stay: false, link: null };
 const listeners = new Set<() => void>();
 
 function change(next: Partial<State>): void {
@@ -50,11 +54,19 @@ export const session = {
   },
   add: (signedIn: SignedIn, stay: boolean): void => {
     const others = state.keys.filter(({ key }) => key !== signedIn.key);
-    change({ keys: [...others, signedIn], active: others.length, notice: null, stay: stay || state.stay });
+    const keys = [...others, signedIn];
+    change({ keys, active: others.length, notice: null, stay: stay || state.stay, link: null });
   },
   choose: (active: number): void => change({ active }),
   remove: (key: string, notice: string | null): void => {
-    change({ keys: state.keys.filter((one) => one.key !== key), active: 0, notice });
+    const keys = state.keys.filter((one) => one.key !== key);
+    const active = keys.findIndex((one) => one.key === session.activeKey());
+    change({ keys, active: Math.max(active, 0), notice });
+  },
+  /** The page without a key says what is wrong with a link where its form is. */
+  ask: (link: Link | null): void => {
+    const notice = link !== null && 'problem' in link && state.keys.length === 0 ? link.problem : state.notice;
+    change({ link, notice });
   },
 };
 
