@@ -29,8 +29,16 @@ export async function openLink(key: string): Promise<void> {
   }
 }
 
-const nameOf = ({ workspace, name, mode }: KeyFacts): string =>
-  `${workspace.name} · ${name}${mode === 'test' ? ' (test)' : ''}`;
+function Name({ of: { workspace, name, mode } }: { of: KeyFacts }) {
+  return (
+    <strong>
+      <bdi>
+        {workspace.name} · {name}
+        {mode === 'test' ? ' (test)' : ''}
+      </bdi>
+    </strong>
+  );
+}
 
 /** What a link with a key asks, over the page of the key that is in use. */
 export function LinkQuestion() {
@@ -38,7 +46,7 @@ export function LinkQuestion() {
   const current = keys[active];
   if (link === null || current === undefined) return null;
   const close = (): void => session.ask(null);
-  const own = <strong>{nameOf(current.facts)}</strong>;
+  const own = <Name of={current.facts} />;
   if ('problem' in link) {
     return (
       <Dialog title="The link did not sign in" onClose={close}>
@@ -55,7 +63,7 @@ export function LinkQuestion() {
   return (
     <Dialog title="Sign in by this link?" onClose={close}>
       <p>
-        This link signs in as <strong>{nameOf(link.signedIn.facts)}</strong>. You are signed in as {own}.
+        This link signs in as <Name of={link.signedIn.facts} />. You are signed in as {own}.
       </p>
       <p>What you do afterwards is done in the workspace of the link. Go on only where you know who sent it.</p>
       <div className="row">
