@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import { migrate, requireSchema, revertLast } from '../../src/infrastructure/database/data-source.js';
 import { FOREIGN_SCHEMA, readSchemaState, type SchemaState } from '../../src/infrastructure/database/schema-state.js';
 import { filesUnder, readProjectFile } from '../support/project-files.js';
-import { createEmptyDatabase, type TestDatabase } from '../support/test-database.js';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Everything that a migration can make, as one comparable list. */
 const SCHEMA = `
@@ -133,55 +133,6 @@ describe('migrations', () => {
       while (await revertLast(database.url));
     });
 
-    /** After another build, or the same one, changed what is noted there; everything is taken back at the end. */
-    async function after(change: string): Promise<SchemaState & { sentence: string | null }> {
-      await migrate(database.url);
-      const client = new pg.Client({ connectionString: database.url });
-      await client.connect();
-      try {
-        await client.query(change);
-        const state = await readSchemaState(async (sql) => (await client.query(sql)).rows);
-        if (!state.foreign) return { ...state, sentence: null };
-        const messages = [
-          await failureOf(migrate(database.url)),
-          await failureOf(requireSchema(database.url, true)),
-          await failureOf(requireOwnSchema(loadConfig({ env: { DATABASE_URL: database.url } }).database)),
-        ];
-        expect(new Set(messages).size).toBe(1);
-        return { ...state, sentence: messages[0] ?? null };
-      } finally {
-        await client.query('drop schema public cascade; create schema public');
-        await client.end();
-      }
-    }
-
-    it.each([
-      ['edited since', `update schema_migration_checksum set checksum = 'x' where name like 'Keys%'`],
-      ['of a build that noted nothing', 'drop table schema_migration_checksum'],
-      ['of which one was not noted', `delete from schema_migration_checksum where name like 'Keys%'`],
-      ['of another history', `insert into schema_migration (timestamp, name) values (1, 'Foundation1764000000000')`],
-    ])('%s: one sentence says that the database is of another build, and what to do', async (_what, change) => {
-      const { foreign, sentence } = await after(change);
-      expect([foreign, sentence]).toEqual([true, FOREIGN_SCHEMA]);
-      expect(sentence).toMatch(/made by another build of Herald, and \d+\.\d+\.\d+ cannot .* Use a new database/);
-    });
-
-    it('of a later release are let stand beside those of this build', async () => {
-      const change = `insert into schema_migration (timestamp, name) values (9999999999999, 'Later9999999999999')`;
-      expect(await after(change)).toMatchObject({ foreign: false, missing: [], newer: ['Later9999999999999'] });
-    });
-
-    it('that did not run are run', async () => {
-      const newest = migrations.at(-1)?.name;
-      await migrate(database.url);
-      await revertLast(database.url);
-      expect(await after('select 1')).toMatchObject({ foreign: false, missing: [] });
-      await migrate(database.url);
-      await revertLast(database.url);
-      expect(await migrate(database.url)).toEqual([newest]);
-      while (await revertLast(database.url));
-    });
-
     it('go up, down to nothing, and up to the same schema again; a second up does nothing', async () => {
       const ran = await migrate(database.url);
       expect(ran).toHaveLength(migrations.length);
@@ -196,6 +147,60 @@ describe('migrations', () => {
       await migrate(database.url);
       expect(await schema()).toEqual(first);
       expect(await migrate(database.url)).toEqual([]);
+    });
+  });
+
+  describe('that ran in a database', () => {
+    let database: TestDatabase;
+
+    beforeEach(async () => {
+      database = await createTestDatabase();
+    });
+
+    afterEach(() => database.drop());
+
+    /** After this statement: what is found there, and what is said wherever it is met. */
+    async function found(change: string): Promise<SchemaState & { sentence: string | null }> {
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      try {
+        await client.query(change);
+        const state = await readSchemaState(async (sql) => (await client.query(sql)).rows);
+        if (!state.foreign) return { ...state, sentence: null };
+        const messages = [
+          await failureOf(migrate(database.url)),
+          await failureOf(requireSchema(database.url, true)),
+          await failureOf(requireOwnSchema(loadConfig({ env: { DATABASE_URL: database.url } }).database)),
+        ];
+        expect(new Set(messages).size).toBe(1);
+        return { ...state, sentence: messages[0] ?? null };
+      } finally {
+        await client.end();
+      }
+    }
+
+    it.each([
+      ['edited since', `update schema_migration_checksum set checksum = 'x' where name like 'Keys%'`],
+      ['of a build that noted nothing', 'drop table schema_migration_checksum'],
+      ['of which one was not noted', `delete from schema_migration_checksum where name like 'Keys%'`],
+      ['of another history', `insert into schema_migration (timestamp, name) values (1, 'Foundation1764000000000')`],
+    ])('%s: one sentence says that the database is of another build, and what to do', async (_what, change) => {
+      const { foreign, sentence } = await found(change);
+      expect([foreign, sentence]).toEqual([true, FOREIGN_SCHEMA]);
+      expect(sentence).toMatch(/made by another build of Herald, and \d+\.\d+\.\d+ cannot .* Use a new database/);
+    });
+
+    it('of a later release are let stand beside those of this build', async () => {
+      const change = `insert into schema_migration (timestamp, name) values (9999999999999, 'Later9999999999999')`;
+      expect(await found(change)).toMatchObject({ foreign: false, missing: [], newer: ['Later9999999999999'] });
+    });
+
+    it('but one, and that one runs', async () => {
+      const newest = migrations.at(-1)?.name;
+      expect(await revertLast(database.url)).toBe(true);
+      expect(await found('select 1')).toMatchObject({ foreign: false, missing: [newest] });
+      expect(await migrate(database.url)).toEqual([newest]);
+      expect(await found('select 1')).toMatchObject({ foreign: false, missing: [] });
     });
   });
 });
