@@ -5,6 +5,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
+import pg from 'pg';
+import { FOREIGN_SCHEMA } from '../../src/infrastructure/database/schema-state.js';
 import { ApiClient } from '../support/api-client.js';
 import { embeddedPostgresPid, HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { ROOT } from '../support/project-files.js';
@@ -213,6 +215,21 @@ describe('a start that cannot be', () => {
     expect((JSON.parse(stderr) as { msg: string }).msg).toBe(
       "Herald cannot start: the folder /proc/nowhere can't be written (ENOENT): give this user the right to write there, or set DATA_DIR or MEDIA_DIR",
     );
+  });
+
+  it.each(['true', 'false'])('says that another build made the database: DATABASE_MIGRATE=%s', async (migrates) => {
+    const database = await createTestDatabase();
+    const dataDir = temporaryDataDir();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`update schema_migration_checksum set checksum = 'x' where name like 'Media%'`);
+    await client.end();
+    const env = { DATABASE_URL: database.url, DATA_DIR: dataDir.path, DATABASE_MIGRATE: migrates };
+    const { code, stderr } = await HeraldProcess.launch(env).untilEnded();
+    await database.drop();
+    dataDir.remove();
+    expect(code).toBe(1);
+    expect((JSON.parse(stderr) as { msg: string }).msg).toBe(`Herald cannot start: ${FOREIGN_SCHEMA}`);
   });
 
   it('says which port is taken', async () => {
