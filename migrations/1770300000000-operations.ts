@@ -22,11 +22,13 @@ create table lane (
   low_at timestamptz not null default '-infinity'
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
 
--- Last success of what runs again and again, and the seconds between two rounds. The age is part of readiness.
+-- Last success of what runs again and again, and the seconds between two rounds. The age is part of readiness. Rows
+-- clock:<host>:<process>: the clock of that host is so far ahead of this one's.
 create table heartbeat (
   name text primary key,
   beat_at timestamptz not null,
-  every_seconds integer
+  every_seconds integer,
+  host_ahead_seconds double precision
 ) with (fillfactor = 50);
 -- Readiness updates this row, to prove that the database takes writes.
 insert into heartbeat (name, beat_at) values ('ready', clock_timestamp());

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { resolve } from 'node:path';
 import type pg from 'pg';
+import { measureClock } from '../infrastructure/database/clock-watch.js';
 import { isUnreachable } from '../infrastructure/database/database-faults.js';
 import { poolingOf, type Pooling, sessionLink, startClient, UNTRACKED } from '../infrastructure/database/pooler.js';
 import { FOREIGN_SCHEMA, readSchemaState } from '../infrastructure/database/schema-state.js';
@@ -31,8 +32,8 @@ select current_setting('server_version_num')::int as version, current_setting('s
   array(select name from jsonb_each_text($1) as wanted (name, value) where current_setting(name) <> value order by name) as other`;
 
 /**
- * Asks the database before anything else does, as its errors are the most common of a first start, and notes in the settings
- * what lends its connections.
+ * Asks the database before anything else does, as its errors are the most common of a first start: what lends its
+ * connections is noted in the settings, and its clock is measured.
  *
  * @throws StartError naming the setting and the server, never the password.
  */
@@ -94,6 +95,7 @@ async function look(url: string, setting: string): Promise<Found> {
   let facts: Omit<Found, 'pooling'> | undefined;
   const ask = async (client: pg.Client): Promise<void> => {
     facts = (await client.query<Omit<Found, 'pooling'>>(FACTS, [UNTRACKED])).rows[0];
+    await measureClock(async (sql) => (await client.query<{ now: number }>(sql)).rows);
     if ((facts?.version ?? 0) < MIN_VERSION) {
       throw new StartError(`${placeOf(url)} is PostgreSQL ${facts?.versionText}, and Herald needs 15 or newer`);
     }

@@ -12,6 +12,7 @@ import type { OtpMode, OtpProject } from '../modules/otp/otp.types.js';
 import { RecipientsService } from '../modules/conversations/windows/recipients.service.js';
 import type { Config } from '../infrastructure/config/config.js';
 import { AccessLog } from '../infrastructure/operations/logger.js';
+import { databaseClock } from '../common/clock.js';
 import {
   EXAMPLE_CONNECTION_ID,
   EXAMPLE_FAILED_MESSAGE_ID,
@@ -78,8 +79,8 @@ class Demo {
     const workspace = known ?? (await this.services.workspaces.create('Demo'));
     if (known === undefined) new Logger('Demo').log('created the demo workspace');
     const paidUntil = workspace.apiPaidUntil?.getTime() ?? 0;
-    if (paidUntil > Date.now() + YEAR_MS) return workspace;
-    return this.services.workspaces.setSubscription(workspace.id, new Date(Date.now() + 10 * YEAR_MS));
+    if (paidUntil > databaseClock.now() + YEAR_MS) return workspace;
+    return this.services.workspaces.setSubscription(workspace.id, new Date(databaseClock.now() + 10 * YEAR_MS));
   }
 
   async connection(organizationId: string, number: SimulatorNumber): Promise<Connection> {
@@ -171,7 +172,7 @@ export async function openDemoWindows(
   for (const { to } of DEMO_RECIPIENTS) {
     const phone = to.slice(1);
     const open = await findOpen(phone);
-    if (open !== null && open.closesAt > Date.now() + MIN_LEFT_MS) continue;
+    if (open !== null && open.closesAt > databaseClock.now() + MIN_LEFT_MS) continue;
     if (open === null) closed.push(phone);
     await writeAs(simulatorUrl, connection.phoneNumberId, phone);
   }
@@ -311,7 +312,7 @@ async function scheduledMessage(demo: DemoFile): Promise<string> {
     type: 'text',
     text: { body: 'This one goes in a month, unless you cancel it.' },
     client_message_id: name,
-    send_at: new Date(Date.now() + SCHEDULED_AHEAD_MS).toISOString(),
+    send_at: new Date(databaseClock.now() + SCHEDULED_AHEAD_MS).toISOString(),
   };
   return known ?? send(demo, newId(), message);
 }

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError } from 'commander';
 import { isSupportedCountry } from 'libphonenumber-js/max';
+import { databaseClock } from '../common/clock.js';
 import { isDateTime } from '../common/date-time.js';
 import type { OtpMode } from '../modules/keys/caller.decorator.js';
 import { isScope, isOtpScope, SCOPES, type Scope } from '../infrastructure/http/scopes.js';
@@ -16,7 +17,7 @@ export function durationSeconds(text: string): number {
 
 /** A time that is over: of ISO 8601, or so long ago (`90m`, `2h`). */
 export function pastTime(text: string): Date {
-  if (/^\d+[smhdw]$/.test(text.trim())) return new Date(Date.now() - durationSeconds(text) * 1_000);
+  if (/^\d+[smhdw]$/.test(text.trim())) return new Date(databaseClock.now() - durationSeconds(text) * 1_000);
   if (isDateTime(text)) return new Date(text);
   throw new InvalidArgumentError('give a time of ISO 8601 with its zone, or how long ago, such as 90m or 2h.');
 }
@@ -51,7 +52,7 @@ export function timeAhead(text: string): Date {
       'give a time with its zone, such as 2027-01-31T09:00:00Z, or one from now, such as 2h.',
     );
   }
-  return new Date(Date.now() + durationSeconds(text) * 1_000);
+  return new Date(databaseClock.now() + durationSeconds(text) * 1_000);
 }
 
 /** A name for lists: 1 to 200 characters, not all of them spaces. */

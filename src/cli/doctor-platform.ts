@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { databaseClock } from '../common/clock.js';
 import { runningSimulator } from '../bootstrap/demo-file.js';
 import type { Config } from '../infrastructure/config/config.js';
 import { endOfGraphVersion, GRAPH_VERSION, WARN_DAYS } from '../infrastructure/config/graph-version.js';
@@ -24,7 +25,7 @@ export async function checkPlatform(config: Config): Promise<Result> {
 }
 
 /** The version of the platform's API that is set; what it answers after its end is another version's. */
-export function checkGraphVersion({ whatsapp }: Config, now = new Date()): Result {
+export function checkGraphVersion({ whatsapp }: Config, now = databaseClock.date()): Result {
   const { apiVersion } = whatsapp;
   const end = endOfGraphVersion(apiVersion, now);
   const other =

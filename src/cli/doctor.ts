@@ -4,12 +4,20 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { migrations } from '../../migrations/all.js';
 import { requireDatabase } from '../bootstrap/database.js';
+import { databaseClock } from '../common/clock.js';
 import { describeError } from '../common/describe-error.js';
 import { probeFolder } from '../common/folders.js';
 import { within } from '../common/within.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { sealingVersion } from '../infrastructure/config/encryption-keys.js';
 import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
+import {
+  differenceOf,
+  measureClock,
+  WRONG_CLOCK_MS,
+  WRONG_CLOCKS,
+  type WrongClock,
+} from '../infrastructure/database/clock-watch.js';
 import { RESERVED_CONNECTIONS } from '../infrastructure/database/database.js';
 import { PROVE_SPACE, PROVE_WRITES } from '../infrastructure/operations/readiness.js';
 import { closeNow } from '../infrastructure/database/lost-server.js';
@@ -44,7 +52,6 @@ const MIB = 1_024 * 1_024;
 /** Of 32 random bytes fewer than 16 are different once in 10^9 keys. */
 const MIN_DIFFERENT_BYTES = 16;
 const MIN_VERSION = 15;
-const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
 const TRANSACTION_WARN_S = 300;
 const WORKER_WARN_S = 30;
@@ -329,15 +336,19 @@ async function checkDurability(client: pg.Client): Promise<Result> {
   return ok('commits are durable');
 }
 
-/** Times that are stored are the database's; this process's clock decides about windows and keys that it has cached. */
+/** Of this machine, and of those whose processes say that theirs is wrong. Herald goes by the database's; what else runs there does not. */
 async function checkClock(client: pg.Client): Promise<Result> {
-  const before = Date.now();
-  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');
-  const middle = (before + Date.now()) / 2;
-  const differenceMs = Math.round(Math.abs((rows[0]?.now.getTime() ?? 0) - middle));
-  const text = `${differenceMs} ms from the database's`;
-  if (differenceMs > CLOCK_FAIL_MS) return fail(`${text}: synchronise both`);
-  return differenceMs > CLOCK_WARN_MS ? warn(`${text}: synchronise both`) : ok(text);
+  await measureClock(async (sql) => (await client.query<{ now: number }>(sql)).rows);
+  const own = databaseClock.hostAheadMs;
+  const hasReports = await hasColumn(client, 'heartbeat', 'host_ahead_seconds');
+  const others = hasReports ? (await client.query<WrongClock>(WRONG_CLOCKS)).rows : [];
+  const texts = [
+    ...(Math.abs(own) > WRONG_CLOCK_MS ? [differenceOf(own / 1_000)] : []),
+    ...others.map(({ process, aheadSeconds }) => differenceOf(aheadSeconds, process)),
+  ];
+  if (texts.length === 0) return ok(`${Math.round(Math.abs(own))} ms from the database's`);
+  const worst = Math.max(Math.abs(own), ...others.map(({ aheadSeconds }) => Math.abs(aheadSeconds) * 1_000));
+  return (worst > CLOCK_FAIL_MS ? fail : warn)(`${texts.join('; ')}: synchronise both`);
 }
 
 /** Rows that a transaction anywhere on the server may still see can't be cleared away: hot tables grow and slow down. */

@@ -1,4 +1,5 @@
 import { NIL, v7 } from 'uuid';
+import { databaseClock } from './clock.js';
 
 /** Text of a UUID. Versions and variants are not looked at: a caller's ids may come from anywhere. */
 export const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -8,11 +9,13 @@ export const FIRST_ID: string = NIL;
 
 const BYTES = 16;
 const RANDOM = new Uint8Array(256 * BYTES);
+/** Where the clock is set back, ids go on from the last one; by more than this the clock was wrong, and they follow it. */
+const MAX_AHEAD_MS = 86_400_000;
 let taken = RANDOM.length;
 let msecs = -Infinity;
 let sequence = 0;
 
-/** A new UUIDv7: time-ordered, so that inserts touch the right edge of the index only. */
+/** A new UUIDv7 of the database's time: time-ordered, so that inserts touch the right edge of the index only. */
 export function newId(): string {
   // The package asks the system for sixteen bytes an id, which takes longer than all the rest of it.
   if (taken === RANDOM.length) {
@@ -20,8 +23,8 @@ export function newId(): string {
     taken = 0;
   }
   const random = RANDOM.subarray(taken, (taken += BYTES));
-  const now = Date.now();
-  if (now > msecs) {
+  const now = databaseClock.now();
+  if (now > msecs || msecs - now > MAX_AHEAD_MS) {
     msecs = now;
     sequence =
       (((random[6] ?? 0) & 0x7f) << 24) | ((random[7] ?? 0) << 16) | ((random[8] ?? 0) << 8) | (random[9] ?? 0);

@@ -1,5 +1,6 @@
 // Signatures of Standard Webhooks. Apart, as the command line makes them without loading Nest.
 import { createHmac, randomBytes } from 'node:crypto';
+import { databaseClock } from './clock.js';
 
 const PREFIX = 'whsec_';
 
@@ -52,7 +53,7 @@ function keyOf(secret: string): Buffer {
 
 /** The headers of one attempt, signed with each secret over id, time of this attempt and body. */
 export function signatureHeaders(secrets: readonly string[], id: string, body: string): Record<string, string> {
-  const timestampSeconds = Math.floor(Date.now() / 1_000);
+  const timestampSeconds = Math.floor(databaseClock.now() / 1_000);
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),

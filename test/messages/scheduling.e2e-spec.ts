@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { databaseClock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
 import { NO_MARK } from '../../src/infrastructure/queue/lane.repository.js';
 import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
@@ -165,7 +166,7 @@ describe('send_at', () => {
     for (const other of [{ send_at: inMs(2 * HOUR_MS) }, { ttl_seconds: 601 }, { send_at: undefined }]) {
       expect((await repeat(other)).body.error?.code).toBe('IDEMPOTENCY_KEY_REUSED');
     }
-    jest.spyOn(Date, 'now').mockReturnValue(Date.parse(sendAt) + HOUR_MS);
+    jest.spyOn(databaseClock, 'now').mockReturnValue(Date.parse(sendAt) + HOUR_MS);
     const late = await repeat({});
     expect([late.status, late.body]).toEqual([202, first.body]);
   });

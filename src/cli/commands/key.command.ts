@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { databaseClock } from '../../common/clock.js';
 import type { OtpProject } from '../../modules/otp/otp.types.js';
 import type { ApiKey, IssuedApiKey } from '../../modules/keys/keys.service.js';
 import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/http/scopes.js';
@@ -32,7 +33,7 @@ export function addKeyCommands(program: Command): void {
       const { organizationId, otpProject } = await ownerOf(services, options);
       const ofOtp = otpProject !== undefined;
       const scopes = options.scopes ?? SCOPES.filter((scope) => isOtpScope(scope) === ofOtp);
-      const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + expiresIn * 1_000);
+      const expiresAt = expiresIn === undefined ? null : new Date(databaseClock.now() + expiresIn * 1_000);
       const issued = await services.apiKeys.create({ organizationId, name, scopes, expiresAt, otpProject });
       return issuedAnswer(issued);
     },
@@ -100,5 +101,5 @@ function issuedAnswer(issued: IssuedApiKey): Answer {
 function stateOf(key: ApiKey): string {
   if (key.revokedAt !== null) return 'revoked';
   if (key.expiresAt === null) return 'valid';
-  return key.expiresAt.getTime() <= Date.now() ? 'expired' : `until ${key.expiresAt.toISOString()}`;
+  return key.expiresAt.getTime() <= databaseClock.now() ? 'expired' : `until ${key.expiresAt.toISOString()}`;
 }

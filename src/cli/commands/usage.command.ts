@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
+import { databaseClock } from '../../common/clock.js';
 import type { Services } from '../../bootstrap/services.js';
 import type { UsageFigures } from '../../modules/usage/usage.types.js';
 import { type Answer, table } from '../output.js';
@@ -43,7 +44,7 @@ export function addUsageCommands(program: Command): void {
       .option('--workspace <id>', 'only this workspace')
       .option('--month <month>', 'a UTC month such as 2026-10; default: the present one', monthText)
       .option('--csv', 'print comma-separated values, for a spreadsheet'),
-    async (services, { workspace, month = new Date().toISOString().slice(0, 7), csv = false }) => {
+    async (services, { workspace, month = databaseClock.date().toISOString().slice(0, 7), csv = false }) => {
       const lines = await linesOf(services, month, workspace);
       return csv
         ? { data: lines, text: csvOf(month, lines) }

@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
+import { ClockWatch } from './clock-watch.js';
 import { dataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
 import { DayPartitions } from './day-partitions.js';
@@ -19,7 +20,7 @@ import { PgNotifier } from './pg-notifier.js';
       }),
     }),
   ],
-  providers: [Database, DayPartitions, PgNotifier],
+  providers: [Database, ClockWatch, DayPartitions, PgNotifier],
   exports: [Database, DayPartitions, PgNotifier],
 })
 export class DatabaseModule {}

@@ -123,7 +123,8 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   trace_spans_failed: 'Spans that the collector did not take; they are dropped.',
   webhook_disabled_failing: 'Endpoints disabled after five days without one success.',
   webhook_disabled_gone: 'Endpoints disabled because they answered 410.',
-  webhook_events_dropped: 'Events that are not delivered any more, after three days at a paused or disabled endpoint.',
+  webhook_events_dropped:
+    'Events that are not delivered any more: after three days at a paused or disabled endpoint, too many of one, or too old; the log says why.',
   webhook_failed: 'Delivery attempts without a 2xx.',
   webhook_record_failed: 'Outcomes of deliveries that could not be stored at once.',
   webhook_released: 'Claimed deliveries that were put back without an attempt.',

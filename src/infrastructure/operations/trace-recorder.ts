@@ -44,7 +44,7 @@ export interface SpanOptions {
   link?: Span | undefined;
   /** Never contents, numbers, names or keys: ids of ours, kinds, counts and codes. */
   attributes?: Attributes;
-  /** Milliseconds since the epoch. Default: now. */
+  /** Of `performance.now()`, as all times of spans. Default: now. */
   startedAt?: number | undefined;
 }
 

@@ -107,10 +107,10 @@ export class Sweeps implements OnModuleDestroy {
     return this.sweeps.map(({ name }) => name);
   }
 
-  /** Removes the rows of sweeps that only other releases have, and that run no more. */
+  /** Removes the rows of sweeps that only other releases have, and that run no more, and what processes said of their clocks. */
   async forgetOthers(): Promise<void> {
     await this.database.execute(
-      `delete from heartbeat where name like 'sweep:%' and name <> all($1)
+      `delete from heartbeat where (name like 'sweep:%' or name like 'clock:%') and name <> all($1)
          and beat_at < clock_timestamp() - interval '${FORGET_MS} ms'`,
       [this.names.map((name) => `sweep:${name}`)],
     );

@@ -1,3 +1,4 @@
+import { databaseClock } from '../../common/clock.js';
 import { Deadline } from '../../common/deadline.js';
 import { storableText } from '../../common/json.js';
 import { KeyedSlots } from '../../common/keyed-slots.js';
@@ -100,7 +101,7 @@ export class CloudApiClient implements OnApplicationShutdown {
       maxBytes: this.maxResponseBytes,
     });
     return exchange.then((went) => {
-      const outcome = classifyExchange(went, Date.now());
+      const outcome = classifyExchange(went, databaseClock.now());
       if (outcome.kind === 'accepted' || outcome.platformMessage === null) return outcome;
       return { ...outcome, platformMessage: presentable(outcome.platformMessage, token) };
     });

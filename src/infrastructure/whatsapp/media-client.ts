@@ -1,3 +1,4 @@
+import { databaseClock } from '../../common/clock.js';
 import { storableText } from '../../common/json.js';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
@@ -271,7 +272,7 @@ function uploadOutcome(exchange: Exchange, token: string): UploadOutcome {
     const mediaId = ownId(parseJson(exchange.body), 'id');
     if (mediaId !== null && /^[\x21-\x7e]+$/.test(mediaId)) return { kind: 'uploaded', mediaId };
   }
-  const outcome = classifyExchange(exchange, Date.now());
+  const outcome = classifyExchange(exchange, databaseClock.now());
   // An answer to a send has no place here: whatever it was, no file has an id by it.
   if (outcome.kind === 'accepted') return { ...UNSENDABLE_TOKEN, kind: 'unknown', category: 'unknown', written: true };
   const { platformMessage } = outcome;

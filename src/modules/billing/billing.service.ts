@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { databaseClock } from '../../common/clock.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { billingErrors } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
@@ -23,7 +24,7 @@ export class BillingService {
    * @throws SUBSCRIPTION_REQUIRED (402).
    */
   async requireApiTime(organizationId: string, knownUntil: Date | null): Promise<void> {
-    if (this.isOff || (knownUntil !== null && knownUntil.getTime() > Date.now())) return;
+    if (this.isOff || (knownUntil !== null && knownUntil.getTime() > databaseClock.now())) return;
     if (!(await this.billing.hasApiTime(organizationId))) throw billingErrors.SUBSCRIPTION_REQUIRED();
   }
 }

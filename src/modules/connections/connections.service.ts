@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { systemClock } from '../../common/clock.js';
+import { databaseClock, systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
@@ -303,10 +303,10 @@ export class ConnectionsService {
    */
   async noteReport(connection: Connection, { status, occurredAt, error, pricing }: NumberReport): Promise<void> {
     const { id, paymentMissingAt, serviceChargedSince } = connection;
-    const at = occurredAt ?? new Date();
+    const at = occurredAt ?? databaseClock.date();
     if (status === 'failed') {
       const code = error?.code ?? null;
-      if (restsNumber(code) && Date.now() - at.getTime() < NEWS_MS)
+      if (restsNumber(code) && databaseClock.now() - at.getTime() < NEWS_MS)
         await this.rest(id, `account_restricted (${code})`, at);
       if (code === PAYMENT_MISSING) await this.paymentMissing(connection, at);
       return;
@@ -322,9 +322,9 @@ export class ConnectionsService {
   }
 
   /** The platform refuses what it charges for. */
-  async paymentMissing({ id, paymentMissingAt, factsAt }: Connection, at = new Date()): Promise<void> {
+  async paymentMissing({ id, paymentMissingAt, factsAt }: Connection, at = databaseClock.date()): Promise<void> {
     // A late report, of before what has been repaired since, is no news.
-    if (paymentMissingAt !== null || (factsAt !== null && at.getTime() < Date.now() - NEWS_MS)) return;
+    if (paymentMissingAt !== null || (factsAt !== null && at.getTime() < databaseClock.now() - NEWS_MS)) return;
     const missing = 'the account has no valid payment method: add or repair it in WhatsApp Manager';
     await this.change(id, () => this.connections.paymentMissing(id, at), missing);
   }
@@ -346,7 +346,7 @@ export class ConnectionsService {
     if (now - (this.rested.get(id) ?? -Infinity) < REST_AGAIN_MS) return;
     if (this.rested.size > MAX_RESTED) this.rested.clear();
     this.rested.set(id, now);
-    await this.lanes.pause(id, reason, { claimedAt: now - Math.max(0, Date.now() - at.getTime()) });
+    await this.lanes.pause(id, reason, { claimedAt: now - Math.max(0, databaseClock.now() - at.getTime()) });
   }
 
   /** What has waited for the number, messages and customers' files, goes on at once. */

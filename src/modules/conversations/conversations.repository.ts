@@ -1,4 +1,5 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { databaseClock } from '../../common/clock.js';
 import { codeOf } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
@@ -253,7 +254,7 @@ function controlEventOf({ row, before, said }: ReturnType<ContactResolver['owner
   const { owner, role } = ownerOf(row);
   const was = before === null ? null : ownerOf(before);
   const by = said?.at === row.handoverAt ? said : null;
-  const at = ownerSince(row) ?? new Date();
+  const at = ownerSince(row) ?? databaseClock.date();
   return {
     organizationId: row.organizationId,
     connectionId: row.connectionId,

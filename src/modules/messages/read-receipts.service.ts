@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { databaseClock } from '../../common/clock.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { isTokenRefused, platformError } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
@@ -43,7 +44,7 @@ export class ReadReceiptsService {
       if (isTokenRefused(answer)) await this.connections.requireOtherToken(connection);
       throw platformError(answer);
     }
-    const typing_until = typing ? new Date(Date.now() + TYPING_MS) : null;
+    const typing_until = typing ? new Date(databaseClock.now() + TYPING_MS) : null;
     const read_at = message.readAt ?? (await this.messages.markRead(organizationId, message.id));
     return { id: message.id, read_at, typing_until };
   }

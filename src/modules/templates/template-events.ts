@@ -1,3 +1,4 @@
+import { databaseClock } from '../../common/clock.js';
 import { ownId, ownText, ownTime } from '../../infrastructure/whatsapp/json-access.js';
 import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { RowChange, TemplateEntity } from './entities/template.entity.js';
@@ -159,7 +160,7 @@ function ordered(
   same: boolean,
   change: (at: Date) => RowChange,
 ): Decision {
-  if (occurredAt === null) return same ? NOTHING : { change: change(new Date()), stale: true };
+  if (occurredAt === null) return same ? NOTHING : { change: change(databaseClock.date()), stale: true };
   const known = Math.max(fieldAt?.getTime() ?? -Infinity, wholeSeconds(syncedAt));
   const ahead = occurredAt.getTime() - known;
   if (ahead < 0) return !same && ahead > -DOUBT_MS ? ASK : NOTHING;

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { databaseClock } from '../../common/clock.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
@@ -80,7 +81,7 @@ export class UsageService implements OnModuleInit {
       help: 'Age of the figures of GET /usage; 0: nothing was counted yet.',
       collect: async () => {
         const asOf = await counting.asOf();
-        return [{ value: asOf === null ? 0 : Math.max(0, (Date.now() - asOf.getTime()) / 1_000) }];
+        return [{ value: asOf === null ? 0 : Math.max(0, (databaseClock.now() - asOf.getTime()) / 1_000) }];
       },
     });
   }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { Client, Pool, type buildConnector, type Dispatcher } from 'undici';
+import { databaseClock } from '../../common/clock.js';
 import { parseRetryAfter } from '../../common/retry-after.js';
 import { checkTargetUrl, TargetChecker, type TargetOptions } from './address/target-checker.js';
 import { answerWord, Connector, DeliveryError, type Destination, type OpenSocket } from './delivery/connector.js';
@@ -100,7 +101,7 @@ export class DeliveryClient {
     this.underWay.add(attempt);
     try {
       const answer = await attempt;
-      const retryAfterMs = parseRetryAfter(answer.retryAfter, Date.now(), MAX_REST_MS);
+      const retryAfterMs = parseRetryAfter(answer.retryAfter, databaseClock.now(), MAX_REST_MS);
       return { kind: 'answered', status: answer.status, retryAfterMs, durationMs: sinceMs() };
     } catch (error) {
       const word = error instanceof DeliveryError ? error.word : 'request_not_valid';

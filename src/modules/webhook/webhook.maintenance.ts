@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Erasure } from '../workspaces/erasure/erasure.service.js';
@@ -15,7 +15,6 @@ import { WebhookService } from './webhook.service.js';
 
 const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
-const DAY_MS = 86_400_000;
 
 /** A workspace without an endpoint that reads no events for so long is no longer recorded. */
 const UNREAD_DAYS = 7;
@@ -27,6 +26,8 @@ const UNREAD_DAYS = 7;
  */
 @Injectable()
 export class WebhookMaintenance implements OnModuleInit {
+  private readonly logger = new Logger('Webhook');
+
   constructor(
     private readonly repository: WebhookMaintenanceRepository,
     private readonly webhook: WebhookService,
@@ -70,7 +71,12 @@ export class WebhookMaintenance implements OnModuleInit {
     this.retention.add({
       name: 'webhook events',
       days,
-      clear: (before, limit) => repository.removeOld(lowestIdSince(before), limit),
+      clear: async (before, limit) => {
+        const below = lowestIdSince(before);
+        const waited = await repository.dropOld(below, limit);
+        this.dropped(waited, `older than ${days} days (WEBHOOK_RETENTION_DAYS)`);
+        return Math.max(waited, await repository.removeOld(below, limit));
+      },
     });
     await this.retention.addPartitioned('webhook_delivery', days);
   }
@@ -78,14 +84,19 @@ export class WebhookMaintenance implements OnModuleInit {
   private async purge(signal: AbortSignal): Promise<number> {
     const { repository } = this;
     const held = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropHeld(limit));
+    this.dropped(held, 'three days at a paused or disabled endpoint');
     const most = this.config.webhook.maxWaiting;
     const excess = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropExcess(most, limit));
-    this.counters.increment('webhook_events_dropped', held + excess);
+    this.dropped(excess, `more than ${most} at an endpoint that fails or rests`);
     const deleted = await inBatches(signal, PURGE_BATCH, (limit) => repository.purgeDeleted(limit));
-    const { webhookDays } = this.config.retention;
-    const kept = lowestIdSince(new Date(Date.now() - webhookDays * DAY_MS));
-    await inBatches(signal, PURGE_BATCH, (limit) => repository.dropOld(kept, limit));
-    await this.events.stopUnread(Math.min(UNREAD_DAYS, webhookDays));
+    await this.events.stopUnread(Math.min(UNREAD_DAYS, this.config.retention.webhookDays));
     return held + excess + deleted + (await repository.purgeSecrets());
+  }
+
+  /** Never silently: each of them is one that its endpoint does not get. */
+  private dropped(events: number, why: string): void {
+    if (events === 0) return;
+    this.counters.increment('webhook_events_dropped', events);
+    this.logger.warn(`${events} webhook events are not delivered any more: ${why}`);
   }
 }

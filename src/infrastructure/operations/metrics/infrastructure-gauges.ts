@@ -1,3 +1,4 @@
+import { databaseClock } from '../../../common/clock.js';
 import { heraldVersion } from '../../../common/version.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
@@ -8,7 +9,7 @@ import { Readiness } from '../readiness.js';
 import { Metrics, type Sample } from './metrics.js';
 import { oldestXmin } from './vacuum-horizon.js';
 
-/** Measures of the infrastructure: connections to the database, readiness, backlogs, sweeps, paused lanes, keys that end. */
+/** Measures of the infrastructure: connections to the database, readiness, backlogs, sweeps, paused lanes, keys that end, the clock. */
 @Injectable()
 export class InfrastructureGauges implements OnModuleInit {
   constructor(
@@ -33,9 +34,14 @@ export class InfrastructureGauges implements OnModuleInit {
       labelNames: ['version'],
       collect: async () => {
         const { apiVersion: version } = this.config.whatsapp;
-        const end = endOfGraphVersion(version, new Date());
+        const end = endOfGraphVersion(version, databaseClock.date());
         return end === null ? [] : [{ labels: { version }, value: end.daysLeft }];
       },
+    });
+    this.metrics.add({
+      name: 'clock_offset_seconds',
+      help: "How far the clock of this process's host is ahead of the database's, by which Herald goes; negative: behind.",
+      collect: async () => [{ value: databaseClock.hostAheadMs / 1_000 }],
     });
     this.metrics.add({
       name: 'ready',

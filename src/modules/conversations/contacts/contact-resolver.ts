@@ -1,3 +1,4 @@
+import { databaseClock } from '../../../common/clock.js';
 import type { Replacement } from '../../../infrastructure/whatsapp/webhook-message.js';
 import type { Handover, OwnerFacts } from '../control/owner.js';
 import { afterKnown, changesOwner, laterHandover, ownerOf } from '../control/owner.js';
@@ -228,7 +229,7 @@ export class ContactResolver {
    */
   private replace(observation: ContactObservation, replacement: Replacement): { id: () => string } | null {
     const { userId = null, waId = null } = observation;
-    const at = observation.at ?? new Date();
+    const at = observation.at ?? databaseClock.date();
     const atTime = { ...observation, at, conversationId: null, inboundAt: null };
     const before = this.knownAs(atTime, { phone: null, waId, userId });
     const after = this.knownAs(atTime, { phone: null, waId: replacement.waId, userId: replacement.userId });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { databaseClock } from '../../../common/clock.js';
 import { AppError } from '../../../common/app-error.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
@@ -49,7 +50,7 @@ export class ConversationControlService {
     await this.connections.getReady(organizationId, connection_id);
     const connection = await this.connections.sendable(organizationId, connection_id);
     // The platform's notifications have whole seconds: what it says of this second or a later one is newer.
-    const at = new Date(Math.floor(Date.now() / 1_000) * 1_000);
+    const at = new Date(Math.floor(databaseClock.now() / 1_000) * 1_000);
     const answer = await this.client.request({
       method: 'POST',
       path: `/${encodeURIComponent(connection.phoneNumberId)}/thread_control`,

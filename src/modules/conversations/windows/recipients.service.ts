@@ -1,4 +1,5 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { databaseClock } from '../../../common/clock.js';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { ConversationsRepository } from '../conversations.repository.js';
@@ -43,7 +44,7 @@ export class RecipientsService implements BeforeApplicationShutdown {
   /** The open conversation with a recipient where it is known, without a query; null means unknown. */
   peekOpen(connectionId: string, recipient: string): OpenConversation | null {
     const known = this.open.peek(`${connectionId}/${recipient}`);
-    return known !== undefined && known.closesAt > Date.now() ? known : null;
+    return known !== undefined && known.closesAt > databaseClock.now() ? known : null;
   }
 
   /**
@@ -57,7 +58,7 @@ export class RecipientsService implements BeforeApplicationShutdown {
     if (known !== null) return known;
     const conversation = await this.conversations.findByRecipient(connectionId, recipient);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
-    if (conversation === null || closesAt === null || closesAt.getTime() <= Date.now()) {
+    if (conversation === null || closesAt === null || closesAt.getTime() <= databaseClock.now()) {
       throw conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt });
     }
     const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };

@@ -2,6 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Response } from 'express';
+import { databaseClock } from '../../../common/clock.js';
 import type { AppError } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import { isUuid } from '../../../common/ids.js';
@@ -62,7 +63,7 @@ export class MediaLinks {
   }
 
   make({ organizationId, id }: Pick<MediaObject, 'organizationId' | 'id'>, options: LinkOptions = {}): MediaLink {
-    const { disposition = 'attachment', now = Date.now() } = options;
+    const { disposition = 'attachment', now = databaseClock.now() } = options;
     // Whole seconds, as the link has them.
     const expires = Math.floor((now + LIFETIME_MS) / 1_000);
     const query = new URLSearchParams({
@@ -82,7 +83,7 @@ export class MediaLinks {
    * @param search the query as it came, without `?`
    * @throws MEDIA_LINK_INVALID (403), MEDIA_LINK_EXPIRED (403) where only the time has passed.
    */
-  verify(id: string, search: string, now = Date.now()): LinkTarget {
+  verify(id: string, search: string, now = databaseClock.now()): LinkTarget {
     const [, inline, expires, key, organization = '', signature = ''] =
       PARAMETERS.exec(search.split('&').sort().join('&')) ?? [];
     const disposition: LinkDisposition = inline === undefined ? 'attachment' : 'inline';

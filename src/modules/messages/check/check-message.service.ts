@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { databaseClock } from '../../../common/clock.js';
 import { AppError, type ErrorKind } from '../../../common/app-error.js';
 import type { Caller } from '../../keys/caller.decorator.js';
 import { errorFields } from '../../../infrastructure/http/error.filter.js';
@@ -95,7 +96,7 @@ export class CheckMessageService {
 
     const conversation = await this.conversations.findByRecipient(connection.id, input.recipient);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
-    const window = { open: closesAt !== null && closesAt.getTime() > Date.now(), closesAt };
+    const window = { open: closesAt !== null && closesAt.getTime() > databaseClock.now(), closesAt };
     if (input.type !== 'template' && !window.open) {
       problems.push(conversationsErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
     }

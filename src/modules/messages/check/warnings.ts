@@ -1,3 +1,4 @@
+import { databaseClock } from '../../../common/clock.js';
 import type { ErrorDetail } from '../../../common/app-error.js';
 import { accountOf, countryOf, isPossibleNumber } from '../../../infrastructure/whatsapp/account-number.js';
 import { ownText } from '../../../infrastructure/whatsapp/json-access.js';
@@ -112,7 +113,7 @@ function* ofTime({ input, window, queue }: WarningFacts): Generator<CheckWarning
     const message = `The window closes at ${window.closesAt.toISOString()}, before the message leaves; send an approved template.`;
     yield { code: 'WINDOW_CLOSES_BEFORE_SEND', message, ...(field !== undefined && { field }) };
   }
-  const from = input.sendAt === undefined ? Date.now() : Date.parse(input.sendAt);
+  const from = input.sendAt === undefined ? databaseClock.now() : Date.parse(input.sendAt);
   if (input.ttlSeconds !== undefined && at.getTime() >= from + input.ttlSeconds * 1_000) {
     const message = 'So many messages of the number wait that this one expires before its turn; give it more time.';
     yield { code: 'EXPIRES_BEFORE_SEND', message, field: 'ttl_seconds' };

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { databaseClock } from '../../../common/clock.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { MediaService } from '../../media/media.service.js';
@@ -187,11 +188,11 @@ function noteEcho(result: NotificationEffect, report: AppMessageReport, recorded
 
 /** A call opens the window as a message does. */
 function callObservation({ from, occurredAt, ...call }: CallReport): ContactObservation {
-  return { ...call, waId: from, inboundAt: occurredAt ?? new Date() };
+  return { ...call, waId: from, inboundAt: occurredAt ?? databaseClock.date() };
 }
 
 function handoverObservation(report: HandoverReport): ContactObservation {
   const { connectionId, organizationId, from: waId, userId, profileName, occurredAt, ...said } = report;
-  const handover = { at: occurredAt ?? new Date(), ...said };
+  const handover = { at: occurredAt ?? databaseClock.date(), ...said };
   return { connectionId, organizationId, waId, userId, profileName, handover };
 }

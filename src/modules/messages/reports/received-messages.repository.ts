@@ -1,3 +1,4 @@
+import { databaseClock } from '../../../common/clock.js';
 import { newId } from '../../../common/ids.js';
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
@@ -124,8 +125,8 @@ function observationOf(report: InboundReport): ContactObservation {
     at: report.occurredAt,
     replacement: report.replacement ?? null,
     // The database takes it for its own present where it lies later.
-    inboundAt: report.opensWindow ? (report.occurredAt ?? new Date()) : null,
-    standbyAt: report.standby === true ? (report.occurredAt ?? new Date()) : null,
+    inboundAt: report.opensWindow ? (report.occurredAt ?? databaseClock.date()) : null,
+    standbyAt: report.standby === true ? (report.occurredAt ?? databaseClock.date()) : null,
   };
 }
 

@@ -100,7 +100,7 @@ export class MessageSender implements QueueKind<SendTask> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
     const notAfter = Deadline.in(leaseMs - LEASE_MARGIN_MS);
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     const claims = await this.claims.claim(requests, { leaseMs, withinMs });
     const claim = this.tracing.on
       ? this.tracing.together(

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Length, Matches } from 'class-validator';
+import { databaseClock } from '../../../common/clock.js';
 import { invalidField } from '../../../common/common.errors.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { OptionalTime, OptionalUuid } from '../../../infrastructure/http/page.query.js';
@@ -98,7 +99,7 @@ type Period = Omit<UsageQuestion, 'groupBy' | 'filter'>;
 export function periodOf(organizationId: string, query: PeriodQuery): Period {
   const { interval = 'day', timezone = 'UTC' } = query;
   const until = new Date(
-    Math.ceil((query.until === undefined ? Date.now() : Date.parse(query.until)) / SLOT_MS) * SLOT_MS,
+    Math.ceil((query.until === undefined ? databaseClock.now() : Date.parse(query.until)) / SLOT_MS) * SLOT_MS,
   );
   const since =
     query.since === undefined

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { databaseClock } from '../../../common/clock.js';
 import { invalidField } from '../../../common/common.errors.js';
 import type { Caller } from '../../keys/caller.decorator.js';
 import { ApiKeysService } from '../../keys/keys.service.js';
@@ -53,7 +54,7 @@ export class EventsService {
     const request = { after, types, limit };
     let end = after;
     let page = await this.events.page(organizationId, request);
-    if (page.last === null && timeOf(after) < Date.now() - RENEWED_MS) {
+    if (page.last === null && timeOf(after) < databaseClock.now() - RENEWED_MS) {
       // Where nothing follows an old place: a new one that is good for as long as events are kept. It is before what the
       // page may see, so what came meanwhile is in the page.
       end = await this.events.note(organizationId);
@@ -100,7 +101,7 @@ export class EventsService {
       return { ...START, transaction: since ?? START.transaction };
     }
     const keptMs = this.config.retention.webhookDays * DAY_MS - MARGIN_MS;
-    if (timeOf(given) < Date.now() - keptMs) throw webhookErrors.EVENT_CURSOR_EXPIRED({ reason: 'retention' });
+    if (timeOf(given) < databaseClock.now() - keptMs) throw webhookErrors.EVENT_CURSOR_EXPIRED({ reason: 'retention' });
     const isForeign = given.moved || isLess(nextTransaction, given.transaction);
     if (isForeign && !(await this.events.has(organizationId, given))) {
       throw webhookErrors.EVENT_CURSOR_EXPIRED({ reason: 'database_changed' });

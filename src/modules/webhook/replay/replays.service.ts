@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
+import { databaseClock } from '../../../common/clock.js';
 import { invalidField } from '../../../common/common.errors.js';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { newId } from '../../../common/ids.js';
@@ -62,7 +63,7 @@ export class ReplaysService implements OnModuleInit {
    */
   async start(organizationId: string, request: StartReplayRequest): Promise<ReplayData> {
     const since = new Date(request.since);
-    const now = new Date();
+    const now = databaseClock.date();
     // Attempts that this replay makes are after its end.
     const until = request.until === undefined ? now : new Date(Math.min(Date.parse(request.until), now.getTime()));
     if (since >= until) throw invalidField('since', 'range', 'since must be before until, and before now.');
