@@ -15,7 +15,7 @@ export interface Kept {
   readonly isCounted?: boolean;
   /**
    * Clears what is older than `before`, at most `limit` rows, by a range of an index; returns how many. `before` is by
-   * the database's clock, and only times by the same clock say how old a row is: the hosts that make ids may be wrong.
+   * the database's clock, and only times by the same clock, as those of ids, say how old a row is.
    */
   clear(before: Date, limit: number): Promise<number>;
 }

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { databaseClock } from '../../common/clock.js';
 import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Erasure } from '../workspaces/erasure/erasure.service.js';
@@ -15,6 +16,7 @@ import { WebhookService } from './webhook.service.js';
 
 const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
+const DAY_MS = 86_400_000;
 
 /** A workspace without an endpoint that reads no events for so long is no longer recorded. */
 const UNREAD_DAYS = 7;
@@ -71,12 +73,7 @@ export class WebhookMaintenance implements OnModuleInit {
     this.retention.add({
       name: 'webhook events',
       days,
-      clear: async (before, limit) => {
-        const below = lowestIdSince(before);
-        const waited = await repository.dropOld(below, limit);
-        this.dropped(waited, `older than ${days} days (WEBHOOK_RETENTION_DAYS)`);
-        return Math.max(waited, await repository.removeOld(below, limit));
-      },
+      clear: (before, limit) => repository.removeOld(lowestIdSince(before), limit),
     });
     await this.retention.addPartitioned('webhook_delivery', days);
   }
@@ -89,8 +86,12 @@ export class WebhookMaintenance implements OnModuleInit {
     const excess = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropExcess(most, limit));
     this.dropped(excess, `more than ${most} at an endpoint that fails or rests`);
     const deleted = await inBatches(signal, PURGE_BATCH, (limit) => repository.purgeDeleted(limit));
-    await this.events.stopUnread(Math.min(UNREAD_DAYS, this.config.retention.webhookDays));
-    return held + excess + deleted + (await repository.purgeSecrets());
+    const { webhookDays } = this.config.retention;
+    const kept = lowestIdSince(new Date(databaseClock.now() - webhookDays * DAY_MS));
+    const old = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropOld(kept, limit));
+    this.dropped(old, `older than ${webhookDays} days (WEBHOOK_RETENTION_DAYS)`);
+    await this.events.stopUnread(Math.min(UNREAD_DAYS, webhookDays));
+    return held + excess + deleted + old + (await repository.purgeSecrets());
   }
 
   /** Never silently: each of them is one that its endpoint does not get. */
