@@ -21,6 +21,22 @@ const TABLES_OF_ALL = {
   usage_rate: "the operator's prices, for all",
 };
 
+/**
+ * Who may ask the clock of the host, with the reason. All others ask `databaseClock` of src/common/clock.ts, or for a
+ * duration the monotonic one: a host whose clock is wrong must delete, end, refuse and number nothing by it. No module may.
+ */
+const HOST_CLOCK = {
+  'src/bootstrap/run-herald.ts': 'the time of a log line, before there is a database',
+  'src/cli/api/message.ts': 'the time of a line that it prints',
+  'src/cli/commands/demo.command.ts': 'the day that a made-up menu names',
+  'src/cli/commands/simulate.command.ts': 'it plays the platform',
+  'src/cli/commands/tail.command.ts': 'the time of a line that it prints',
+  'src/cli/commands/webhook.command.ts': 'it plays a receiver, and prints lines',
+  'src/common/clock.ts': 'it compares the two, and has no other before the first answer',
+  'src/common/deadline.ts': 'beside the monotonic clock, which stands still while the machine is suspended',
+  'src/infrastructure/storage/s3-bucket.ts': "with the offset of the store's clock, whose times it compares",
+};
+
 const findings = [];
 const report = (place, text) => findings.push(`${place}: ${text}`);
 
@@ -164,6 +180,21 @@ function checkLengths() {
   }
 }
 
-for (const check of [checkModules, checkRoutes, checkTables, checkErrors, checkLengths]) check();
+function checkClocks() {
+  const asks = under('src', '.ts').filter(
+    (path) => !path.endsWith('.spec.ts') && /\bDate\.now\b|\bnew Date\(\)|\bDate\(\)/.test(read(path)),
+  );
+  for (const path of asks.filter((each) => each.startsWith(`${MODULES}/`) || !(each in HOST_CLOCK))) {
+    report(
+      path,
+      'asks the clock of the host: take databaseClock of src/common/clock.ts, or performance.now() for a duration',
+    );
+  }
+  for (const path of Object.keys(HOST_CLOCK).filter((each) => !asks.includes(each))) {
+    report(path, 'asks no clock of the host any more: remove it from HOST_CLOCK in scripts/conventions.mjs');
+  }
+}
+
+for (const check of [checkModules, checkClocks, checkRoutes, checkTables, checkErrors, checkLengths]) check();
 process.stdout.write(findings.map((finding) => `${finding}\n`).join(''));
 if (findings.length > 0) process.exitCode = 1;

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { withHostClock } from '../../test/support/host-clock.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../test/support/test-database.js';
 import { loadConfig } from '../infrastructure/config/load-config.js';
 import { checkDatabase } from './doctor.js';
@@ -109,6 +110,35 @@ describe('doctor, of the workers', () => {
     } finally {
       await listener.end();
     }
+  });
+});
+
+describe('doctor, of the clocks', () => {
+  const reported = (name: string, aheadSeconds: number, secondsAgo: number) =>
+    test.database.execute(
+      `insert into heartbeat (name, beat_at, host_ahead_seconds)
+       values ($1, clock_timestamp() - make_interval(secs => $3), $2)`,
+      [`clock:${name}`, aheadSeconds, secondsAgo],
+    );
+  afterEach(() => test.database.execute(`delete from heartbeat where name like 'clock:%'`));
+
+  it("names each process that says its host's clock is wrong, and this machine", async () => {
+    const right = { status: 'ok', detail: expect.stringMatching(/^\d+ ms from the database's$/) };
+    expect(await found('clock')).toEqual(right);
+    await reported('old:1', 400, 600);
+    expect(await found('clock')).toEqual(right);
+    await reported('pod-a:7', -3.25, 10);
+    expect(await found('clock')).toEqual({
+      status: 'warn',
+      detail: "the clock of the process pod-a:7 is 3.3 s behind the database's: synchronise both",
+    });
+    await reported('pod-b:7', 31_536_000, 10);
+    expect(await withHostClock(-60_000, () => found('clock'))).toEqual({
+      status: 'fail',
+      detail: expect.stringMatching(
+        /^the clock of this host is 60 s behind .*; .* pod-b:7 is 31536000 s ahead of .*; .*pod-a:7/,
+      ),
+    });
   });
 });
 

@@ -160,7 +160,7 @@ interface Step {
 /** Reads a message again and again, and says each state that it has come to, until `until` or the end of the time. */
 export async function watchMessage(api: ApiClient, id: string, live: Live, options: WatchOptions) {
   const { until = isOver, timeoutMs, indent = '', seen = new Set() } = options;
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const { data: message } = await api.get<SingleMessageResponse>(`/messages/${encodeURIComponent(id)}`);
     for (const step of stepsOf(message)) {
@@ -170,7 +170,7 @@ export async function watchMessage(api: ApiClient, id: string, live: Live, optio
       live.say(`${indent}${lineOf(step, message)}`, step);
     }
     const reached = until(message);
-    if (reached || Date.now() >= deadline) return { message, timedOut: !reached };
+    if (reached || performance.now() >= deadline) return { message, timedOut: !reached };
     await live.pause(LOOK_EVERY_MS);
   }
 }

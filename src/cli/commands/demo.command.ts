@@ -101,11 +101,11 @@ class Stage {
 
   /** Looks until there is something. */
   async waitFor<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
       const found = await look();
       if (found !== undefined) return found;
-      if (Date.now() > deadline) throw new StepFailed(`${what}: nothing of it in ${PATIENCE_MS / 1_000} s`);
+      if (performance.now() > deadline) throw new StepFailed(`${what}: nothing of it in ${PATIENCE_MS / 1_000} s`);
       await this.live.pause(150);
     }
   }

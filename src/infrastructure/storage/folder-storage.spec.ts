@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { withHostClock } from '../../../test/support/host-clock.js';
 import { newId } from '../../common/ids.js';
 import type { Config } from '../config/config.js';
 import { FileGoneError, StorageUnavailableError } from './file-storage.js';
@@ -121,8 +122,16 @@ describe('FolderStorage', () => {
       writeFileSync(foreign, 'x');
       expect(await storage.removeAbandoned()).toBe(0);
       const hourAgo = new Date(Date.now() - 3_600_000);
+      // By the clock of the file system: that of this host may be another one.
+      for (const days of [400, -400]) {
+        await withHostClock(days * 86_400_000, async () => {
+          expect(await storage.removeAbandoned()).toBe(0);
+          expect(await storage.keysOf(0, 60_000)).toEqual([]);
+        });
+      }
       utimesSync(foreign, hourAgo, hourAgo);
-      expect(await storage.removeAbandoned()).toBe(1);
+      expect(await withHostClock(-400 * 86_400_000, () => storage.removeAbandoned())).toBe(1);
+      expect(readdirSync(join(root, 'media/incoming'))).toEqual([]);
       expect(isAbandoned('no name of ours', 0)).toBe(false);
     });
 

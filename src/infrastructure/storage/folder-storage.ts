@@ -11,6 +11,7 @@ import {
   stat,
   statfs,
   unlink,
+  writeFile,
 } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -87,10 +88,12 @@ export class FolderStorage extends FileStorage {
 
   async removeAbandoned(): Promise<number> {
     let removed = 0;
-    for (const name of await namesIn(this.incoming)) {
+    const names = await namesIn(this.incoming);
+    const now = names.length === 0 ? NEVER : await this.now();
+    for (const name of names) {
       const path = join(this.incoming, name);
-      const idleMs = await idleMsOf(path);
-      if (idleMs === null || !isAbandoned(name, idleMs)) continue;
+      const writtenAt = await writtenAtOf(path);
+      if (writtenAt === null || !isAbandoned(name, now - writtenAt)) continue;
       if (await unlinkIfThere(path)) removed++;
     }
     if (removed > 0) this.logger.log(`removed ${removed} temporary files of processes that are gone`);
@@ -100,14 +103,32 @@ export class FolderStorage extends FileStorage {
   async keysOf(part: number, olderThanMs: number): Promise<string[]> {
     const top = join(this.root, part.toString(16).padStart(2, '0'));
     const keys: string[] = [];
-    for (const folder of await namesIn(top)) {
+    const folders = await namesIn(top);
+    const now = folders.length === 0 ? NEVER : await this.now();
+    for (const folder of folders) {
       for (const name of await namesIn(join(top, folder))) {
         if (!isUuid(name)) continue;
-        const idleMs = await idleMsOf(join(top, folder, name));
-        if (idleMs !== null && idleMs > olderThanMs) keys.push(name);
+        const writtenAt = await writtenAtOf(join(top, folder, name));
+        if (writtenAt !== null && now - writtenAt > olderThanMs) keys.push(name);
       }
     }
     return keys;
+  }
+
+  /**
+   * By the clock that gave the files their times: a folder of several hosts may have that of its server. Where it can't be
+   * told, as on a full disk, no file has an age.
+   */
+  private async now(): Promise<number> {
+    const path = join(this.incoming, `${OWNER}.${newId()}`);
+    try {
+      await writeFile(path, '', { flag: 'wx', mode: 0o600 });
+      return (await writtenAtOf(path)) ?? NEVER;
+    } catch {
+      return NEVER;
+    } finally {
+      await unlink(path).catch(() => undefined);
+    }
   }
 
   private pathOf(key: string): string {
@@ -234,9 +255,12 @@ async function attempt<T>(work: () => Promise<T>, missing?: T): Promise<T> {
 
 const namesIn = (folder: string): Promise<string[]> => attempt(() => readdir(folder), []);
 
-/** Milliseconds since it was written to; null where it is gone. */
-const idleMsOf = (path: string): Promise<number | null> =>
-  attempt<number | null>(async () => Date.now() - (await stat(path)).mtimeMs, null);
+/** Before every file was written. */
+const NEVER = -Infinity;
+
+/** When it was written to last, in milliseconds by the clock of the file system; null where it is gone. */
+const writtenAtOf = (path: string): Promise<number | null> =>
+  attempt<number | null>(async () => (await stat(path)).mtimeMs, null);
 
 const unlinkIfThere = (path: string): Promise<boolean> => attempt(() => unlink(path).then(() => true), false);
 
