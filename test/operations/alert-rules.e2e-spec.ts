@@ -57,6 +57,7 @@ const HEALTHY: Readonly<Record<string, number | { rise: number }>> = {
       [`herald_graph_version_days_left{${labels}, version="v26.0"}`, 400],
       [`herald_contact_book_removals_waiting{${labels}}`, 0],
       [`herald_usage_age_seconds{${labels}}`, 30],
+      [`herald_clock_offset_seconds{${labels}}`, -0.01],
       [`herald_database_oldest_xmin_seconds{${labels}, holder="session"}`, 0],
       [`herald_database_connections{${labels}, state="waiting"}`, 0],
       [`nodejs_eventloop_lag_p99_seconds{${labels}}`, 0.02],
@@ -223,6 +224,12 @@ const CASES: Case[] = [
     fires: ['HeraldContactBookFails'],
   },
   { fault: 'usage is not counted', changed: all({ rise: 15 }, 'usage_age'), fires: ['HeraldUsageOld'], minutes: 20 },
+  {
+    fault: 'the clock of a host is a year ahead',
+    changed: all(31_536_000, 'clock_offset', 'worker-1'),
+    fires: ['HeraldClockWrong'],
+  },
+  { fault: 'the clock of a host is behind', changed: all(-3, 'clock_offset', 'api-1'), fires: ['HeraldClockWrong'] },
   { fault: 'a key ends', changed: all(1, 'keys_ending'), fires: ['HeraldKeysEnd'] },
   { fault: 'claims are blocked', changed: all(1, 'lanes_held'), fires: ['HeraldLanesHeld'] },
   {
