@@ -51,7 +51,12 @@ function keyOf(secret: string): Buffer {
   return key;
 }
 
-/** The headers of one attempt, signed with each secret over id, time of this attempt and body. */
+/**
+ * The headers of one attempt, signed with each secret over id, time of this attempt and body.
+ *
+ * A receiver compares the time with its own clock, within minutes. That of the database is the one of ours that is most
+ * likely right: all processes are compared with it, and one whose host is wrong would have all its deliveries refused.
+ */
 export function signatureHeaders(secrets: readonly string[], id: string, body: string): Record<string, string> {
   const timestampSeconds = Math.floor(databaseClock.now() / 1_000);
   return {

@@ -152,6 +152,13 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: 'clock-wrong',
+    what: "The clock of a worker's host is set a year ahead",
+    alerts: ['HeraldClockWrong'],
+    parts: { clock: true },
+    begin: ({ clock }) => clock?.set('+365d'),
+  },
+  {
     name: 'key-ends',
     what: 'An API key ends in three days',
     alerts: ['HeraldKeysEnd'],

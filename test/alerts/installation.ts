@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { FakeClock } from '../faults/faketime.js';
 import { startCaddy } from '../support/rig/caddy.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { temporaryFolder } from '../support/rig/folder.js';
-import type { HeraldProcess } from '../support/rig/herald.js';
+import type { HeraldPlace, HeraldProcess } from '../support/rig/herald.js';
 import { PgBouncer } from '../support/rig/pgbouncer.js';
 import { BenchPostgres } from '../support/rig/postgres.js';
 import { Prometheus } from '../support/rig/prometheus.js';
@@ -35,6 +36,8 @@ export interface Parts {
   mediaFolder?: boolean;
   /** PostgreSQL on a small disk. */
   smallDisk?: boolean;
+  /** A clock of its own for the first worker's host. */
+  clock?: boolean;
 }
 
 /** A whole Herald with traffic, watched by a Prometheus of its own. */
@@ -52,6 +55,7 @@ export interface Installation {
   pgbouncer: PgBouncer | null;
   disk: SmallDisk | null;
   mediaFolder: string | null;
+  clock: FakeClock | null;
 }
 
 /** @throws LeftOut where this machine lacks something */
@@ -62,6 +66,7 @@ export async function install(scope: Scope, parts: Parts): Promise<Installation>
   const s3 = parts.s3 === true ? await S3Server.start(scope) : null;
   const mediaFolder = parts.mediaFolder === true ? join(temporaryFolder(scope, 'alerts-media'), 'media') : null;
   if (mediaFolder !== null) mkdirSync(mediaFolder);
+  const clock = parts.clock === true ? FakeClock.create(temporaryFolder(scope, 'alerts-clock'), 'worker', '+0s') : null;
   const receiver = await Receiver.start();
   scope.defer(() => receiver.stop());
   const apiPort = await freePort();
@@ -76,16 +81,22 @@ export async function install(scope: Scope, parts: Parts): Promise<Installation>
   });
   const url = stage.database.url;
   const pgbouncer = parts.pgbouncer === true ? await PgBouncer.ofDeploy(scope, url) : null;
-  const via = pgbouncer === null ? {} : { databaseUrl: pgbouncer.through(url), settings: { DATABASE_DIRECT_URL: url } };
+  const via: Partial<HeraldPlace> =
+    pgbouncer === null ? {} : { databaseUrl: pgbouncer.through(url), settings: { DATABASE_DIRECT_URL: url } };
   const workspace = await stage.workspace();
   await seedConversations(stage.database.pool, workspace.connections[0], RECIPIENTS);
   const api = await stage.herald('api', { port: apiPort, ...via });
-  const workers = [await stage.herald('worker', via), await stage.herald('worker', via)] as const;
+  const workers: HeraldProcess[] = [];
+  for (let n = 0; n < WORKERS; n++) {
+    const settings = { ...via.settings, ...(n === 0 ? clock?.settings : {}) };
+    workers.push(await stage.herald('worker', { ...via, settings }));
+  }
   await subscribe(api, workspace, receiver);
   const caddy = parts.caddy === true ? await startCaddy(scope, ['127.0.0.1'], apiPort) : null;
   sendSteadily(scope, caddy?.url ?? api.url, workspace);
   const prometheus = await Prometheus.start(scope, [api, ...workers], caddy?.metricsPort);
-  return { stage, postgres, api, workers, workspace, receiver, prometheus, redis, s3, pgbouncer, disk, mediaFolder };
+  const servers = { postgres, receiver, prometheus, redis, s3, pgbouncer };
+  return { ...servers, stage, api, workers, workspace, disk, mediaFolder, clock };
 }
 
 async function subscribe(api: HeraldProcess, { apiKey }: SeededWorkspace, receiver: Receiver): Promise<void> {

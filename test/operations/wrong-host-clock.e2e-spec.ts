@@ -70,7 +70,8 @@ describe.each([
       [422, 'VALIDATION_FAILED'],
       [422, 'SEND_AT_PASSED'],
     ]);
-    const { earliest_send_at: earliest } = answers[2]?.body.error as unknown as { earliest_send_at: string };
+    const [, , passed = never()] = answers;
+    const { earliest_send_at: earliest } = passed.body.error as unknown as { earliest_send_at: string };
     expect(hoursFromNow(Date.parse(earliest))).toBe(0);
   });
 

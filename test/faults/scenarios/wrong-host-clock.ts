@@ -8,14 +8,15 @@ import { FaultStage } from '../fault-stage.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 import { reportOf } from '../verdict.js';
 import { Receiver } from '../webhook-receiver.js';
+import { WrongClockCalls } from '../wrong-clock-calls.js';
 
 const LANES = 4;
 const RECIPIENTS = 50;
 const MESSAGES = 100;
 /** More than anything is kept for. */
-const OFFSETS = ['+200d', '-200d'];
+const OFFSETS = ['+400d', '-400d'];
 const SWEPT_WITHIN_MS = 60_000;
-const DELIVERED_WITHIN_MS = 60_000;
+const EMPTIED_WITHIN_MS = 60_000;
 const SETTINGS = {
   WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
   MESSAGE_CONTENT_RETENTION_DAYS: '30',
@@ -34,12 +35,13 @@ select (select count(*)::integer from message_content) as contents,
   (select count(*)::integer from pg_inherits where inhparent = 'webhook_delivery'::regclass) as partitions`;
 
 /**
- * A worker whose clock is 200 days ahead, and one that is as far behind, each alone and then beside a right one; an api
- * that is behind takes messages too. Only the database's clock may say what is old.
+ * A worker whose clock is 400 days ahead, and one that is as far behind, each alone, while the webhook is away, and then
+ * beside a right one; apis that are ahead and behind take messages too. Only the database's clock may say what is old, what
+ * has closed and what is due.
  */
 export const wrongHostClock: Scenario = {
   name: 'wrong-host-clock',
-  goal: 'hosts 200 days ahead and behind: nothing is deleted, partitions stay, all goes on and starts again; 0 lost, 0 sent twice',
+  goal: 'hosts 400 days ahead and behind: nothing is deleted, windows, codes, cursors and send_at are right, events wait for a webhook that is away; 0 lost, 0 sent twice',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
@@ -48,6 +50,12 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const clocks = OFFSETS.map((offset, n) => FakeClock.create(folder, `clock-${n}`, offset));
   const receiver = await Receiver.start();
   scope.defer(() => receiver.stop());
+  let isAway = false;
+  const arrived = new Set<string>();
+  receiver.answer = ({ id }) => {
+    if (!isAway) arrived.add(id);
+    return { status: isAway ? 503 : 204 };
+  };
   const stage = await FaultStage.set(context, scope, {
     lanes: LANES,
     messagesPerSecond: 80,
@@ -56,19 +64,30 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     settings: SETTINGS,
   });
   await subscribe(stage, receiver);
-  const behind = await stage.stage.herald('api', { settings: clocks[1]?.settings });
-  const callers = [stage.caller, new Caller(behind.url, stage.workspace)];
-  const acknowledged: string[] = [];
-  const violations: string[] = [];
-  const send = async (): Promise<void> => {
+  const apis: HeraldProcess[] = [];
+  for (const { settings } of clocks) apis.push(await stage.stage.herald('api', { settings }));
+  const [ahead, behind] = apis.map(({ url }) => url) as [string, string];
+  const callers = [stage.caller, ...apis.map(({ url }) => new Caller(url, stage.workspace))];
+  const calls = await WrongClockCalls.prepare(stage);
+  const { acknowledged, violations } = calls;
+  /** Resolves with the (monotonic) time at which the texts were done. */
+  const send = async (): Promise<number> => {
     for (let n = 0; n < MESSAGES; n++) {
       const connection = stage.workspace.connections[n % LANES];
       const caller = callers[n % callers.length];
-      if (connection === undefined || caller === undefined) return;
+      if (connection === undefined || caller === undefined) throw new Error('there is no number, or no caller');
       acknowledged.push((await caller.send(connection, n % RECIPIENTS)).messageId);
     }
     await stage.recoveredAfter(performance.now());
-    await delivered(stage).catch(() => violations.push('not every event was delivered'));
+    const doneAt = performance.now();
+    await calls.check(isAway ? 'the webhook is away' : 'all is there', [ahead, behind]);
+    await emptied(stage, 'message_schedule').catch(() => violations.push('a scheduled message did not go out'));
+    await stage.recoveredAfter(performance.now());
+    if (isAway) return doneAt;
+    await emptied(stage, 'webhook_queue').catch(() => violations.push('not every event was delivered'));
+    const missing = (await eventsOf(stage)).filter((id) => !arrived.has(id));
+    if (missing.length > 0) violations.push(`${missing.length} events never arrived`);
+    return doneAt;
   };
   let counts = await countsOf(stage);
   const compare = async (when: string): Promise<void> => {
@@ -82,31 +101,38 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
 
   await send();
   await compare('at first');
+  isAway = true;
+  await send();
+  await compare('the webhook is away');
   await stage.worker.child.stop();
   const wrong: HeraldProcess[] = [];
   for (const [n, clock] of clocks.entries()) {
     const worker = await stage.stage.herald('worker', { settings: clock.settings });
-    await swept(stage);
+    const before = await waiting(stage);
+    for (const sweep of ['retention', 'webhook_purge']) await swept(stage, sweep);
     await compare(`${OFFSETS[n]} alone`);
+    const left = await waiting(stage);
+    if (left < before) violations.push(`${OFFSETS[n]} alone: of ${before} events that waited ${left} are left`);
     await worker.child.stop();
     wrong.push(worker);
   }
   for (const worker of [stage.worker, ...wrong]) worker.revive();
   await Promise.all([stage.worker, ...wrong].map((worker) => worker.ready()));
+  isAway = false;
+  await stage.stage.database.pool.query('update webhook_queue set due_at = now() where attempt_id is null');
   await send();
-  await swept(stage);
+  await swept(stage, 'retention');
   await compare('all together');
 
-  const all = [stage.api, behind, stage.worker, ...wrong];
+  const all = [stage.api, ...apis, stage.worker, ...wrong];
   await Promise.all(all.map(({ child }) => child.stop()));
   const startedAt = performance.now();
   for (const herald of all) herald.revive();
   await Promise.all(all.map((herald) => herald.ready()));
-  await send();
+  const recoveredMs = (await send()) - startedAt;
   await compare('started again');
-  const recoveredMs = performance.now() - startedAt;
   return reportOf({
-    faults: OFFSETS.length + 1,
+    faults: OFFSETS.length + 2,
     attempted: acknowledged.length,
     judgement: await stage.judge(acknowledged),
     recoveredMs,
@@ -120,30 +146,39 @@ async function countsOf({ stage }: FaultStage): Promise<Record<string, number>> 
   return rows[0] ?? {};
 }
 
+async function waiting({ stage }: FaultStage): Promise<number> {
+  return (await stage.database.pool.query('select from webhook_queue')).rowCount ?? 0;
+}
+
+/** Of messages: of the numbers there are some from before there was a webhook. */
+async function eventsOf({ stage }: FaultStage): Promise<string[]> {
+  const ofMessages = `select id from webhook_event where type like 'message.%'`;
+  return (await stage.database.pool.query<{ id: string }>(ofMessages)).rows.map(({ id }) => id);
+}
+
 /** Makes the sweep overdue, and waits until it has succeeded in whichever worker leads. */
-async function swept({ stage }: FaultStage): Promise<void> {
+async function swept({ stage }: FaultStage, sweep: string): Promise<void> {
   const { pool } = stage.database;
   const { rows } = await pool.query<{ now: string }>('select clock_timestamp()::text as now');
   await pool.query(
-    `insert into heartbeat values ('sweep:retention', clock_timestamp() - interval '1 day')
+    `insert into heartbeat values ($1, clock_timestamp() - interval '1 day')
      on conflict (name) do update set beat_at = excluded.beat_at`,
+    [`sweep:${sweep}`],
   );
-  const done = `select from heartbeat where name = 'sweep:retention' and beat_at > $1`;
+  const done = `select from heartbeat where name = $1 and beat_at > $2`;
   await waitFor(
-    'retention to succeed',
-    async () => ((await pool.query(done, [rows[0]?.now])).rowCount === 1 ? true : null),
+    `${sweep} to succeed`,
+    async () => ((await pool.query(done, [`sweep:${sweep}`, rows[0]?.now])).rowCount === 1 ? true : null),
     { timeoutMs: SWEPT_WITHIN_MS * 2 },
   );
 }
 
-async function delivered({ stage }: FaultStage): Promise<void> {
-  const open = 'select from webhook_queue limit 1';
+async function emptied({ stage }: FaultStage, table: 'message_schedule' | 'webhook_queue'): Promise<void> {
+  const open = `select from ${table} limit 1`;
   await waitFor(
-    'every event to be delivered',
+    `${table} to be empty`,
     async () => ((await stage.database.pool.query(open)).rowCount === 0 ? true : null),
-    {
-      timeoutMs: DELIVERED_WITHIN_MS,
-    },
+    { timeoutMs: EMPTIED_WITHIN_MS },
   );
 }
 

@@ -26,7 +26,7 @@ export class CodeProject {
   private constructor(
     readonly organizationId: string,
     readonly id: string,
-    private readonly apiKey: string,
+    readonly apiKey: string,
   ) {}
 
   /** Writes the sender, a workspace, its project, package and key, as the command line would. */
@@ -38,19 +38,30 @@ export class CodeProject {
        values (true, $1, $2, $3, $4)`,
       [SENDER.phoneNumberId, TEMPLATE, throughputPerSecond, benchSecrets().seal('bench-token', place)],
     );
+    const project = await CodeProject.insert(pool, 'live');
+    await pool.query(
+      `insert into otp_allowance (project_id, organization_id, country, monthly_limit) values ($1, $2, 'DE', $3)`,
+      [project.id, project.organizationId, A_MONTH],
+    );
+    return project;
+  }
+
+  /** A project without a sender: each answer has its code. */
+  static sandbox(pool: Pool): Promise<CodeProject> {
+    return CodeProject.insert(pool, 'sandbox');
+  }
+
+  private static async insert(pool: Pool, mode: 'live' | 'sandbox'): Promise<CodeProject> {
     const [organizationId, id] = [newId(), newId()];
     await pool.query(
       `insert into organization (id, name, rate_per_second, rate_burst) values ($1, 'Codes', 1000000, 1000000)`,
       [organizationId],
     );
-    await pool.query(`insert into otp_project (id, organization_id, name, mode) values ($1, $2, 'Codes', 'live')`, [
+    await pool.query(`insert into otp_project (id, organization_id, name, mode) values ($1, $2, 'Codes', $3)`, [
       id,
       organizationId,
+      mode,
     ]);
-    await pool.query(
-      `insert into otp_allowance (project_id, organization_id, country, monthly_limit) values ($1, $2, 'DE', $3)`,
-      [id, organizationId, A_MONTH],
-    );
     const key = newKey('live');
     await pool.query(
       `insert into api_key (id, organization_id, otp_project_id, name, secret_hash, scopes)
