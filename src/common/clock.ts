@@ -11,13 +11,13 @@ export const systemClock: Clock = { monotonic: () => performance.now() };
  * times are stored by it, it is the same for all processes, and the clock of a host may be wrong.
  *
  * It is the monotonic clock and its distance from the database's, which is measured before a process does anything, and
- * each second from then on. So a host's clock that is set changes nothing, and while the database is away the last
+ * every second or two from then on. So a host's clock that is set changes nothing, and while the database is away the last
  * distance holds. Before the first measurement, as in a command that needs no database, it is the clock of the host.
  */
 export class DatabaseClock {
   /** From the monotonic clock to the time of day. */
   private distanceMs = Date.now() - performance.now(); // the host's clock: nothing is measured yet
-  private isMeasured = false;
+  private measuredAt = -Infinity;
 
   /** Whole milliseconds since the epoch. A correction may set it back. */
   now(): number {
@@ -34,9 +34,14 @@ export class DatabaseClock {
    */
   measured(time: number, askedAt: number, answeredAt: number): void {
     const [least, most] = [time - answeredAt, time - askedAt];
-    const known = this.isMeasured ? this.distanceMs : (least + most) / 2;
+    const known = this.measuredAt > 0 ? this.distanceMs : (least + most) / 2;
     this.distanceMs = Math.min(Math.max(known, least), most);
-    this.isMeasured = true;
+    this.measuredAt = answeredAt;
+  }
+
+  /** Milliseconds since the last measurement. */
+  get ageMs(): number {
+    return performance.now() - this.measuredAt;
   }
 
   /** How far the clock of this host is ahead of the database's; negative where it is behind. */

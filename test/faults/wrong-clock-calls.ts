@@ -41,8 +41,11 @@ export class WrongClockCalls {
   }
 
   /** Windows, scheduled messages, ids, cursors and codes, each begun at one of the processes and gone on with at the other. */
-  async check(name: string, urls: readonly [string, string]): Promise<void> {
-    for (const [one, other] of [urls, urls.toReversed()] as [string, string][]) {
+  async check([ahead, behind]: readonly [string, string]): Promise<void> {
+    for (const [name, one, other] of [
+      ['ahead', ahead, behind],
+      ['behind', behind, ahead],
+    ] as const) {
       await this.windows(name, one);
       await this.times(name, one);
       await this.cursors(name, one, other);

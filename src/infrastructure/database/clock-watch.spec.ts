@@ -49,6 +49,7 @@ describe('the watch of the clock', () => {
     const watch = new ClockWatch(test.database);
     await watch.look();
     const before = databaseClock.hostAheadMs;
+    jest.spyOn(databaseClock, 'ageMs', 'get').mockReturnValue(5_000);
     jest.spyOn(test.database, 'query').mockRejectedValue(new Error('away'));
     await expect(watch.look()).rejects.toThrow('away');
     expect(databaseClock.hostAheadMs).toBeCloseTo(before, -2);

@@ -8,19 +8,22 @@ export const WRONG_CLOCK_MS = 2_000;
 /** And is right again below this, so that one at the bound is not reported each second. */
 const RIGHT_CLOCK_MS = 1_000;
 const EVERY_MS = 1_000;
+/** The sweeps look each second, and bring the time along: where they do, nothing else asks for it. */
+const FRESH_MS = 1_500;
 const REPORT_EVERY_MS = 30_000;
 
-const NOW = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now';
+/** SQL: the time for `databaseClock.measured`. */
+export const TIME = '(extract(epoch from statement_timestamp()) * 1000)::float8';
 
 /** Measures the distance to the database's clock, by any way to it. */
 export async function measureClock(ask: (sql: string) => Promise<{ now: number }[]>): Promise<void> {
   const askedAt = performance.now();
-  const [row] = await ask(NOW);
+  const [row] = await ask(`select ${TIME} as now`);
   if (row !== undefined) databaseClock.measured(row.now, askedAt, performance.now());
 }
 
 /**
- * Keeps `databaseClock` right: measures it each second. Where the clock of this host is another one, the log says so once,
+ * Keeps `databaseClock` right: measures it every second or two. Where the clock of this host is another one, the log says so once,
  * and a row of `heartbeat` to `herald doctor` for as long as it is.
  */
 @Injectable()
@@ -52,9 +55,9 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
     this.timer = setTimeout(look, EVERY_MS).unref();
   }
 
-  /** Measures and compares; each second by itself, by hand in tests. */
+  /** Measures where that is due, and compares; each second by itself, by hand in tests. */
   async look(): Promise<void> {
-    await measureClock((sql) => this.database.query(sql));
+    if (databaseClock.ageMs > FRESH_MS) await measureClock((sql) => this.database.query(sql));
     const aheadMs = databaseClock.hostAheadMs;
     const isWrong = Math.abs(aheadMs) > (this.isWrong ? RIGHT_CLOCK_MS : WRONG_CLOCK_MS);
     if (isWrong !== this.isWrong) this.say(isWrong, aheadMs);

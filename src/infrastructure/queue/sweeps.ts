@@ -1,9 +1,10 @@
 import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { systemClock } from '../../common/clock.js';
+import { databaseClock, systemClock } from '../../common/clock.js';
 import { within } from '../../common/within.js';
 import { isUnreachable } from '../database/database-faults.js';
 import { Config } from '../config/config.js';
+import { TIME } from '../database/clock-watch.js';
 import { Database, hasRow } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/readiness.js';
@@ -58,6 +59,8 @@ interface Look {
   /** Seconds since the last success of each sweep; undefined where the lease was not asked for. */
   ages?: Record<string, number> | null;
   work: boolean[];
+  /** The database's, in milliseconds. */
+  time: number;
 }
 
 interface Lease {
@@ -172,9 +175,9 @@ export class Sweeps implements OnModuleDestroy {
   /** Null where the database does not answer. */
   private async look(due: readonly Sweep[], renews: boolean, now: number): Promise<Look | null> {
     const written = renews ? [...this.succeeded] : [];
-    const work = `now()::text as "lookedAt", array[${due.map((sweep) => this.conditionOf(sweep)).join(', ')}]::boolean[] as work`;
+    const work = `now()::text as "lookedAt", ${TIME} as time, array[${due.map((sweep) => this.conditionOf(sweep)).join(', ')}]::boolean[] as work`;
     try {
-      if (!renews) return this.passed(due, (await this.database.query<Look>(`select ${work}`))[0]);
+      if (!renews) return this.passed(due, (await this.database.query<Look>(`select ${work}`))[0], now);
       const names = [...written.map((name) => `sweep:${name}`), 'leader', ...(this.leads(now) ? ['clock'] : [])];
       const seconds = written.map((name) => this.sweeps.find((sweep) => sweep.name === name)!.everyMs / 1_000);
       const params = [names, this.lease?.token ?? null, seconds];
@@ -183,7 +186,7 @@ export class Sweeps implements OnModuleDestroy {
       for (const name of written) this.succeeded.delete(name);
       this.lease = look.token === null ? null : { token: look.token, renewedAt: now };
       this.nextTry = now + Math.min(Math.max(look.leftMs ?? 0, 0), LEASE_MS);
-      return this.passed(due, look);
+      return this.passed(due, look, now);
     } catch (error) {
       if (this.abort.signal.aborted) return null;
       this.logger.warn(`which sweeps have work is not known: ${describeError(error)}`);
@@ -192,9 +195,10 @@ export class Sweeps implements OnModuleDestroy {
     }
   }
 
-  /** Sweeps without work begin their next look where this one ended. */
-  private passed(due: readonly Sweep[], look: Look | undefined): Look | null {
+  /** Sweeps without work begin their next look where this one ended; and the look says what time it is. */
+  private passed(due: readonly Sweep[], look: Look | undefined, askedAt: number): Look | null {
     if (look === undefined) return null;
+    databaseClock.measured(look.time, askedAt, systemClock.monotonic());
     for (const [index, sweep] of due.entries()) {
       if (look.work[index] === false) this.cursors.get(sweep)?.reached(look.lookedAt);
     }
