@@ -45,6 +45,17 @@ describe('the watch of the clock', () => {
     expect(await reports()).toEqual([]);
   });
 
+  it('asks for the time only where nothing else has brought it lately', async () => {
+    const watch = new ClockWatch(test.database);
+    const query = jest.spyOn(test.database, 'query');
+    const age = jest.spyOn(databaseClock, 'ageMs', 'get').mockReturnValue(1_000);
+    await watch.look();
+    expect(query).not.toHaveBeenCalled();
+    age.mockReturnValue(2_000);
+    await watch.look();
+    expect(query).toHaveBeenCalledTimes(1);
+  });
+
   it('keeps the last distance while the database does not answer', async () => {
     const watch = new ClockWatch(test.database);
     await watch.look();

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-import { systemClock } from '../../common/clock.js';
+import { databaseClock, systemClock } from '../../common/clock.js';
 import { loadConfig } from '../config/load-config.js';
 import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/readiness.js';
@@ -71,6 +71,7 @@ const otherEnds = (): Promise<unknown> =>
 describe('Sweeps', () => {
   it('run only what has work, ask for all of it in one statement, and count what has none as done', async () => {
     const query = jest.spyOn(test.database, 'query');
+    const measured = jest.spyOn(databaseClock, 'measured');
     const execute = jest.spyOn(test.database, 'execute');
     const { all, rounds } = worker([
       { name: 'empty', hasWork: 'exists (select 1 from message)' },
@@ -87,6 +88,8 @@ describe('Sweeps', () => {
     expect(rounds.toSorted()).toEqual([...eachSecond('always'), ...eachSecond('full')]);
     const asked = query.mock.calls.filter(([sql]) => JSON.stringify(sql).includes('as work'));
     expect(asked).toHaveLength(A_FEW_SECONDS);
+    // Each answer has the time, and nothing else needs to ask for it.
+    expect(measured).toHaveBeenCalledTimes(A_FEW_SECONDS);
     expect(execute).not.toHaveBeenCalled();
   });
 

@@ -19,7 +19,9 @@ export function requireTimeAhead(sendAt: string | undefined): void {
   const aheadMs = Date.parse(sendAt) - databaseClock.now();
   if (aheadMs >= EARLIEST_SECONDS * 1_000 && aheadMs <= LATEST_DAYS * 86_400_000) return;
   if (aheadMs < EARLIEST_SECONDS * 1_000) {
-    throw messagesErrors.SEND_AT_PASSED({ earliest: new Date(databaseClock.now() + EARLIEST_SECONDS * 1_000).toISOString() });
+    throw messagesErrors.SEND_AT_PASSED({
+      earliest: new Date(databaseClock.now() + EARLIEST_SECONDS * 1_000).toISOString(),
+    });
   }
   const message = `send_at must be ${EARLIEST_SECONDS} seconds to ${LATEST_DAYS} days ahead, by the time of Herald.`;
   throw commonErrors.VALIDATION_FAILED({ details: [violation('send_at', 'range', message)] });
