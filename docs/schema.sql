@@ -151,6 +151,7 @@ create table heartbeat (
   name text not null,
   beat_at timestamptz not null,
   every_seconds integer,
+  host_ahead_seconds double precision,
   constraint heartbeat_pkey PRIMARY KEY (name)
 ) with (fillfactor=50);
 

@@ -12,7 +12,7 @@ import { WrongClockCalls } from '../wrong-clock-calls.js';
 
 const LANES = 4;
 const RECIPIENTS = 50;
-const MESSAGES = 100;
+const MESSAGES = 60;
 /** More than anything is kept for. */
 const OFFSETS = ['+400d', '-400d'];
 const SWEPT_WITHIN_MS = 60_000;
