@@ -336,7 +336,7 @@ async function checkDurability(client: pg.Client): Promise<Result> {
   return ok('commits are durable');
 }
 
-/** Of this machine, and of those whose processes say that theirs is wrong. Herald goes by the database's; what else runs there does not. */
+/** Of this machine, and of those whose processes say that theirs is wrong: Herald goes by the database's, logs do not. */
 async function checkClock(client: pg.Client): Promise<Result> {
   await measureClock(async (sql) => (await client.query<{ now: number }>(sql)).rows);
   const own = databaseClock.hostAheadMs;
