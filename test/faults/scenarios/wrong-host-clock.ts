@@ -15,6 +15,7 @@ const RECIPIENTS = 50;
 const MESSAGES = 60;
 /** More than anything is kept for. */
 const OFFSETS = ['+400d', '-400d'];
+const SWEEPS = ['sweep:retention', 'sweep:webhook_purge'];
 const SWEPT_WITHIN_MS = 60_000;
 const EMPTIED_WITHIN_MS = 60_000;
 const SETTINGS = {
@@ -106,21 +107,23 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   await stage.worker.child.stop();
   const wrong: HeraldProcess[] = [];
   for (const [n, clock] of clocks.entries()) {
-    const worker = await stage.stage.herald('worker', { settings: clock.settings });
     const before = await waiting(stage);
-    for (const sweep of ['retention', 'webhook_purge']) await swept(stage, sweep);
+    const since = await overdue(stage);
+    const worker = await stage.stage.herald('worker', { settings: clock.settings });
+    await swept(stage, since);
     await compare(`${OFFSETS[n]} alone`);
     const left = await waiting(stage);
     if (left < before) violations.push(`${OFFSETS[n]} alone: of ${before} events that waited ${left} are left`);
     await worker.child.stop();
     wrong.push(worker);
   }
+  const since = await overdue(stage);
   for (const worker of [stage.worker, ...wrong]) worker.revive();
   await Promise.all([stage.worker, ...wrong].map((worker) => worker.ready()));
   isAway = false;
   await stage.stage.database.pool.query('update webhook_queue set due_at = now() where attempt_id is null');
   await send();
-  await swept(stage, 'retention');
+  await swept(stage, since);
   await compare('all together');
 
   const all = [stage.api, ...apis, stage.worker, ...wrong];
@@ -155,19 +158,22 @@ async function eventsOf({ stage }: FaultStage): Promise<string[]> {
   return (await stage.database.pool.query<{ id: string }>(ofMessages)).rows.map(({ id }) => id);
 }
 
-/** Makes the sweep overdue, and waits until it has succeeded in whichever worker leads. */
-async function swept({ stage }: FaultStage, sweep: string): Promise<void> {
-  const { pool } = stage.database;
-  const { rows } = await pool.query<{ now: string }>('select clock_timestamp()::text as now');
-  await pool.query(
-    `insert into heartbeat values ($1, clock_timestamp() - interval '1 day')
-     on conflict (name) do update set beat_at = excluded.beat_at`,
-    [`sweep:${sweep}`],
+/** Makes the sweeps overdue, so that a worker which starts runs them at once; resolves with the present time. */
+async function overdue({ stage }: FaultStage): Promise<string> {
+  const { rows } = await stage.database.pool.query<{ now: string }>(
+    `insert into heartbeat (name, beat_at) select unnest($1::text[]), clock_timestamp() - interval '1 day'
+     on conflict (name) do update set beat_at = excluded.beat_at returning clock_timestamp()::text as now`,
+    [SWEEPS],
   );
-  const done = `select from heartbeat where name = $1 and beat_at > $2`;
+  return rows[0]?.now ?? '';
+}
+
+/** Waits until they have succeeded since then, in whichever worker leads. */
+async function swept({ stage }: FaultStage, since: string): Promise<void> {
+  const done = `select from heartbeat where name = any($1) and beat_at > $2`;
   await waitFor(
-    `${sweep} to succeed`,
-    async () => ((await pool.query(done, [`sweep:${sweep}`, rows[0]?.now])).rowCount === 1 ? true : null),
+    'the sweeps to succeed',
+    async () => ((await stage.database.pool.query(done, [SWEEPS, since])).rowCount === SWEEPS.length ? true : null),
     { timeoutMs: SWEPT_WITHIN_MS * 2 },
   );
 }
