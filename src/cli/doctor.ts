@@ -340,8 +340,7 @@ async function checkDurability(client: pg.Client): Promise<Result> {
 async function checkClock(client: pg.Client): Promise<Result> {
   await measureClock(async (sql) => (await client.query<{ now: number }>(sql)).rows);
   const own = databaseClock.hostAheadMs;
-  const hasReports = await hasColumn(client, 'heartbeat', 'host_ahead_seconds');
-  const others = hasReports ? (await client.query<WrongClock>(WRONG_CLOCKS)).rows : [];
+  const others = isOwn(await schemaOf(client)) ? (await client.query<WrongClock>(WRONG_CLOCKS)).rows : [];
   const texts = [
     ...(Math.abs(own) > WRONG_CLOCK_MS ? [differenceOf(own / 1_000)] : []),
     ...others.map(({ process, aheadSeconds }) => differenceOf(aheadSeconds, process)),

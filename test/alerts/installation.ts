@@ -86,11 +86,8 @@ export async function install(scope: Scope, parts: Parts): Promise<Installation>
   const workspace = await stage.workspace();
   await seedConversations(stage.database.pool, workspace.connections[0], RECIPIENTS);
   const api = await stage.herald('api', { port: apiPort, ...via });
-  const workers: HeraldProcess[] = [];
-  for (let n = 0; n < WORKERS; n++) {
-    const settings = { ...via.settings, ...(n === 0 ? clock?.settings : {}) };
-    workers.push(await stage.herald('worker', { ...via, settings }));
-  }
+  const first = { ...via, settings: { ...via.settings, ...clock?.settings } };
+  const workers = [await stage.herald('worker', first), await stage.herald('worker', via)] as const;
   await subscribe(api, workspace, receiver);
   const caddy = parts.caddy === true ? await startCaddy(scope, ['127.0.0.1'], apiPort) : null;
   sendSteadily(scope, caddy?.url ?? api.url, workspace);
