@@ -8,6 +8,7 @@ import { TIME } from '../database/clock-watch.js';
 import { Database, hasRow } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/readiness.js';
+import { anyHas, type RowsOfWorkspaces, type Turn, Turns, type TurnsOptions, workspacesWith } from './turns.js';
 
 /** A column of times that are waited for, by the database's clock. */
 export interface AwaitedTime {
@@ -36,6 +37,12 @@ export interface Sweep {
   readonly hasWork?: string;
   /** Does one bounded round and returns how many rows it touched. Two rounds at once must do no harm. */
   run(signal: AbortSignal): Promise<number>;
+}
+
+/** A sweep that takes workspaces in turn, see `Turns`. It has work where `rows` are, or by what else it says. */
+export interface SweepInTurns extends Omit<Sweep, 'run'>, Pick<TurnsOptions, 'atOnce'> {
+  readonly rows: readonly RowsOfWorkspaces[];
+  readonly turn: Turn;
 }
 
 const TICK_MS = 1_000;
@@ -104,6 +111,23 @@ export class Sweeps implements OnModuleDestroy {
   add(sweep: Sweep): void {
     this.sweeps.push(sweep);
     this.heartbeats.expect(sweep.name, sweep.everyMs);
+  }
+
+  /**
+   * Adds a sweep over rows of many workspaces, of which one may have very many. Its other rounds go on where the turn of a
+   * workspace fails; that is counted and logged.
+   */
+  addInTurns({ rows, turn, atOnce, ...sweep }: SweepInTurns): void {
+    const find = workspacesWith(rows);
+    const turns = new Turns({
+      find: async (after, limit) =>
+        (await this.database.query<{ id: string }>(find, [after, limit])).map(({ id }) => id),
+      turn,
+      onFailure: (error) => this.failed(sweep.name, error),
+      ...(atOnce !== undefined && { atOnce }),
+    });
+    const hasWork = sweep.waitsFor === undefined ? { hasWork: anyHas(rows) } : {};
+    this.add({ ...hasWork, ...sweep, run: (signal) => turns.run(signal) });
   }
 
   get names(): string[] {
@@ -259,10 +283,13 @@ export class Sweeps implements OnModuleDestroy {
       this.succeeded.add(sweep.name);
       if (touched > 0) this.counters.incrementBy('sweep_rows', { sweep: sweep.name }, touched);
     } catch (error) {
-      if (this.abort.signal.aborted) return;
-      this.counters.incrementBy('sweep_failures', { sweep: sweep.name });
-      this.logger.warn(`sweep ${sweep.name} failed and will be tried again: ${describeError(error)}`);
+      if (!this.abort.signal.aborted) this.failed(sweep.name, error);
     }
+  }
+
+  private failed(name: string, error: unknown): void {
+    this.counters.incrementBy('sweep_failures', { sweep: name });
+    this.logger.warn(`sweep ${name} failed and will be tried again: ${describeError(error)}`);
   }
 
   /** Lets another process lead at once. */

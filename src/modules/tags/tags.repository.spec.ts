@@ -4,7 +4,7 @@ import { statusReport } from '../../../test/messages/platform-reports.js';
 import { claimLane, claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { LIMITED } from '../../../test/support/limits.js';
-import { seedQueued } from '../../../test/support/rig/seed-messages.js';
+import { seedFailed, seedQueued } from '../../../test/support/rig/seed-messages.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { newMessage } from '../../../test/support/new-message.js';
 import { beginTransaction } from '../../../test/support/open-transaction.js';
@@ -12,6 +12,7 @@ import { runOutLease } from '../../../test/support/run-out-lease.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/queue/lane.repository.js';
+import { anyHas } from '../../infrastructure/queue/turns.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { AcceptRepository, INSERT_MESSAGES } from '../messages/accept/accept.repository.js';
 import { MessagesMaintenanceRepository } from '../messages/maintenance/messages-maintenance.repository.js';
@@ -21,7 +22,7 @@ import { CLAIM, claimParams, ClaimRepository, type ClaimedMessage } from '../sen
 import { OutcomeRepository, RECORD_IN_QUEUE } from '../sending/outcome/outcome.repository.js';
 import { putBack, type OutcomeRecord } from '../sending/outcome/outcome-record.js';
 import { SendingSweepsRepository } from '../sending/sweeps/sending-sweeps.repository.js';
-import { TagsRepository, WORK_WAITS } from './tags.repository.js';
+import { type FailedPage, TagsRepository, WORK_ROWS } from './tags.repository.js';
 import type { TagAction, TagStatus } from './tags.types.js';
 
 const OWNER = newId();
@@ -130,7 +131,7 @@ async function act(action: TagAction): Promise<TagStatus> {
 
 async function settle(): Promise<TagStatus> {
   for (let rounds = 0; rounds < 20; rounds++) {
-    const [work] = await tags.work();
+    const [work] = await tags.work(connection.organizationId, '');
     if (work === undefined) return tags.status(keyOf());
     if (work.isCanceling) await tags.cancel(work);
     else if (work.isPaused) await tags.putAside(work);
@@ -173,7 +174,7 @@ describe('a pause', () => {
     expect(await dueRows()).toEqual([]);
     expect(await isFound()).toBe(false);
     expect(await claim()).toEqual([]);
-    expect(await tags.work()).toEqual([]);
+    expect(await tags.work(connection.organizationId, '')).toEqual([]);
     await opened.database.execute(
       `update lane set low_at = clock_timestamp() - interval '1 hour',
          next_slot_at = clock_timestamp() - interval '1 minute' where key = $1`,
@@ -235,7 +236,7 @@ describe('a pause', () => {
       claim: () => claim(),
       'due lanes': () => sends.dueConnections(2_000, null),
       marks: () => sends.dueConnections.moveMarks(),
-      'what is to be paused': () => opened.database.query(`select ${WORK_WAITS}`),
+      'what is to be paused': () => opened.database.query(`select ${anyHas(WORK_ROWS)}`),
       pause: () => tags.putAside(keyOf()),
     };
     const read: Record<string, number> = {};
@@ -379,7 +380,7 @@ describe('beside a pause', () => {
     const request = claimRequest(connection.id, OWNER, 1);
     await other.query(CLAIM.text, claimParams([request], [newId()], LIMITS.leaseMs));
     await tags.act(keyOf(), 'pause', null);
-    expect(await tags.putAside(keyOf())).toMatchObject({ messages: 0 });
+    expect(await tags.putAside(keyOf())).toMatchObject({ rows: 0 });
     await other.query('commit');
     expect(await settle()).toBe('paused');
     const { attemptId } = await opened.database.row<{ attemptId: string }>(
@@ -399,7 +400,7 @@ describe('beside a pause', () => {
     await tags.act(keyOf(), 'pause', null);
     const plain = newMessage(connection, to);
     await opened.database.transaction(async () => {
-      expect(await tags.putAside(keyOf())).toMatchObject({ messages: 1 });
+      expect(await tags.putAside(keyOf())).toMatchObject({ rows: 1 });
       const request = claimRequest(connection.id, OWNER, 1);
       await claimer.query(CLAIM.text, claimParams([request], [newId()], LIMITS.leaseMs));
       await claimer.query('commit');
@@ -456,5 +457,41 @@ describe('what is held', () => {
     expect(await attemptRows(opened.database, answered.id)).toHaveLength(1);
     await act('resume');
     expect(await sendAll()).toEqual([]);
+  });
+});
+
+describe('a retry', () => {
+  it('finds what has failed page by page, as much as a turn may do, and reads no more of it', async () => {
+    await seedFailed(opened.database, connection, { count: 1_500, tag: TAG });
+    await opened.database.execute(
+      `update message_state set failure_category = 'canceled' where connection_id = $1 and message_id = any(array(
+         select id from message where connection_id = $1 order by created_at, id limit 1350))`,
+      [connection.id],
+    );
+    await opened.database.execute('vacuum analyze message_state');
+    await tags.act(keyOf(), 'retry', null);
+    const pages: FailedPage[] = [];
+    let reads = 0;
+    for (let page = await tags.failed(keyOf()); page !== null; page = await tags.failed(keyOf())) {
+      pages.push(page);
+      const look = () => tags.failed(keyOf());
+      if (page.failed.length === 100) reads = await rowsRead(opened.database, 'message_state', look);
+      await tags.retried(keyOf(), page.before, page.last);
+    }
+    expect(pages.map(({ failed, looked }) => [failed.length, looked])).toEqual([
+      [0, 1_000],
+      [100, 0],
+      [50, 50],
+    ]);
+    const found = pages.flatMap(({ failed }) => failed.map(({ id }) => id));
+    const { ids } = await opened.database.row<{ ids: string[] }>(
+      `select array_agg(message_id order by created_at, message_id) as ids from message_state
+       where connection_id = $1 and failure_category = 'expired'`,
+      [connection.id],
+    );
+    expect(found).toEqual(ids);
+    // 350 not to be retried are before them.
+    expect(reads).toBeLessThan(600);
+    expect(await tags.status(keyOf())).toBe('active');
   });
 });

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { CLAIMS_BLOCKED } from '../../infrastructure/queue/claims-blocked.js';
+import type { RowsOfWorkspaces } from '../../infrastructure/queue/turns.js';
 import { recipientKey } from '../conversations/conversations.repository.js';
 import { failUnsent } from '../messages/message/message-event-sql.js';
 import { queueTakes, scheduleTakes } from '../messages/message/message-state.js';
@@ -12,8 +13,11 @@ export const MAX_COUNTED = 200_000;
 
 /** Rows that one statement moves. */
 const BATCH = 2_000;
-/** Messages of the journal that one look for failed ones passes. */
+/** Messages of the journal that one look for failed ones passes, and of which it finds no more than a turn may retry. */
 const LOOK = 1_000;
+const RETRIES = 100;
+/** Tags of which one turn of a workspace may do a step. */
+export const TAGS_OF_TURN = 100;
 /** What a retry without a category leaves out: the caller's and the recipient's own will. */
 const NOT_RETRIED = `('canceled', 'opted_out')`;
 
@@ -27,18 +31,26 @@ export interface TagWork extends TagKey {
 
 /** What a step has done. */
 export interface Moved {
-  messages: number;
+  /** Messages, and where there are no more the tag itself. */
+  rows: number;
   connectionIds: string[];
   /** The workspace, where messages have failed. */
   hasEvents: string | null;
 }
 
+/** A message's place in the journal. */
+interface Place {
+  at: string;
+  id: string;
+}
+
 export interface FailedPage {
-  ids: string[];
+  failed: Place[];
+  /** Messages of the journal where there are no more failed ones among them. */
   looked: number;
   before: string;
   /** Null after the last page. */
-  last: { at: string; id: string } | null;
+  last: Place | null;
 }
 
 interface MovedRow {
@@ -82,9 +94,9 @@ export class TagsRepository {
     return (await this.database.row<{ end: Date | null }>(ESTIMATE, params)).end;
   }
 
-  /** Tags that something is to be done with. */
-  work(): Promise<TagWork[]> {
-    return this.database.query<TagWork>(WORK);
+  /** Tags of a workspace that something is to be done with, behind this one; so many that a turn has enough. */
+  work(organizationId: string, after: string): Promise<TagWork[]> {
+    return this.database.query<TagWork>(WORK, [organizationId, after]);
   }
 
   /**
@@ -102,8 +114,7 @@ export class TagsRepository {
   async putBack(key: TagKey): Promise<Moved> {
     const rows = [await this.move(TAKE_UP, key), await this.move(PUT_BACK, key), await this.move(RESCHEDULE, key)];
     const moved = sum(key, rows);
-    if (moved.messages === 0) await this.database.execute(RESUMED, [key.organizationId, key.tag]);
-    return moved;
+    return moved.rows > 0 ? moved : this.end(RESUMED, key);
   }
 
   /** Fails what waits of a tag. */
@@ -111,8 +122,7 @@ export class TagsRepository {
     const rows: MovedRow[] = [];
     for (const statement of CANCEL) rows.push(await this.move(statement, key));
     const moved = sum(key, rows);
-    if (moved.messages === 0) await this.database.execute(CANCELED, [key.organizationId, key.tag]);
-    return moved;
+    return moved.rows > 0 ? moved : this.end(CANCELED, key);
   }
 
   /** The next failed messages that are to be retried; null where nothing is (any more). */
@@ -120,13 +130,18 @@ export class TagsRepository {
     return this.database.find<FailedPage & Record<string, unknown>>(FAILED, [organizationId, tag]);
   }
 
-  /** Goes on behind the page, unless another retry was asked for meanwhile. */
-  async retried({ organizationId, tag }: TagKey, { before, last }: FailedPage): Promise<void> {
+  /** Goes on behind this place, null: has ended; unless another retry was asked for meanwhile. */
+  async retried({ organizationId, tag }: TagKey, before: string, last: Place | null): Promise<void> {
     await this.database.execute(
       `update message_tag set retry_at = $4, retry_id = $5, retry_before = case when $5::uuid is not null then retry_before end
        where organization_id = $1 and tag = $2 and retry_before = $3::timestamptz`,
       [organizationId, tag, before, last?.at ?? null, last?.id ?? null],
     );
+  }
+
+  private async end(statement: string, { organizationId, tag }: TagKey): Promise<Moved> {
+    const rows = await this.database.byIndex(() => this.database.execute(statement, [organizationId, tag]));
+    return { rows, connectionIds: [], hasEvents: null };
   }
 
   /** Deletions of neighbours in the queue may deadlock: they are tried again. */
@@ -139,7 +154,7 @@ export class TagsRepository {
 
 function sum({ organizationId }: TagKey, rows: readonly MovedRow[]): Moved {
   return {
-    messages: rows.reduce((total, { messages }) => total + messages, 0),
+    rows: rows.reduce((total, { messages }) => total + messages, 0),
     connectionIds: [...new Set(rows.flatMap(({ connectionIds }) => connectionIds))],
     hasEvents: rows.some(({ failed }) => failed > 0) ? organizationId : null,
   };
@@ -181,14 +196,19 @@ const IS_TO_BE_PUT_ASIDE = `t.paused and (
     or exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag
       and s.tag is not null and s.release_at < 'infinity'))`;
 
-/** SQL: whether something is to be done with a tag. */
-export const WORK_WAITS = `exists (select from message_tag t where ${HAS_WORK})
-  or exists (select from message_tag t where ${IS_TO_BE_PUT_ASIDE})`;
+/** Tags that something is to be done with, by the indexes that have them. */
+export const WORK_ROWS: readonly RowsOfWorkspaces[] = [
+  { table: 'message_tag t', where: HAS_WORK },
+  { table: 'message_tag t', where: IS_TO_BE_PUT_ASIDE },
+];
 
-const WORK = `
+const WORK = `${WORK_ROWS.map(
+  ({ table, where }) => `(
 select t.organization_id as "organizationId", t.tag, t.paused as "isPaused", t.resuming as "isResuming",
   t.cancel_before is not null as "isCanceling", t.retry_before is not null as "isRetrying"
-from message_tag t where ${HAS_WORK} or (${IS_TO_BE_PUT_ASIDE}) order by t.acted_at limit 1000`;
+from ${table} where t.organization_id = $1 and t.tag > $2 and ${where} order by t.organization_id, t.tag limit ${TAGS_OF_TURN})`,
+).join(' union ')}
+order by tag limit ${TAGS_OF_TURN}`;
 
 // What is done with a tag changes before or after a step, not in it: the step holds the row.
 const held = (condition: string): string => `tag as materialized (
@@ -346,26 +366,36 @@ where t.organization_id = $1 and t.tag = $2 and t.cancel_before is not null
   and not exists (select from message_schedule s where s.organization_id = t.organization_id and s.tag = t.tag
     and s.tag is not null and s.release_at = 'infinity' and s.created_at <= t.cancel_before)`;
 
+const JOURNAL = `(
+    select m.id, m.created_at from message m
+    where m.organization_id = $1 and m.tag = $2 and (m.created_at, m.id) > ((select at from tag), (select id from tag))
+      and m.created_at <= (select retry_before from tag)
+    order by m.created_at, m.id limit ${LOOK})`;
+const lastOf = (rows: string): string =>
+  `(select json_build_object('at', created_at, 'id', id) from ${rows} order by created_at desc, id desc limit 1)`;
+
+// What is behind a full page is not looked at.
 const FAILED = `
 with tag as materialized (
   select t.retry_before, t.retry_category, coalesce(t.retry_at, '-infinity') as at, coalesce(t.retry_id, '${FIRST_ID}') as id
   from message_tag t where t.organization_id = $1 and t.tag = $2 and t.retry_before is not null
-), page as materialized (
-  select m.id, m.created_at from message m
-  where m.organization_id = $1 and m.tag = $2 and (m.created_at, m.id) > ((select at from tag), (select id from tag))
-    and m.created_at <= (select retry_before from tag)
-  order by m.created_at, m.id limit ${LOOK}
+), found as materialized (
+  select journal.id, journal.created_at from tag cross join ${JOURNAL} as journal cross join lateral (
+    select from message_state s where s.message_id = journal.id and s.status = 'failed' and s.failed_at <= tag.retry_before
+      and case when tag.retry_category is null then coalesce(s.failure_category, 'unknown') not in ${NOT_RETRIED}
+        else coalesce(s.failure_category, 'unknown') = tag.retry_category end offset 0) as failed
+  order by journal.created_at, journal.id limit ${RETRIES}
+), size as materialized (
+  select count(*) = ${RETRIES} as is_full from found
+), looked as materialized (
+  select id, created_at from ${JOURNAL} as journal where not (select is_full from size)
 )
-select tag.retry_before::text as before, (select count(*)::integer from page) as looked,
-  array(
-    select page.id from page cross join lateral (
-      select from message_state s where s.message_id = page.id and s.status = 'failed' and s.failed_at <= tag.retry_before
-        and case when tag.retry_category is null then coalesce(s.failure_category, 'unknown') not in ${NOT_RETRIED}
-          else coalesce(s.failure_category, 'unknown') = tag.retry_category end offset 0) as failed
-    order by page.created_at, page.id) as ids,
-  case when (select count(*) from page) = ${LOOK} then (
-    select json_build_object('at', created_at, 'id', id) from page order by created_at desc, id desc limit 1) end as last
-from tag`;
+select tag.retry_before::text as before, (select count(*)::integer from looked) as looked,
+  coalesce((
+    select json_agg(json_build_object('at', created_at, 'id', id) order by created_at, id) from found), '[]') as failed,
+  case when size.is_full then ${lastOf('found')}
+    when (select count(*) from looked) = ${LOOK} then ${lastOf('looked')} end as last
+from tag, size`;
 
 const PARTS = `
 select m.connection_id as "connectionId", case when q.attempt_id is not null then 'processing'

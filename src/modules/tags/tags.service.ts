@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../../common/app-error.js';
 import { describeError } from '../../common/describe-error.js';
 import { mapAtOnce } from '../../common/map-at-once.js';
@@ -8,13 +9,14 @@ import { MessagesService } from '../messages/messages.service.js';
 import { SendingService } from '../sending/sending.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { tagsErrors } from './tags.errors.js';
-import { MAX_COUNTED, type Moved, type TagWork, TagsRepository, WORK_WAITS } from './tags.repository.js';
+import { MAX_COUNTED, type Moved, TAGS_OF_TURN, type TagWork, TagsRepository, WORK_ROWS } from './tags.repository.js';
 import type { TagAction, TagKey, TagStatus, TagSummary } from './tags.types.js';
 
 const SWEEP_EVERY_MS = 1_000;
-/** Of one round of the sweep, which begins again where it has not finished. */
-const ROUND_MS = 8_000;
-const RETRIES_AT_ONCE = 4;
+/** Of one tag. Of each the transaction may wait for a lock, with a connection to the database. */
+const RETRIES_AT_ONCE = 3;
+/** Workspaces whose last served tag is kept. */
+const MAX_LASTS = 1_000;
 /** What is not an answer about the message: it is asked again in the next round. */
 const LATER = new Set(['unavailable', 'platform_unavailable', 'platform_timeout', 'internal']);
 
@@ -22,11 +24,14 @@ const LATER = new Set(['unavailable', 'platform_unavailable', 'platform_timeout'
  * Groups of messages. An action is one row (`message_tag`), which the claim of messages reads where one with a tag is due:
  * a pause holds with its commit. The sweep does the rest in batches: it takes rows of paused tags out of the queue, so
  * that claims do not read them and later messages to their recipients pass (what was tried before stays, and is not due);
- * puts them back; cancels; retries. A round that ends anywhere is continued by the next one.
+ * puts them back; cancels; retries. Workspaces have their turns, and in a turn each tag has one bounded step; what ends
+ * anywhere is continued by the next one.
  */
 @Injectable()
 export class TagsService implements OnModuleInit {
   private readonly logger = new Logger(TagsService.name);
+  /** The tag of a workspace that had the last step. */
+  private readonly lasts = new LRUCache<string, string>({ max: MAX_LASTS });
 
   constructor(
     private readonly tags: TagsRepository,
@@ -37,11 +42,11 @@ export class TagsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.sweeps.add({
+    this.sweeps.addInTurns({
       name: 'tags',
       everyMs: SWEEP_EVERY_MS,
-      hasWork: WORK_WAITS,
-      run: (signal) => this.round(signal),
+      rows: WORK_ROWS,
+      turn: (organizationId, signal) => this.turn(organizationId, signal),
     });
   }
 
@@ -94,63 +99,74 @@ export class TagsService implements OnModuleInit {
     return status;
   }
 
-  /** A step of each tag in turn, until none has work. */
-  private async round(signal: AbortSignal): Promise<number> {
-    const until = performance.now() + ROUND_MS;
+  /** A step of each tag of a workspace, behind the one that had the last. */
+  private async turn(organizationId: string, signal: AbortSignal): Promise<number> {
+    const last = this.lasts.get(organizationId) ?? '';
+    let open = await this.tags.work(organizationId, last);
+    if (open.length === 0 && last !== '') open = await this.tags.work(organizationId, '');
     let total = 0;
-    for (let open = await this.tags.work(); open.length > 0;) {
-      const left: TagWork[] = [];
-      for (const work of open) {
-        if (signal.aborted || performance.now() > until) return total;
-        const moved = await this.step(work);
-        total += moved;
-        if (moved > 0) left.push(work);
-      }
-      open = left;
+    for (const work of open) {
+      this.lasts.set(organizationId, work.tag);
+      total += await this.step(work, signal);
+      if (signal.aborted) break;
     }
+    // All were served: the next turn begins with the first.
+    if (open.length < TAGS_OF_TURN && this.lasts.get(organizationId) === open.at(-1)?.tag)
+      this.lasts.delete(organizationId);
     return total;
   }
 
-  private async step(work: TagWork): Promise<number> {
+  private async step(work: TagWork, signal: AbortSignal): Promise<number> {
     if (work.isCanceling) return this.moved(await this.tags.cancel(work));
     let moved = 0;
     if (work.isPaused) moved += this.moved(await this.tags.putAside(work));
     else if (work.isResuming) moved += this.moved(await this.tags.putBack(work));
-    if (work.isRetrying) moved += await this.retry(work);
+    if (work.isRetrying) moved += await this.retry(work, signal);
     return moved;
   }
 
   /** What left the queue may have stood before others. */
-  private moved({ messages, connectionIds, hasEvents }: Moved): number {
+  private moved({ rows, connectionIds, hasEvents }: Moved): number {
     for (const id of connectionIds) this.sending.wake(id);
     if (hasEvents !== null) this.webhook.wake([hasEvents]);
-    return messages;
+    return rows;
   }
 
-  private async retry(key: TagKey): Promise<number> {
+  /** Ends early with the signal, or where something is away; the next step goes on behind what was retried. */
+  private async retry(key: TagKey, signal: AbortSignal): Promise<number> {
     const page = await this.tags.failed(key);
     if (page === null) return 0;
     // Whether there are limits is looked up for each.
     const sender = { organizationId: key.organizationId, apiPaidUntil: null, limited: true };
-    try {
-      await mapAtOnce(page.ids, RETRIES_AT_ONCE, (id) => this.retryOne(sender, id));
-    } catch (error) {
-      this.logger.warn(`failed messages of a tag could not be retried, and are in a second: ${describeError(error)}`);
-      return 0;
-    }
-    await this.tags.retried(key, page);
-    return page.looked;
+    let [begun, isOver] = [0, false];
+    const done = await mapAtOnce(page.failed, RETRIES_AT_ONCE, async ({ id }) => {
+      // One at least, so that a slow database does not keep it where it is.
+      isOver ||= begun > 0 && signal.aborted;
+      if (isOver) return false;
+      begun++;
+      const isDone = await this.retryOne(sender, id);
+      isOver ||= !isDone;
+      return isDone;
+    });
+    // They are begun in their order, and what was begun has ended.
+    const open = done.indexOf(false);
+    if (open === 0) return 0;
+    await this.tags.retried(key, page.before, open < 0 ? page.last : (page.failed[open - 1] ?? null));
+    return open < 0 ? page.failed.length + page.looked + 1 : open;
   }
 
-  /** What may not be sent as things are stays failed. */
+  /** What may not be sent as things are stays failed. False: nothing is said about the message, it is asked again. */
   private async retryOne(
     sender: { organizationId: string; apiPaidUntil: null; limited: boolean },
     id: string,
-  ): Promise<void> {
+  ): Promise<boolean> {
     try {
       await this.messages.retry(sender, id, { confirmOutcomeUnknown: false, idempotencyKey: null });
     } catch (error) {
-      if (!(error instanceof AppError) || LATER.has(error.kind)) throw error;
+      if (error instanceof AppError && !LATER.has(error.kind)) return true;
+      this.logger.warn(`a failed message of a tag could not be retried, and is in a second: ${describeError(error)}`);
+      return false;
     }
+    return true;
   }
 }

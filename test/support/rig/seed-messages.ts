@@ -87,3 +87,33 @@ export async function seedScheduled(
     [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT],
   );
 }
+
+/**
+ * Writes `count` text messages of one connection that have failed before anything was sent.
+ *
+ * @param tags how many tags take turns: `tag` with a number behind it; default: `tag` alone
+ */
+export async function seedFailed(
+  pool: { query(sql: string, params: unknown[]): Promise<unknown> },
+  connection: Pick<SeededConnection, 'id' | 'organizationId' | 'phoneNumber'>,
+  { count, recipients = count, tag, tags = 0 }: { count: number; recipients?: number; tag: string; tags?: number },
+): Promise<void> {
+  await pool.query(
+    `with made as (
+       insert into message (id, organization_id, connection_id, direction, type, recipient, sender, idempotency_key,
+         fingerprint, tag, created_at)
+       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5, gen_random_uuid(),
+         sha256(n::text::bytea), $7 || coalesce((n % nullif($8::integer, 0))::text, ''),
+         date_trunc('milliseconds', clock_timestamp())
+       from generate_series(0, $3::integer - 1) as n
+       returning *
+     ), contents as (
+       insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
+     )
+     insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count, queued_at,
+       failed_at, failure_category, error_code, error_message, attempt_number)
+     select id, organization_id, connection_id, created_at, 'failed', 1, created_at, created_at, 'expired', 'EXPIRED',
+       'The message stayed in the queue for too long.', 0 from made`,
+    [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT, tag, tags],
+  );
+}

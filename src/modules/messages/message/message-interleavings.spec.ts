@@ -146,7 +146,7 @@ class World {
       await this.tags.act(key, (['pause', 'resume', 'cancel', 'pause', 'resume'] as const)[n % 5] ?? 'pause', null);
     },
     tagStep: async () => {
-      const work = (await this.tags.work()).find((each) => each.organizationId === this.connection.organizationId);
+      const work = (await this.tags.work(this.connection.organizationId, '')).at(0);
       if (work?.isCanceling) await this.tags.cancel(work);
       else if (work?.isPaused) await this.tags.putAside(work);
       else if (work?.isResuming) await this.tags.putBack(work);
