@@ -90,6 +90,7 @@ create table contact_book_removal (
   constraint contact_book_removal_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
 CREATE INDEX contact_book_removal_due ON contact_book_removal (due_at);
+CREATE INDEX contact_book_removal_of ON contact_book_removal (organization_id, due_at);
 
 create table conversation (
   id uuid not null,

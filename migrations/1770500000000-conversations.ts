@@ -55,6 +55,7 @@ create table contact_book_removal (
   primary key (connection_id, user_id)
 );
 create index contact_book_removal_due on contact_book_removal (due_at);
+create index contact_book_removal_of on contact_book_removal (organization_id, due_at);
 `;
 
 const DOWN = `

@@ -41,7 +41,7 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   },
   'the sweep for due lanes': () => ({ text: DUE_LANES, values: [2_000, FIRST_ID] }),
   'the sweep for leases': () => ({ text: EXPIRE_LEASES, values: [1_000, null] }),
-  'the sweep for what waited too long': () => ({ text: EXPIRE_QUEUED, values: [1_000, null] }),
+  'the sweep for what waited too long': () => ({ text: EXPIRE_QUEUED.asc, values: [1_000, null] }),
   'whether a scheduled message is due': () => ({ text: DUE_SCHEDULED, values: [2_000, FIRST_ID] }),
   'the sweep for scheduled messages that are due': ({ connections }, turn) => {
     const id = connections[turn % NUMBERS]?.id ?? '';

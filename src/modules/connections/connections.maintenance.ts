@@ -2,19 +2,20 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 import { mapAtOnce } from '../../common/map-at-once.js';
 import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
-import { Sweeps } from '../../infrastructure/queue/sweeps.js';
+import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { isTokenRefused } from '../../infrastructure/whatsapp/platform-result.js';
-import { ConnectionsRepository } from './connections.repository.js';
+import { ConnectionsRepository, FACTS_ARE_DUE } from './connections.repository.js';
 import { ConnectionsService, tokenPlace } from './connections.service.js';
 import { factsOf } from './platform-facts.js';
 
 const EVERY_MS = 5_000;
-const NUMBERS_A_ROUND = 40;
-const AT_ONCE = 4;
+/** Numbers of a workspace, and workspaces, of which the platform is asked at the same time. */
+const NUMBERS_AT_ONCE = 2;
+const WORKSPACES_AT_ONCE = 4;
 
 /**
  * Asks the platform about each number hourly, and soon after it reported a change. Ends the sending of a workspace that
@@ -52,11 +53,14 @@ export class ConnectionsMaintenance implements OnModuleInit {
       help: 'Numbers whose free service messages of this month are used up.',
       collect: async () => [{ value: (await this.connections.payments()).charged }],
     });
-    this.sweeps.add({
+    this.sweeps.addInTurns({
       name: 'connection_facts',
       everyMs: EVERY_MS,
       waitsFor: [{ table: 'connection', column: 'facts_due_at' }],
-      run: (signal) => this.refreshDue(signal),
+      rows: [{ table: 'connection', where: FACTS_ARE_DUE }],
+      atOnce: WORKSPACES_AT_ONCE,
+      turn: (organizationId, signal) =>
+        inBatches(signal, NUMBERS_AT_ONCE, (limit) => this.refreshDue(organizationId, limit)),
     });
     this.workspaces.add({
       stop: async (organizationId) => {
@@ -67,10 +71,9 @@ export class ConnectionsMaintenance implements OnModuleInit {
     });
   }
 
-  private async refreshDue(signal: AbortSignal): Promise<number> {
-    const waiting = await this.repository.takeDue(NUMBERS_A_ROUND);
-    await mapAtOnce(waiting, AT_ONCE, async (id) => {
-      if (signal.aborted) return;
+  private async refreshDue(organizationId: string, limit: number): Promise<number> {
+    const waiting = await this.repository.takeDue(organizationId, limit);
+    await mapAtOnce(waiting, limit, async (id) => {
       // An error with one number, such as a token that can't be decrypted, must not keep the others from being asked.
       const problem = await this.refresh(id).catch(describeError);
       if (problem === null) return;

@@ -9,6 +9,8 @@ import type { AccountEvents } from './platform-facts.js';
 const FACTS_EVERY_SECONDS = 3_600;
 /** After a try that brought nothing, such as an outage. */
 const FACTS_RETRY_SECONDS = 300;
+/** SQL condition: the platform is to be asked about the number. */
+export const FACTS_ARE_DUE = 'facts_due_at <= statement_timestamp()';
 
 const now = (): string => 'clock_timestamp()';
 const inAnHour = (): string => `clock_timestamp() + interval '${FACTS_EVERY_SECONDS} seconds'`;
@@ -196,17 +198,17 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Takes up to `limit` numbers of which the platform is to be asked now; no other round takes them for a while. */
-  async takeDue(limit: number): Promise<string[]> {
+  /** Takes up to `limit` numbers of a workspace of which the platform is to be asked now; no other round takes them for a while. */
+  async takeDue(organizationId: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `with due as (
-         select id from connection where facts_due_at <= statement_timestamp()
-         order by facts_due_at limit $1 for update skip locked
+         select id from connection where organization_id = $1 and ${FACTS_ARE_DUE}
+         order by facts_due_at limit $2 for update skip locked
        )
-       update connection c set facts_due_at = clock_timestamp() + make_interval(secs => $2)
+       update connection c set facts_due_at = clock_timestamp() + make_interval(secs => $3)
        from due where c.id = due.id
        returning c.id`,
-      [limit, FACTS_RETRY_SECONDS],
+      [organizationId, limit, FACTS_RETRY_SECONDS],
     );
     return rows.map(({ id }) => id);
   }

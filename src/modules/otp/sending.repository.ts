@@ -344,14 +344,21 @@ const SENT = arrived(`
 
 const ARRIVED = arrived(REPORTED);
 
-// $1 limit, $2 from when. Two walks along two indexes.
+// $1 limit, $2 from when. Walks along two indexes, each from both its ends: what ended behind very many of one project does
+// not wait for their end.
 const END_OVERDUE = `
 with overdue as materialized (
-  (select ctid as tid from otp_challenge where ${expired('statement_timestamp()', SweepCursor.from('$2'))}
-   order by expires_at limit $1)
+  ${['asc', 'desc']
+    .map(
+      (
+        order,
+      ) => `(select ctid as tid from otp_challenge where ${expired('statement_timestamp()', SweepCursor.from('$2'))}
+   order by expires_at ${order} limit $1)
   union
   (select ctid from otp_challenge where ${waitedTooLong('statement_timestamp()', SweepCursor.from('$2'))}
-   order by created_at limit $1)
+   order by created_at ${order} limit $1)`,
+    )
+    .join(' union ')}
 ), ending as (
   select c.ctid as tid, c.status, c.expires_at <= clock_timestamp() as expired, c.released_at
   from otp_challenge c

@@ -41,8 +41,8 @@ const DUE = `(stale_since is not null or synced_at is null or synced_at < clock_
   and (failures = 0 or tried_at < clock_timestamp()
     - make_interval(secs => least(3600, ${FIRST_RETRY_SECONDS} * power(4, least(failures - 1, 3)))))`;
 
-/** SQL: some account is to be synced. */
-export const HAS_DUE = `exists (select 1 from template_account where ${DUE})`;
+/** SQL condition: the account is to be synced. */
+export const IS_DUE = `(${DUE})`;
 
 /** Which accounts have a mirror, how current it is, and who is syncing it: the table `template_account`. */
 @Injectable()
@@ -68,10 +68,11 @@ export class TemplateAccountsRepository {
   }
 
   /** Accounts that were not synced for an hour, or have changed since; those that fail again and again ever less often. */
-  listDue(limit: number): Promise<AccountState[]> {
+  listDue(organizationId: string, limit: number): Promise<AccountState[]> {
     return this.database.query<AccountState>(
-      `select ${STATE} from template_account where ${DUE} order by tried_at nulls first limit $1`,
-      [limit],
+      `select ${STATE} from template_account where organization_id = $1 and ${IS_DUE}
+       order by tried_at nulls first limit $2`,
+      [organizationId, limit],
     );
   }
 

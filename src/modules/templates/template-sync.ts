@@ -5,12 +5,13 @@ import { newId } from '../../common/ids.js';
 import { PgNotifier } from '../../infrastructure/database/pg-notifier.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Sweeps } from '../../infrastructure/queue/sweeps.js';
+import { anyHas } from '../../infrastructure/queue/turns.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { failure, isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import {
-  HAS_DUE,
+  IS_DUE,
   LEASE_SECONDS,
   TemplateAccountsRepository,
   type AccountState,
@@ -38,10 +39,9 @@ const POLL_MS = 100;
 const MAX_NUMBERS_TRIED = 3;
 
 const SWEEP_EVERY_MS = 10_000;
-const SWEEP_BATCH = 50;
-const SWEEP_AT_ONCE = 8;
-/** A platform that does not answer must not make the round a long one: its age is part of readiness. */
-const SWEEP_ROUND_MS = 5_000;
+/** Syncs under way in this process, and those of one workspace: a platform that does not answer may keep them for long. */
+const SWEEP_AT_ONCE = 16;
+const SWEEP_OF_WORKSPACE = 2;
 
 const OUR_ERROR = 'The list could not be stored.';
 const NO_NUMBER = 'None of the connections of this account is connected to the platform.';
@@ -70,15 +70,17 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   onModuleInit(): void {
-    this.sweeps.add({
+    const rows = [{ table: 'template_account', where: IS_DUE }];
+    this.sweeps.addInTurns({
       name: 'templates',
       everyMs: SWEEP_EVERY_MS,
-      hasWork: HAS_DUE,
+      rows,
+      hasWork: anyHas(rows),
       waitsFor: [
         { table: 'template_account', column: 'sync_until', leaveSeconds: LEASE_SECONDS },
         { table: 'template_account', column: 'tried_at' },
       ],
-      run: (signal) => this.sweep(signal),
+      turn: (organizationId, signal) => this.turn(organizationId, signal),
     });
   }
 
@@ -113,23 +115,16 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     await this.accounts.markStale(key);
   }
 
-  /** Syncs each account once an hour, and within seconds where its mirror is known to differ from the platform. */
-  private async sweep(signal: AbortSignal): Promise<number> {
-    const due = await this.accounts.listDue(SWEEP_BATCH);
-    const round = AbortSignal.any([signal, AbortSignal.timeout(SWEEP_ROUND_MS)]);
-    let started = 0;
-    const work = async (): Promise<void> => {
-      while (!round.aborted && this.running.size < SWEEP_AT_ONCE) {
-        const next = due.shift();
-        if (next === undefined) return;
-        started++;
-        await this.start(next);
-      }
-    };
-    // A sync may take longer than the round: it goes on, and takes a place in the next one.
-    const over = new Promise<void>((resolve) => round.addEventListener('abort', () => resolve(), { once: true }));
-    await Promise.race([Promise.all(Array.from({ length: SWEEP_AT_ONCE }, work)), over]);
-    return started;
+  /** Syncs each account of a workspace once an hour, and within seconds where its mirror is known to differ from the platform. */
+  private async turn(organizationId: string, signal: AbortSignal): Promise<number> {
+    const own = [...this.running.keys()].filter((name) => name.startsWith(organizationId)).length;
+    const free = Math.min(SWEEP_OF_WORKSPACE - own, SWEEP_AT_ONCE - this.running.size);
+    if (free <= 0) return 0;
+    const due = await this.accounts.listDue(organizationId, free);
+    // A sync may take longer than the turn: it goes on, and takes a place of the next ones.
+    const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([Promise.all(due.map((account) => this.start(account))), over]);
+    return due.length;
   }
 
   /** Syncs now, or joins the sync that is under way in this process. Never rejects. */

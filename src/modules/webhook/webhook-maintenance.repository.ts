@@ -13,6 +13,9 @@ import { LEASE_MS, TAKES_EVENTS } from './dispatch/dispatch.repository.js';
 import { QUIET_STARTS_ANEW_AFTER_MS } from './dispatch/endpoint-health.js';
 import { WEBHOOK_LANE } from './webhook.types.js';
 
+/** Endpoints of which one statement drops events, at the most. They are taken at random, so that none hides the others. */
+const ENDPOINTS = 5;
+
 /** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
 export const HELD_DAYS = 3;
 
@@ -25,12 +28,12 @@ export class WebhookMaintenanceRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** Gives up events that have waited for three days for an endpoint which has rested for as long; returns how many. */
+  /** Gives up events that have waited for three days for an endpoint which has rested for as long, up to `limit` of each; returns how many. */
   dropHeld(limit: number): Promise<number> {
     return this.changeQueue(DROP_HELD, [HELD_DAYS, limit]);
   }
 
-  /** Gives up what waits beyond `most` events for an endpoint that fails or rests; returns how many. */
+  /** Gives up what waits beyond `most` events for an endpoint that fails or rests, up to `limit` of each; returns how many. */
   dropExcess(most: number, limit: number): Promise<number> {
     return this.changeQueue(DROP_EXCESS, [most, limit]);
   }
@@ -111,22 +114,27 @@ export class WebhookMaintenanceRepository {
 // What waits no more stays in the log, for GET /events, until its time is over. A row that was claimed meanwhile is left.
 const DROP_HELD = `
 delete from webhook_queue where event_id = any(array(
-  select held.event_id from webhook_endpoint e cross join lateral (
+  select held.event_id from (
+    select id from webhook_endpoint
+    where inactive_since < clock_timestamp() - make_interval(days => $1) and deleted_at is null order by random()
+  ) e cross join lateral (
     select q.event_id from webhook_queue q
     where q.endpoint_id = e.id and q.due_at < statement_timestamp() - make_interval(days => $1)
     order by q.endpoint_id, q.due_at limit $2) held
-  where e.inactive_since < clock_timestamp() - make_interval(days => $1) and e.deleted_at is null
-  limit $2)) and attempt_id is null`;
+  limit $2 * ${ENDPOINTS})) and attempt_id is null`;
 
 // A single failure under load is no failing endpoint: it has to last for an hour.
 // Last in the order of their turns: what has failed most often, and the youngest that wait for the first time.
 const DROP_EXCESS = `
 delete from webhook_queue where event_id = any(array(
-  select excess.event_id from webhook_endpoint e cross join lateral (
+  select excess.event_id from (
+    select id from webhook_endpoint
+    where (inactive_since is not null or failing_since < statement_timestamp() - interval '1 hour') and deleted_at is null
+    order by random()
+  ) e cross join lateral (
     select q.event_id from webhook_queue q where q.endpoint_id = e.id
     order by q.endpoint_id, q.due_at offset $1 limit $2) excess
-  where (e.inactive_since is not null or e.failing_since < statement_timestamp() - interval '1 hour') and e.deleted_at is null
-  limit $2)) and attempt_id is null`;
+  limit $2 * ${ENDPOINTS})) and attempt_id is null`;
 
 const DROP_OLD = `
 delete from webhook_queue where event_id = any(array(

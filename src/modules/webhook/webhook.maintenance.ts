@@ -15,7 +15,8 @@ import { WebhookMaintenanceRepository } from './webhook-maintenance.repository.j
 import { WebhookService } from './webhook.service.js';
 
 const PURGE_EVERY_MS = 60_000;
-const PURGE_BATCH = 5_000;
+/** Events of one endpoint. */
+const PURGE_BATCH = 2_000;
 const DAY_MS = 86_400_000;
 
 /** A workspace without an endpoint that reads no events for so long is no longer recorded. */
@@ -80,16 +81,26 @@ export class WebhookMaintenance implements OnModuleInit {
 
   private async purge(signal: AbortSignal): Promise<number> {
     const { repository } = this;
-    const held = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropHeld(limit));
-    this.dropped(held, 'three days at a paused or disabled endpoint');
     const most = this.config.webhook.maxWaiting;
-    const excess = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropExcess(most, limit));
-    this.dropped(excess, `more than ${most} at an endpoint that fails or rests`);
-    const deleted = await inBatches(signal, PURGE_BATCH, (limit) => repository.purgeDeleted(limit));
     const { webhookDays } = this.config.retention;
     const kept = lowestIdSince(new Date(databaseClock.now() - webhookDays * DAY_MS));
-    const old = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropOld(kept, limit));
-    this.dropped(old, `older than ${webhookDays} days (WEBHOOK_RETENTION_DAYS)`);
+    let [held, excess, deleted, old] = [0, 0, 0, 0];
+    // A batch of each kind in turn: much of one keeps the others waiting for no more than that.
+    const batch = async (limit: number): Promise<number> => {
+      const before = [held, excess, deleted, old];
+      held += await repository.dropHeld(limit);
+      excess += await repository.dropExcess(most, limit);
+      deleted += await repository.purgeDeleted(limit);
+      old += await repository.dropOld(kept, limit);
+      return Math.max(...[held, excess, deleted, old].map((rows, n) => rows - (before[n] ?? 0)));
+    };
+    try {
+      await inBatches(signal, PURGE_BATCH, batch);
+    } finally {
+      this.dropped(held, 'three days at a paused or disabled endpoint');
+      this.dropped(excess, `more than ${most} at an endpoint that fails or rests`);
+      this.dropped(old, `older than ${webhookDays} days (WEBHOOK_RETENTION_DAYS)`);
+    }
     await this.events.stopUnread(Math.min(UNREAD_DAYS, webhookDays));
     return held + excess + deleted + old + (await repository.purgeSecrets());
   }

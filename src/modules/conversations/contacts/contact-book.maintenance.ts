@@ -3,14 +3,15 @@ import { describeError } from '../../../common/describe-error.js';
 import { mapAtOnce } from '../../../common/map-at-once.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Metrics } from '../../../infrastructure/operations/metrics/metrics.js';
-import { Sweeps } from '../../../infrastructure/queue/sweeps.js';
+import { inBatches, Sweeps } from '../../../infrastructure/queue/sweeps.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
-import { type ContactBookEntry, ContactBookRepository } from './contact-book.repository.js';
+import { type ContactBookEntry, ContactBookRepository, IS_DUE } from './contact-book.repository.js';
 
 const EVERY_MS = 2_000;
-const ENTRIES_A_ROUND = 40;
-const AT_ONCE = 4;
+/** Entries of a workspace, and workspaces, of which the platform is asked at the same time. */
+const ENTRIES_AT_ONCE = 2;
+const WORKSPACES_AT_ONCE = 4;
 /** About a day of hourly tries: what names the person is not kept for longer. */
 const MAX_TRIES = 28;
 
@@ -32,11 +33,14 @@ export class ContactBookMaintenance implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.sweeps.add({
+    this.sweeps.addInTurns({
       name: 'contact_book',
       everyMs: EVERY_MS,
       waitsFor: [{ table: 'contact_book_removal', column: 'due_at' }],
-      run: (signal) => this.removeDue(signal),
+      rows: [{ table: 'contact_book_removal', where: IS_DUE }],
+      atOnce: WORKSPACES_AT_ONCE,
+      turn: (organizationId, signal) =>
+        inBatches(signal, ENTRIES_AT_ONCE, (limit) => this.removeDue(organizationId, limit)),
     });
     this.metrics.add({
       name: 'contact_book_removals_waiting',
@@ -45,10 +49,9 @@ export class ContactBookMaintenance implements OnModuleInit {
     });
   }
 
-  private async removeDue(signal: AbortSignal): Promise<number> {
-    const due = await this.repository.takeDue(ENTRIES_A_ROUND);
-    await mapAtOnce(due, AT_ONCE, async (entry) => {
-      if (signal.aborted) return;
+  private async removeDue(organizationId: string, limit: number): Promise<number> {
+    const due = await this.repository.takeDue(organizationId, limit);
+    await mapAtOnce(due, limit, async (entry) => {
       const problem = await this.ask(entry).catch(describeError);
       const isLast = problem !== null && entry.tries >= MAX_TRIES;
       if (problem === null || isLast) await this.repository.remove(entry);

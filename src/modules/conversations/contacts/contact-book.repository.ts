@@ -19,9 +19,10 @@ const MAX_GAP_SECONDS = 3_600;
 export class ContactBookRepository {
   constructor(private readonly database: Database) {}
 
-  /** Takes what is due; each is due again later, so that one whose process dies is asked for once more. */
-  takeDue(limit: number): Promise<ContactBookEntry[]> {
-    return this.database.query<ContactBookEntry>(TAKE, [limit, FIRST_GAP_SECONDS, MAX_GAP_SECONDS]);
+  /** Takes what is due of a workspace; each is due again later, so that one whose process dies is asked for once more. */
+  takeDue(organizationId: string, limit: number): Promise<ContactBookEntry[]> {
+    const params = [organizationId, limit, FIRST_GAP_SECONDS, MAX_GAP_SECONDS];
+    return this.database.byIndex(() => this.database.query<ContactBookEntry>(TAKE, params));
   }
 
   async remove({ connectionId, userId }: ContactBookEntry): Promise<void> {
@@ -36,12 +37,14 @@ export class ContactBookRepository {
   }
 }
 
+export const IS_DUE = 'due_at <= statement_timestamp()';
+
 const TAKE = `
 with due as (
-  select ctid from contact_book_removal where due_at <= statement_timestamp()
-  order by due_at limit $1 for update skip locked
+  select ctid from contact_book_removal where organization_id = $1 and ${IS_DUE}
+  order by organization_id, due_at limit $2 for update skip locked
 )
 update contact_book_removal r set tries = r.tries + 1,
-  due_at = clock_timestamp() + make_interval(secs => least($3::float8, $2::float8 * power(4, least(r.tries, 10))))
+  due_at = clock_timestamp() + make_interval(secs => least($4::float8, $3::float8 * power(4, least(r.tries, 10))))
 from due where r.ctid = due.ctid
 returning ${camelColumns('r', 'connection_id, user_id, tries')}`;

@@ -32,6 +32,9 @@ export const FETCH_LEASE_MS = 60_000;
 /** The platform keeps a customer's file for seven days (developers.facebook.com, Cloud API, media); less an hour. */
 export const FETCH_FOR_HOURS = 7 * 24 - 1;
 
+/** Numbers of which one statement fails files, at the most. They are taken at random, so that none hides the others. */
+const EXPIRED_NUMBERS = 5;
+
 /** The lane of a connection's files; the lane of its messages is named by the connection's id alone. */
 export function fetchLaneOf(connectionId: string): string {
   return `${FETCH_LANE}${connectionId}`;
@@ -113,7 +116,7 @@ export class FetchRepository {
     );
   }
 
-  /** Fails files that the platform no longer has, whatever kept them from being fetched. Returns how many. */
+  /** Fails files that the platform no longer has, whatever kept them from being fetched, up to `limit` of a number. Returns how many. */
   async expire(limit: number): Promise<number> {
     return this.database.execute(EXPIRE, [FETCH_FOR_HOURS, limit]);
   }
@@ -150,13 +153,13 @@ const EXPIRE = withMediaEvents(`
 update media_object m set status = 'failed', next_attempt_at = null, lease_owner = null, lease_until = null,
   failure = coalesce(m.failure, 'The file was not fetched before the platform deleted it.')
 where id = any(array(
-  select old.id from connection c left join lane l on l.key = '${FETCH_LANE}' || c.id cross join lateral (
+  select old.id from (select id from connection order by random()) as c left join lane l on l.key = '${FETCH_LANE}' || c.id cross join lateral (
     select o.id from media_object o
     where o.connection_id = c.id and o.next_attempt_at >= coalesce(l.low_at, '-infinity') and o.status = 'pending'
       and o.created_at < statement_timestamp() - make_interval(hours => $1)
       and (o.lease_until is null or o.lease_until < clock_timestamp())
     order by o.connection_id, o.next_attempt_at limit $2 for update skip locked) as old
-  limit $2))
+  limit $2 * ${EXPIRED_NUMBERS}))
 returning *`);
 
 const DUE_SINCE: DueSince = (from) => `(select m.next_attempt_at from media_object m

@@ -74,7 +74,12 @@ export class SendProcessor extends QueueProcessor<SendTask> {
       get hasWork() {
         return sweeps.queuedHaveExpired();
       },
-      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sweeps.expireQueued(limit))),
+      run: (signal) =>
+        inBatches(signal, SWEEP_BATCH, async (limit) => {
+          const first = await this.sweep(sweeps.expireQueued(limit));
+          // Beside very many of one workspace, what expired behind them does not wait for their end.
+          return first < limit ? first : first + (await this.sweep(sweeps.expireQueued(limit, 'desc')));
+        }),
     });
     parts.sweeps.add({ name: 'send_repair', everyMs: 600_000, run: (signal) => this.repair(sweeps, signal) });
   }

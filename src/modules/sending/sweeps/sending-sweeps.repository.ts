@@ -18,6 +18,8 @@ const REPAIR_BATCH = 5_000;
 export class SendingSweepsRepository {
   private readonly leaseCursor = new SweepCursor();
   private readonly expiryCursor = new SweepCursor();
+  /** Null: the next repair begins with the first recipient. */
+  private repairedTo: RepairedPage | null = null;
 
   constructor(private readonly database: Database) {}
 
@@ -29,9 +31,9 @@ export class SendingSweepsRepository {
     return this.moveFrom(this.leaseCursor, EXPIRE_LEASES, limit);
   }
 
-  /** Fails messages that wait beyond the time that they were given. */
-  expireQueued(limit: number): Promise<MovedMessage[]> {
-    return this.moveFrom(this.expiryCursor, EXPIRE_QUEUED, limit);
+  /** Fails messages that wait beyond the time that they were given, those first that expired first, or last. */
+  expireQueued(limit: number, order: 'asc' | 'desc' = 'asc'): Promise<MovedMessage[]> {
+    return this.moveFrom(this.expiryCursor, EXPIRE_QUEUED[order], limit);
   }
 
   /** SQL: whether there is something for `expireQueued`. */
@@ -53,15 +55,17 @@ export class SendingSweepsRepository {
 
   /**
    * Gives recipients whose first message has no turn one, and returns how many. The triggers of `message_queue` leave none
-   * behind; this is for a database where they were disabled.
+   * behind; this is for a database where they were disabled. A round that ends before all were looked at is continued by the
+   * next.
    */
   async repairTurns(signal: AbortSignal): Promise<number> {
     let total = 0;
-    let page: RepairedPage | null = { repaired: 0, connectionId: FIRST_ID, recipient: '', isFull: true };
+    let page: RepairedPage | null = this.repairedTo ?? FIRST_PAGE;
     while (page?.isFull === true && !signal.aborted) {
       page = await this.repairPage(page);
       total += page?.repaired ?? 0;
     }
+    this.repairedTo = page?.isFull === true ? page : null;
     return total;
   }
 
@@ -78,6 +82,8 @@ interface RepairedPage {
   /** More recipients may follow. */
   isFull: boolean;
 }
+
+const FIRST_PAGE: RepairedPage = { repaired: 0, connectionId: FIRST_ID, recipient: '', isFull: true };
 
 /** All but `looked_at` are null in a row that only says that there was a look. */
 interface MovedRow {
@@ -113,17 +119,19 @@ select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
 
 // Where claims are blocked after a restore, a message that waits here may have been sent: it must not be called failed.
-export const EXPIRE_QUEUED = `
+const expireQueued = (order: 'asc' | 'desc'): string => `
 with picked as (
   select q.ctid as row_ctid from message_queue q
   where ${queueTakes('expired')} and q.expires_at < statement_timestamp() and q.expires_at >= ${SweepCursor.from('$2')}
     and not (${CLAIMS_BLOCKED})
-  order by q.expires_at limit $1 for update of q skip locked
+  order by q.expires_at ${order} limit $1 for update of q skip locked
 ), gone as (
   delete from message_queue q where q.ctid = any(array(select row_ctid from picked)) returning q.*
 ), ${failUnsent('gone', `'expired', 'EXPIRED', 'The message stayed in the queue for too long.'`)}
 select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
+
+export const EXPIRE_QUEUED = { asc: expireQueued('asc'), desc: expireQueued('desc') };
 
 // Each recipient's first row is due or on the wire: the triggers of message_queue see to it. Where one was disabled, a row
 // would wait for ever.
