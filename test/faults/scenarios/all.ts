@@ -10,6 +10,7 @@ import { databaseDiskFull } from './database-disk-full.js';
 import { eventsRead } from './events-read.js';
 import { goBack } from './go-back.js';
 import { gracefulStop } from './graceful-stop.js';
+import { greedyCampaign } from './greedy-campaign.js';
 import { greedyWorkspace } from './greedy-workspace.js';
 import { mediaDiskFull } from './media-disk-full.js';
 import { mixedFaults } from './mixed.js';
@@ -63,6 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
   notificationsStormed,
   crowdedLanes,
   greedyWorkspace,
+  greedyCampaign,
   openTransaction,
   overload,
   slowClients,
