@@ -92,19 +92,28 @@ create table usage_lock (
 );
 insert into usage_lock default values;
 
--- A message that changes after the last regular count of its hour, a week later, makes that hour due again; several within
--- five minutes together.
+-- Hours in which a message or code changes after the last regular count, a week later. A row is written with each such change, once
+-- a transaction, whatever else says that the hour is due: whoever sees the row sees the change as well. A count makes the hour
+-- due again and removes the rows that it sees.
+create table usage_late (
+  hour timestamptz not null,
+  transaction_id xid8 not null default pg_current_xact_id(),
+  primary key (hour, transaction_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create function usage_late() returns trigger language plpgsql as $$
 begin
-  update usage_hour set next_at = clock_timestamp() + interval '5 minutes'
-  where hour = date_trunc('hour', new.created_at, 'UTC')
-    and coalesce(next_at > clock_timestamp() + interval '5 minutes', true);
+  insert into usage_late (hour) values (date_trunc('hour', new.created_at, 'UTC')) on conflict do nothing;
   return null;
 end $$;
+-- One hour earlier than the last regular count, for transactions that are open while it runs. Of what is counted only: an erasure
+-- clears other columns, and the hour keeps the country of what it counted before.
 create trigger usage_late_insert after insert on message_state for each row
-  when (new.created_at < now() - interval '7 days') execute function usage_late();
-create trigger usage_late_update after update on message_state for each row
-  when (new.created_at < now() - interval '7 days') execute function usage_late();
+  when (new.created_at < now() - interval '7 days' + interval '1 hour') execute function usage_late();
+create trigger usage_late_update after update of status, accepted_at, sent_at, delivered_at, read_at, failure_category,
+  billable, pricing_category, pricing_type on message_state for each row
+  when (new.created_at < now() - interval '7 days' + interval '1 hour') execute function usage_late();
+create trigger usage_late_code after update of sent_at, delivered_at, read_at on otp_challenge for each row
+  when (new.created_at < now() - interval '7 days' + interval '1 hour') execute function usage_late();
 
 -- What a billable message costs, as the operator read it in the platform's list. countries: ISO 3166 alpha-2; "*": all
 -- others. tier_from: the price holds from this message of a month on. Replaced as a whole.
@@ -119,9 +128,11 @@ create table usage_rate (
 `;
 
 const DOWN = `
+drop trigger usage_late_code on otp_challenge;
 drop trigger usage_late_update on message_state;
 drop trigger usage_late_insert on message_state;
 drop function usage_late;
+drop table usage_late;
 drop table usage_rate;
 drop table usage_lock;
 drop table usage_hour;

@@ -21,6 +21,7 @@ const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   schema_migration: 'which migrations have run',
   schema_migration_checksum: 'what they did',
   usage_hour: 'when each hour was counted',
+  usage_late: 'which hours are counted again',
   usage_lock: 'one row: the process that counts',
   usage_rate: "the operator's prices, for all",
 };

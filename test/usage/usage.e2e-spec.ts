@@ -261,6 +261,30 @@ describe('GET /usage', () => {
     expect((await usage((await sendingWorkspace(test)).api, range)).data).toEqual([]);
   });
 
+  it('keeps the country of an old message whose contact is erased', async () => {
+    const { connection, contact, organizationId } = await sendingWorkspace(test);
+    const phone = await contact();
+    const createdAt = new Date(Date.now() - 10 * 86_400_000);
+    const { id } = await insertMessage(test.app.get(Database), {
+      connection,
+      recipient: phone,
+      createdAt,
+      status: 'read',
+    });
+    await countAll();
+    await test.app.get(Erasure).erase(organizationId, phone);
+    expect((await test.database.query('select recipient from message where id = $1', [id]))[0]).toEqual({
+      recipient: null,
+    });
+    // Nothing asks for another count of its hour, which would know no country.
+    await test.app.get(Sweeps).runNow('usage');
+    const [hour] = await test.database.query(
+      `select next_at from usage_hour where hour = date_trunc('hour', $1::timestamptz, 'UTC')`,
+      [createdAt],
+    );
+    expect(hour).toEqual({ next_at: null });
+  });
+
   it('a foreign number and an unknown one answer alike, as in GET /messages', async () => {
     const [{ api }, foreign] = [await sendingWorkspace(test), await sendingWorkspace(test)];
     const answers = [

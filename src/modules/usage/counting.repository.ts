@@ -38,6 +38,7 @@ export class CountingRepository {
   countDue(kept: KeptDays): Promise<boolean> {
     return this.database.transaction(async () => {
       await this.lock();
+      await this.database.execute(LATE);
       const due = await this.database.find<{ hour: Date }>(
         `select hour from usage_hour where next_at <= clock_timestamp() order by hour desc limit 1`,
       );
@@ -52,6 +53,10 @@ export class CountingRepository {
    * next, and with it the country and the template. Younger hours are counted again in any case.
    */
   async countBeforeErasure(subject: Subject, kept: KeptDays): Promise<void> {
+    await this.database.transaction(async () => {
+      await this.lock();
+      await this.database.execute(LATE);
+    });
     const hours = await this.database.query<{ hour: Date }>(HOURS_OF_PERSON, [
       subject.organizationId,
       [...subject.numbers, ...subject.userIds],
@@ -68,7 +73,9 @@ export class CountingRepository {
   /** The start of the oldest hour before this time that is still to be counted; else the time. */
   async countedBefore(before: Date): Promise<Date> {
     const { at } = await this.database.row<{ at: Date }>(
-      'select least($1, min(hour)) as at from usage_hour where next_at is not null and hour < $1',
+      `select least($1, min(hour)) as at from (
+         select hour from usage_hour where next_at is not null union all select hour from usage_late) as left_over
+       where hour < $1`,
       [before],
     );
     return at;
@@ -292,6 +299,13 @@ update usage_hour set counted_at = $2,
         select hour + make_interval(hours => hours) from unnest($3::integer[]) as hours) as times
       where at > clock_timestamp()) end
 where hour = $1`;
+
+// Under the lock, so that no count under way writes over it. Many changes within five minutes are one count. An hour that is no
+// longer kept is not counted again.
+const LATE = `
+with late as (delete from usage_late returning hour)
+update usage_hour set next_at = clock_timestamp() + interval '5 minutes'
+where hour in (select hour from late) and coalesce(next_at > clock_timestamp() + interval '5 minutes', true)`;
 
 const HOURS_OF_PERSON = `
 select distinct ${HOUR_OF('m.created_at')} as hour from (

@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { Factories, type ConnectionRow } from '../../../test/support/factories.js';
+import { beginTransaction } from '../../../test/support/open-transaction.js';
 import { insertMessage, type MessageSpec } from '../../../test/support/message-factory.js';
+import { FUZZ_SEED, runs } from '../../../test/support/runs.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { CountingRepository } from './counting.repository.js';
 import { divide, TimeZone } from './periods.js';
@@ -26,6 +29,7 @@ beforeEach(async () => {
     'usage_total',
     'usage_codes',
     'usage_hour',
+    'usage_late',
     'message',
     'message_state',
     'message_content',
@@ -45,6 +49,14 @@ const insert = (spec: Partial<MessageSpec>): Promise<{ id: string }> =>
 async function countAll(kept = FOREVER, of = counting): Promise<void> {
   await of.addHours();
   while (await of.countDue(kept));
+}
+
+/** Until nothing is due at any time; young hours are due again and again. */
+async function countAllDue(): Promise<void> {
+  const isOld = "next_at is not null and hour < now() - interval '7 days 1 hour'";
+  do {
+    while (await counting.countDue(FOREVER));
+  } while ((await opened.database.execute(`update usage_hour set next_at = clock_timestamp() where ${isOld}`)) > 0);
 }
 
 const again = (): Promise<number> =>
@@ -258,6 +270,72 @@ describe('UsageRepository', () => {
     await again();
     await countAll();
     expect((await rowsOf(new Date(Date.now() - 30 * DAY), new Date())).map(({ delivered }) => delivered)).toEqual([1]);
+  });
+
+  it('counts what a transaction commits that was open while its hour was counted', async () => {
+    const { id } = await insert({ createdAt: new Date(Date.now() - 9 * DAY), status: 'sent' });
+    await countAll();
+    // The hour is due again already, so nothing else says that it changes.
+    await again();
+    const late = await beginTransaction(opened.url);
+    await late.query(`update message_state set status = 'read' where message_id = $1`, [id]);
+    await countAll();
+    await late.query('commit');
+    await late.end();
+    await countAllDue();
+    expect((await rowsOf(new Date(Date.now() - 30 * DAY), new Date())).map(({ read }) => read)).toEqual([1]);
+  });
+
+  it('counts what was committed in the end, whichever transactions were open during its counts', async () => {
+    const statuses = ['sent', 'delivered', 'read', 'failed'] as const;
+    const step = fc.record({
+      act: fc.constantFrom('change', 'change', 'commit', 'undo', 'due', 'count', 'count'),
+      message: fc.nat(3),
+      status: fc.constantFrom(...statuses),
+    });
+    const clients = await Promise.all([0, 1, 2, 3].map(() => beginTransaction(opened.url)));
+    for (const client of clients) await client.query('rollback');
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
+        for (const table of ['usage_count', 'usage_total', 'usage_hour', 'usage_late', 'message', 'message_state']) {
+          await opened.database.execute(`delete from ${table}`);
+        }
+        // Two of each hour, one of them right behind its last regular count.
+        const ids: string[] = [];
+        for (const age of [9 * DAY, 9 * DAY, 7 * DAY + 2 * HOUR, 7 * DAY + 2 * HOUR]) {
+          ids.push((await insert({ createdAt: new Date(Date.now() - age), status: 'sent' })).id);
+        }
+        await opened.database.execute(
+          `insert into usage_hour (hour, next_at)
+           select distinct date_trunc('hour', created_at, 'UTC'), now() from message`,
+        );
+        const isOpen = new Set<number>();
+        for (const { act, message, status } of steps) {
+          const client = clients[message];
+          if (act === 'change') {
+            if (!isOpen.has(message)) await client?.query('begin');
+            isOpen.add(message);
+            await client?.query('update message_state set status = $2 where message_id = $1', [ids[message], status]);
+          } else if (act === 'due') await again();
+          else if (act === 'count') while (await counting.countDue(FOREVER));
+          else if (isOpen.delete(message)) await client?.query(act === 'commit' ? 'commit' : 'rollback');
+        }
+        for (const message of isOpen) await clients[message]?.query('commit');
+        await countAllDue();
+        const { wanted } = await opened.database.row<{ wanted: Record<string, number> }>(
+          `select json_build_object('submitted', count(*), 'read', count(*) filter (where status = 'read'),
+             'delivered', count(*) filter (where status in ('delivered', 'read') or delivered_at is not null),
+             'failed', count(*) filter (where status = 'failed')) as wanted from message_state`,
+        );
+        const rows = await rowsOf(new Date(Date.now() - 30 * DAY), new Date());
+        const sum = (key: 'submitted' | 'read' | 'delivered' | 'failed'): number =>
+          rows.reduce((all, row) => all + row[key], 0);
+        const counted = [sum('submitted'), sum('read'), sum('delivered'), sum('failed')];
+        expect(counted).toEqual([wanted.submitted, wanted.read, wanted.delivered, wanted.failed]);
+      }),
+      { numRuns: runs(25), seed: FUZZ_SEED },
+    );
+    for (const client of clients) await client.end();
   });
 
   it('leaves an hour alone where a message of the last week changes', async () => {

@@ -54,7 +54,8 @@ export class UsageService implements OnModuleInit {
       everyMs: 5_000,
       waitsFor: [{ table: 'usage_hour', column: 'next_at', where: 'next_at is not null' }],
       hasWork: `not exists (select from usage_hour where hour = date_trunc('hour', now(), 'UTC'))
-        or exists (select from usage_hour where next_at <= now())`,
+        or exists (select from usage_hour where next_at <= now())
+        or exists (select from usage_late)`,
       run: (signal) => this.countAll(signal),
     });
     this.retention.add({ name: 'usage', days: KEPT_DAYS, clear: (before, limit) => counting.remove(before, limit) });
