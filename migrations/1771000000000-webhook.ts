@@ -14,6 +14,10 @@ export class Webhook1771000000000 extends SqlMigration {
   }
 }
 
+/** The statements of the program have the same (`eventSubject` in webhook.types.ts). */
+const EVENT_SUBJECT = `coalesce(data ->> 'message_id', data -> 'message' ->> 'id', data -> 'media' ->> 'id',
+  data -> 'contact' ->> 'phone', data -> 'contact' ->> 'user_id')`;
+
 const UP = `
 -- A UUIDv7 by the database's clock (RFC 9562, 6.2, method 3): the twelve bits after the version are the fraction of the
 -- millisecond, so that rows of one statement are in the order in which it wrote them. PostgreSQL has its own function
@@ -76,6 +80,9 @@ create table webhook_event (
   transaction_id xid8 not null default pg_current_xact_id()
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
 create index webhook_event_order on webhook_event (organization_id, transaction_id, id);
+-- What an event is about, to find those of a person: its message, its file, else its contact. Text, for no event may fail by it.
+-- Ids begin with their time, so entries are written at the end of the index, those of one message into one.
+create index webhook_event_subject on webhook_event ((${EVENT_SUBJECT})) where ${EVENT_SUBJECT} is not null;
 
 -- What is to be delivered: a row from the event until it is delivered or given up. due_at is when the next attempt may
 -- begin. While one is under way attempt_id is set and due_at is the end of its lease: an attempt whose process died

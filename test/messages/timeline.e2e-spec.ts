@@ -6,7 +6,7 @@ import type { TimelineResponse } from '../../src/modules/messages/dto/timeline.r
 import { SendingSweepsRepository } from '../../src/modules/sending/sweeps/sending-sweeps.repository.js';
 import { Receiver } from '../faults/webhook-receiver.js';
 import { testPhone } from '../support/factories.js';
-import { rowsRead } from '../support/rows-read.js';
+import { costOf } from '../support/rows-read.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp } from '../webhook/fixture.js';
@@ -93,26 +93,46 @@ describe('the timeline of a sent message', () => {
     ]);
   });
 
-  it('is found among the events of its workspace alone, however many others have', async () => {
+  it('is found by its id, however many events its workspace and others have', async () => {
     const id = await workspace.sendAnswered(await workspace.contact());
     await workspace.reaches(id, 'read');
     const timeline = await delivered(id, 4);
     const { id: other } = await test.factories.workspace();
-    for (let part = 0; part < 4; part++) {
-      await test.database.execute(
-        `insert into webhook_event (organization_id, type, data, occurred_at)
-         select $1, 'message.status.updated', '{"message_id":"none"}', clock_timestamp()
-         from generate_series(1, 5000)`,
-        [other],
-      );
-    }
     const timelines = test.app.get(TimelineService, { strict: false });
-    const read = await rowsRead(test.database, 'webhook_event', async () =>
-      expect(await timelines.of(workspace.organizationId, id)).toMatchObject({
-        data: { length: timeline.data.length },
-      }),
+    const pagesBeside = async (events: number): Promise<number> => {
+      for (const organizationId of [other, workspace.organizationId]) {
+        await test.database.execute(
+          `insert into webhook_event (organization_id, type, data, occurred_at)
+           select $1, 'message.status.updated', jsonb_build_object('message_id', uuid_v7()), clock_timestamp()
+           from generate_series(1, $2::integer)`,
+          [organizationId, events],
+        );
+      }
+      await test.database.execute('vacuum analyze webhook_event');
+      const { pages } = await costOf(test.database, 'webhook_event', async () => {
+        const { data } = await timelines.of(workspace.organizationId, id);
+        expect(data.map(({ event, delivery_ids: ids }) => [event, ids])).toEqual(
+          timeline.data.map(({ event, delivery_ids: ids }) => [event, ids]),
+        );
+      });
+      return pages;
+    };
+    const [few, many] = [await pagesBeside(2_000), await pagesBeside(20_000)];
+    expect(many).toBeLessThanOrEqual(2 * few);
+  });
+
+  it('says so where a message has more events than it names', async () => {
+    const { connection, organizationId } = workspace;
+    const { id } = await test.factories.message({ connection, status: 'read' });
+    await test.database.execute(
+      `insert into webhook_event (organization_id, type, data, occurred_at)
+       select $1, 'message.status.updated', jsonb_build_object('message_id', $2::uuid, 'status', 'failed', 'attempt', n), clock_timestamp()
+       from generate_series(1, 301) as n`,
+      [organizationId, id],
     );
-    expect(read).toBeLessThan(500);
+    const { data, not_kept: notKept } = await told(id);
+    expect(data.filter(({ event }) => event === 'failed').map(({ attempt }) => attempt)).not.toContain(1);
+    expect(notKept).toEqual([expect.stringContaining('last 300 webhook events')]);
   });
 
   it('of one that was refused at once: the code, its words, and who can mend it', async () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
+import { FIRST_ID } from '../../common/ids.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
@@ -8,7 +8,9 @@ import {
   DELIVERY_STATUSES,
   EVENT_TYPES,
   type DeliveryStatus,
+  eventSubject,
   type EventType,
+  MAX_MESSAGE_EVENTS,
   type MessageEventDelivery,
 } from './webhook.types.js';
 
@@ -24,13 +26,7 @@ export interface DeliveryOfEvent extends DeliveryResponse {
   occurredAt: Date | null;
 }
 
-/** How long after a change its event is looked for: the platform may report late. */
-const EVENT_WITHIN_MS = 86_400_000;
-/** Between the start of a transaction and the events that it writes. */
-const TRANSACTION_MS = 2_000;
-/** Events of the workspace that are read behind each change, and deliveries of the endpoint behind each event. */
-const MAX_READ = 10_000;
-const MAX_EVENTS = 300;
+/** Of one event. */
 const MAX_DELIVERIES = 50;
 
 /** The log of deliveries, and single events that a caller asked for. */
@@ -63,22 +59,11 @@ export class DeliveriesRepository {
   }
 
   /**
-   * Events of a message that are still kept, by the time of their occurrence: the first 300, each with its first 50
-   * deliveries. No index leads from a message to its events, and none is worth a write with each event: they are looked
-   * for by time, among those of the workspace.
-   *
-   * @param times of the message's changes; behind each, up to ten thousand events of the workspace are read.
+   * Events of a message that are still kept, by the time of their occurrence, each with its first 50 deliveries: the latest
+   * `MAX_MESSAGE_EVENTS`, and one more where there are more.
    */
-  ofMessage(organizationId: string, messageId: string, times: readonly Date[]): Promise<MessageEventDelivery[]> {
-    // Where one change follows another soon, the search behind the first ends where that behind the second begins.
-    const starts = times.map((time) => time.getTime()).sort((a, b) => a - b);
-    const ends = starts.map((start, index) => Math.min(start + EVENT_WITHIN_MS, starts[index + 1] ?? Infinity));
-    return this.database.query<MessageEventDelivery>(OF_MESSAGE, [
-      organizationId,
-      messageId,
-      starts.map((start) => lowestIdSince(new Date(start - TRANSACTION_MS))),
-      ends.map((end) => lowestIdSince(new Date(end + TRANSACTION_MS))),
-    ]);
+  ofMessage(organizationId: string, messageId: string): Promise<MessageEventDelivery[]> {
+    return this.database.query<MessageEventDelivery>(OF_MESSAGE, [organizationId, messageId]);
   }
 
   /** Writes a test event; null where the workspace has no endpoint. */
@@ -119,23 +104,12 @@ export const queueAgain = (
   from ${events} v
   on conflict (event_id) do update set tries = 0, due_at = clock_timestamp() where q.attempt_id is null`;
 
-// An event's id and its attempts' begin with their times. A workspace's events have an index in the order of their
-// transactions: those of a time lie between the transactions of the events, of whichever workspace, at its two ends.
+// All of them first: read in the order of their ids, those of all workspaces would be looked at.
 const OF_MESSAGE = `
-with part as materialized (
-  select low, high, (select transaction_id from webhook_event where id >= low order by id limit 1) as first,
-    coalesce((select transaction_id from webhook_event where id >= high order by id limit 1),
-      '18446744073709551615') as last
-  from unnest($3::uuid[], $4::uuid[]) as part (low, high)
+with about as materialized (
+  select v.id from webhook_event v where v.organization_id = $1 and ${eventSubject('v')} = $2
 ), found as materialized (
-  select distinct on (v.id) v.*, (select status from webhook_event_view where id = v.id) as status
-  from part cross join lateral (
-    select e.* from webhook_event e
-    where e.organization_id = $1 and (e.transaction_id, e.id) >= (part.first, part.low) and e.transaction_id <= part.last
-    order by e.transaction_id, e.id limit ${MAX_READ}) as v
-  where v.id >= part.low and v.id < part.high
-    and coalesce(v.data ->> 'message_id', v.data -> 'message' ->> 'id') = $2
-  order by v.id limit ${MAX_EVENTS}
+  select * from webhook_event_view where id = any(array(select id from about order by id desc limit ${MAX_MESSAGE_EVENTS + 1}))
 )
 select found.type, found.data ->> 'status' as status, found.data ->> 'previous_status' as "previousStatus",
   (found.data ->> 'attempt')::integer as attempt, found.occurred_at as "occurredAt", found.status as state, (

@@ -148,12 +148,8 @@ export class WebhookService {
   }
 
   /** What told the workspace of a message's changes, as far as it is kept: see `DeliveriesRepository.ofMessage`. */
-  deliveriesOfMessage(
-    organizationId: string,
-    messageId: string,
-    times: readonly Date[],
-  ): Promise<MessageEventDelivery[]> {
-    return this.deliveries.ofMessage(organizationId, messageId, times);
+  deliveriesOfMessage(organizationId: string, messageId: string): Promise<MessageEventDelivery[]> {
+    return this.deliveries.ofMessage(organizationId, messageId);
   }
 
   /** Delivers the event of a delivery again, under its id. @throws WEBHOOK_DELIVERY_NOT_FOUND (404). */

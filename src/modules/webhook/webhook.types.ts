@@ -29,6 +29,9 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** Why deliveries stopped: the endpoint answered 410, or five days passed without one success. */
 export type DisabledReason = 'gone' | 'failing';
 
+/** Events of a message that are told of, the latest. */
+export const MAX_MESSAGE_EVENTS = 300;
+
 /** An event about a message, and its deliveries. */
 export interface MessageEventDelivery {
   type: EventType;
@@ -76,6 +79,15 @@ export function insertWebhookEvents(source: string): string {
     select id, organization_id, endpoint_id from announced where endpoint_id is not null
   )`;
 }
+
+/**
+ * SQL: what an event is about, by which those of a person are found: its message, its file, else the contact's number or user
+ * id. The index "webhook_event_subject" has the same expression.
+ */
+export const eventSubject = (
+  alias: string,
+): string => `coalesce(${alias}.data ->> 'message_id', ${alias}.data -> 'message' ->> 'id',
+  ${alias}.data -> 'media' ->> 'id', ${alias}.data -> 'contact' ->> 'phone', ${alias}.data -> 'contact' ->> 'user_id')`;
 
 /** Before the id of an endpoint in the key of its lane. */
 export const WEBHOOK_LANE = 'webhook:';

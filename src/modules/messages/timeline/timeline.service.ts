@@ -2,13 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Audit } from '../../audit/audit.service.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
+import { MAX_MESSAGE_EVENTS } from '../../webhook/webhook.types.js';
 import type { TimelineResponse } from '../dto/timeline.response.js';
 import { messagesErrors } from '../messages.errors.js';
 import { type MessageMarks, MessagesRepository } from '../messages.repository.js';
 import type { DetailedMessage } from '../messages.types.js';
 import { SendingService } from '../../sending/sending.service.js';
 import { explanationOf } from './explanation.js';
-import { MAX_ATTEMPTS, timelineOf, timesOf } from './timeline.js';
+import { MAX_ATTEMPTS, timelineOf } from './timeline.js';
 
 /** Tells a message's whole history from what is kept of it. */
 @Injectable()
@@ -27,14 +28,15 @@ export class TimelineService {
     const marks = message === null ? null : await this.messages.findMarks(organizationId, id);
     if (message === null || marks === null) throw messagesErrors.MESSAGE_NOT_FOUND();
     // One after the other: a request holds one connection at a time.
-    const events = await this.webhook.deliveriesOfMessage(organizationId, message.id, timesOf(message));
+    const events = await this.webhook.deliveriesOfMessage(organizationId, message.id);
     const waiting = message.status === 'queued' ? await this.sending.waiting(message) : null;
     const erasedAt = marks.isErased ? await this.erasedAt(organizationId, message.createdAt) : null;
-    const data = timelineOf({ message, events, erasedAt, ...marks });
+    const data = timelineOf({ message, events: events.slice(-MAX_MESSAGE_EVENTS), erasedAt, ...marks });
     const explanation = explanationOf({ message, waiting, ...marks });
     const not_kept = this.notKept(message, {
       ...marks,
       isErasureDated: erasedAt !== null || message.errorCode === 'ERASED',
+      hasMoreEvents: events.length > MAX_MESSAGE_EVENTS,
     });
     return { data, explanation, not_kept };
   }
@@ -47,7 +49,7 @@ export class TimelineService {
 
   private notKept(
     { createdAt, attempts, attemptCount }: DetailedMessage,
-    marks: MessageMarks & { isErasureDated: boolean },
+    marks: MessageMarks & { isErasureDated: boolean; hasMoreEvents: boolean },
   ): string[] {
     const { attemptDays, webhookDays } = this.config.retention;
     const missing = attemptCount - attempts.length;
@@ -55,6 +57,7 @@ export class TimelineService {
     return [
       missing > 0 &&
         `${missing} earlier attempt${missing === 1 ? ' is' : 's are'} not listed: the last ${MAX_ATTEMPTS} are, and those that a later one replaced are kept for ${attemptDays} days.`,
+      marks.hasMoreEvents && `Only its last ${MAX_MESSAGE_EVENTS} webhook events are named.`,
       isBefore(webhookDays) && `Webhook events and their deliveries are kept for ${webhookDays} days.`,
       marks.isErased && !marks.isErasureDated && 'The contact was erased; when is not known of a single message.',
       marks.isCleared && !marks.isErased && 'Its content was removed when its retention time was over.',

@@ -44,17 +44,6 @@ export function timelineOf(history: MessageHistory): TimelineEntry[] {
     .slice(-MAX_ENTRIES);
 }
 
-/** When changes happened that webhook events may tell of: the latest fifteen. */
-export function timesOf(message: DetailedMessage): Date[] {
-  if (message.direction === 'inbound') return [message.createdAt];
-  if (message.source !== 'api') return [message.createdAt];
-  const { acceptedAt, sentAt, deliveredAt, readAt, failedAt, attempts } = message;
-  const ends = attempts.map(({ finishedAt }) => finishedAt);
-  const times = [acceptedAt, sentAt, deliveredAt, readAt, failedAt, ...ends].filter((time) => time !== null);
-  const distinct = [...new Set(times.map((time) => time.getTime()))].sort((a, b) => b - a);
-  return distinct.slice(0, 15).map((time) => new Date(time));
-}
-
 function receivedMoves(message: DetailedMessage): TimelineEntry[] {
   const { createdAt, sentAt, readAt } = message;
   const written = sentAt === null ? '' : `, which the customer wrote at ${sentAt.toISOString()}`;
