@@ -1,4 +1,5 @@
 import type { ApiResponse } from '../support/api-client.js';
+import { Readiness } from '../../src/infrastructure/operations/readiness.js';
 import { waitFor } from '../support/wait-for.js';
 import { rawRequest, request } from './raw-http.js';
 import { startSmallApp, type SmallApp } from './small-app.js';
@@ -228,9 +229,15 @@ it('a probe that is answered well has no line', async () => {
   try {
     await app.api.get('/health/live', { headers: { 'x-request-id': 'probe-1' } });
     await app.api.get('/metrics', { headers: { 'x-request-id': 'probe-2' } });
+    // Why it is not ready, a line of its own says once.
+    app.app.get(Readiness).register('of this test', () => Promise.resolve({ ok: false, detail: 'it is away' }));
+    expect((await app.api.get('/health/ready', { headers: { 'x-request-id': 'probe-3' } })).status).toBe(503);
+    await app.api.get('/health/ready', { headers: { 'x-request-id': 'probe-3' } });
     await app.api.get('/things', { headers: { 'x-request-id': 'behind-the-probes' } });
     await waitFor(() => app.logged.join('').includes('behind-the-probes'));
-    expect(app.logged.join('')).not.toMatch(/probe-[12]/);
+    expect(app.logged.filter((line) => /"request_id":"probe-\d"/.test(line))).toEqual([
+      expect.stringContaining('not ready: of this test: it is away'),
+    ]);
   } finally {
     await app.close();
   }

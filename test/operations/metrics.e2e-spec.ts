@@ -15,6 +15,16 @@ function samples(text: string, name: string): Map<string, number> {
   );
 }
 
+it('does not wait for connections that it takes itself', async () => {
+  const test = await startTestApp({ roles: ['api'] });
+  try {
+    const { body } = await test.api.get<string>('/metrics');
+    expect(samples(body, 'herald_database_connections').get('{state="waiting"}')).toBe(0);
+  } finally {
+    await test.stop();
+  }
+});
+
 describe('GET /metrics', () => {
   let test: TestApp;
 

@@ -3,7 +3,8 @@ import { codeOf } from '../../common/describe-error.js';
 /** Questions about errors that come from PostgreSQL or from the way to it. */
 type Question = (error: unknown) => boolean;
 
-function stateOf(error: unknown): string | undefined {
+/** The code of the error, or of the driver's error in it. */
+export function stateOf(error: unknown): string | undefined {
   return codeOf(error) ?? codeOf((error as { driverError?: unknown } | null | undefined)?.driverError);
 }
 

@@ -132,8 +132,9 @@ export class AccessLog {
   write(req: HeraldRequest, res: ServerResponse): void {
     if (this.paused || !this.logger.logsAccess) return;
     const route = pathOfRoute(req);
-    // Probes ask every few seconds: only what goes wrong is of interest.
-    if (PROBES.has(route ?? '') && res.statusCode < 400 && !this.logger.logsProbes) return;
+    // Probes ask several times a second: only what goes wrong is of interest. Why a process is not ready the log says once.
+    const isAnswer = res.statusCode < 400 || res.statusCode === 503;
+    if (PROBES.has(route ?? '') && isAnswer && !this.logger.logsProbes) return;
     this.logger.access({
       request_id: req.id,
       trace_id: req.span?.spanContext().traceId,

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { loadConfig } from '../config/load-config.js';
 import { databaseAnswers, Heartbeats, Readiness, type ReadinessCheck } from './readiness.js';
@@ -60,6 +61,33 @@ describe('Readiness', () => {
       status: 'not_ready',
       parts: { fails: { ok: false, detail: 'failed' }, hangs: { ok: false, detail: 'no answer' } },
     });
+  });
+
+  it.each([
+    [
+      'cannot be reached (ECONNREFUSED)',
+      Object.assign(new Error('connect db.internal:5432'), { code: 'ECONNREFUSED' }),
+    ],
+    ['cannot be reached', new Error('timeout exceeded when trying to connect')],
+    ['failed (28P01)', Object.assign(new Error('password of herald'), { driverError: { code: '28P01' } })],
+  ])('says of a part that throws: %s', async (detail, error) => {
+    const { parts } = await readinessOf({ database: () => Promise.reject(error) }).report();
+    expect(parts).toEqual({ database: { ok: false, detail } });
+  });
+
+  it('has one line in the log for each change of the reasons', async () => {
+    const lines: unknown[] = [];
+    const spies = (['warn', 'log'] as const).map((level) =>
+      import.meta.jest.spyOn(Logger.prototype, level).mockImplementation((...line: unknown[]) => void lines.push(line[0])),
+    );
+    let fault: Error | null = new Error('connect to db.internal');
+    const readiness = new Readiness();
+    readiness.register('database', () => (fault ? Promise.reject(fault) : Promise.resolve({ ok: true })), false);
+    for (let look = 0; look < 3; look++) await readiness.report();
+    fault = null;
+    for (let look = 0; look < 3; look++) await readiness.report();
+    for (const spy of spies) spy.mockRestore();
+    expect(lines).toEqual(['not ready: database: failed: connect to db.internal', 'ready again']);
   });
 });
 

@@ -1,8 +1,9 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { codeOf } from '../../common/describe-error.js';
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import { codeOf, describeError } from '../../common/describe-error.js';
 import { within } from '../../common/within.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
+import { isUnreachable, stateOf } from '../database/database-faults.js';
 import { FOREIGN_SCHEMA, readSchemaState } from '../database/schema-state.js';
 
 export interface ReadinessPart {
@@ -30,13 +31,15 @@ interface NamedCheck {
   name: string;
   check: ReadinessCheck;
   mayBeRemembered: boolean;
-  last?: { part: Promise<ReadinessPart>; at: number };
+  last?: { part: Promise<LookedAt>; at: number };
 }
 
-/** Gathers what every queue says about being ready. */
+/** Gathers what every queue says about being ready. The log has a line whenever another part is the reason why not. */
 @Injectable()
 export class Readiness {
+  private readonly logger = new Logger(Readiness.name);
   private readonly checks: NamedCheck[] = [];
+  private reasons = '';
 
   /**
    * Adds a condition; call it while the application starts.
@@ -49,15 +52,38 @@ export class Readiness {
 
   async report(): Promise<ReadinessReport> {
     const parts = await Promise.all(this.checks.map(async (each) => [each.name, await partOf(each)] as const));
+    const missing = parts.filter(([, { ok }]) => !ok);
+    this.tell(missing);
     return {
-      status: parts.every(([, part]) => part.ok) ? 'ready' : 'not_ready',
-      parts: Object.fromEntries(parts),
+      status: missing.length === 0 ? 'ready' : 'not_ready',
+      parts: Object.fromEntries(parts.map(([name, part]) => [name, shown(part)])),
     };
+  }
+
+  private tell(missing: readonly (readonly [name: string, part: LookedAt])[]): void {
+    const reasons = missing.map(([name]) => name).join();
+    if (reasons === this.reasons) return;
+    this.reasons = reasons;
+    if (missing.length === 0) this.logger.log('ready again');
+    else {
+      const told = missing.map(
+        ([name, { detail = '', error }]) =>
+          `${name}: ${error === undefined ? detail : `${detail}: ${describeError(error)}`}`,
+      );
+      this.logger.warn(`not ready: ${told.join('; ')}`);
+    }
   }
 }
 
+interface LookedAt extends ReadinessPart {
+  /** What the check threw. Drivers' messages may name hosts and users: for the log alone. */
+  error?: unknown;
+}
+
+const shown = ({ ok, detail }: LookedAt): ReadinessPart => ({ ok, ...(detail !== undefined && { detail }) });
+
 /** One look at a check serves all that ask within half a second of its begin. */
-function partOf(named: NamedCheck): Promise<ReadinessPart> {
+function partOf(named: NamedCheck): Promise<LookedAt> {
   const { check, mayBeRemembered, last } = named;
   const at = performance.now();
   if (mayBeRemembered && last !== undefined && at - last.at < REMEMBERED_MS) return last.part;
@@ -66,12 +92,13 @@ function partOf(named: NamedCheck): Promise<ReadinessPart> {
   return part;
 }
 
-async function looked(check: ReadinessCheck): Promise<ReadinessPart> {
+async function looked(check: ReadinessCheck): Promise<LookedAt> {
   try {
     return (await within(CHECK_TIMEOUT_MS, check())) ?? { ok: false, detail: 'no answer' };
-  } catch {
-    // Drivers' messages may name hosts and users; the log has them.
-    return { ok: false, detail: 'failed' };
+  } catch (error) {
+    const code = stateOf(error);
+    const what = isUnreachable(error) ? 'cannot be reached' : 'failed';
+    return { ok: false, detail: code === undefined ? what : `${what} (${code})`, error };
   }
 }
 

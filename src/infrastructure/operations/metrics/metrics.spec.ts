@@ -33,11 +33,36 @@ describe('Metrics', () => {
     expect(await samplesOf(measure(nothing), measure(nothing, ['queue']))).toEqual([]);
   });
 
+  it('are measured one after another, so that they hold one connection', async () => {
+    let [running, most] = [0, 0];
+    const counts = async (): Promise<Sample[]> => {
+      most = Math.max(most, ++running);
+      await new Promise(setImmediate);
+      running--;
+      return [{ value: 1 }];
+    };
+    expect(await samplesOf(measure(counts), measure(counts, ['queue']))).toHaveLength(2);
+    expect(most).toBe(1);
+  });
+
+  it('behind one that hangs have a sample of what needs no wait', async () => {
+    import.meta.jest.useFakeTimers();
+    try {
+      const hangs = measure(() => new Promise(() => undefined));
+      const known = measure(() => Promise.resolve([{ labels: { queue: 'a' }, value: 2 }]), ['queue']);
+      const asked = samplesOf(hangs, known);
+      await import.meta.jest.advanceTimersByTimeAsync(5_000);
+      expect(await asked).toEqual(['herald_tried_by_label{queue="a"} 2']);
+    } finally {
+      import.meta.jest.useRealTimers();
+    }
+  });
+
   it('have no sample of what hangs', async () => {
     import.meta.jest.useFakeTimers();
     try {
       const asked = samplesOf(measure(() => new Promise(() => undefined)));
-      await import.meta.jest.advanceTimersByTimeAsync(2_000);
+      await import.meta.jest.advanceTimersByTimeAsync(5_000);
       expect(await asked).toEqual([]);
     } finally {
       import.meta.jest.useRealTimers();
