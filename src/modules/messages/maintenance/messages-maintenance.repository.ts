@@ -373,7 +373,7 @@ with doubtful as (
     case when attempt_id is not null then clock_timestamp() end
   from doubtful
   returning ${MOVED_COLUMNS}, case when s.attempt_id is null then 'queued' else 'processing' end as previous_status,
-    clock_timestamp() as occurred_at
+    coalesce(s.attempt_finished_at, clock_timestamp()) as occurred_at
 ), ${insertStatusEvents('moved')}
 select message_id from doubtful order by message_id`;
 

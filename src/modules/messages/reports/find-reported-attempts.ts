@@ -172,12 +172,15 @@ with in_queue as materialized (
   select message_id, organization_id, connection_id, conversation_id,
     case when attempt_id is null then 'queued' else 'processing' end as status, null as meta_message_id, event_count,
     attempt_id, attempt_number, 'started' as attempt_status, false as attempt_failed, false as is_priced,
-    greatest(queued_at, claimed_at) as latest_at from in_queue
+    greatest(queued_at, claimed_at, (
+      -- An unknown outcome that a late answer has put back keeps the time at which it was queued.
+      select max(a.finished_at) from message_attempt a where a.message_id = in_queue.message_id)) as latest_at from in_queue
   union all
   select message_id, organization_id, connection_id, conversation_id, status, meta_message_id, event_count,
     attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${hasFailed(knownAttempt('message_state', 'in_state'))},
     coalesce(pricing_category, pricing_type) is not null,
-    greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from in_state
+    greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at,
+      case when status = 'outcome_unknown' then attempt_finished_at end) from in_state
 )
 select f.message_id as id, m.recipient, f.status, ${camelColumns('f', 'organization_id, connection_id')},
   ${camelColumns('f', 'conversation_id, meta_message_id, event_count, attempt_number, attempt_status')},

@@ -10,6 +10,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../../test/suppor
 import type { MessageStatus, OutboundStatus } from '../message/message-state.js';
 import type { StatusReport } from '../messages.types.js';
 import { MessagesMaintenanceRepository } from '../maintenance/messages-maintenance.repository.js';
+import { SendingSweepsRepository } from '../../sending/sweeps/sending-sweeps.repository.js';
 import { OutcomeRepository } from '../../sending/outcome/outcome.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
 
@@ -26,6 +27,7 @@ beforeAll(async () => {
   factories = new Factories(opened.database);
   const workspace = await factories.workspace();
   connection = await factories.connection({ organizationId: workspace.id });
+  await opened.database.execute('insert into event_recording (organization_id) values ($1)', [workspace.id]);
 });
 
 afterAll(() => opened.close());
@@ -40,6 +42,16 @@ const report = (made: Reported, status: StatusReport['status'], change?: Partial
 async function row(id: string): Promise<Record<string, unknown>> {
   const rows = await opened.database.query('select * from message_view where id = $1', [id]);
   return rows[0] ?? {};
+}
+
+/** When each event of a message occurred, in the order of their sequence. */
+async function occurrences(id: string): Promise<[status: string, at: string][]> {
+  const rows = await opened.database.query<{ status: string; at: string }>(
+    `select data ->> 'status' as status, data ->> 'occurred_at' as at from webhook_event where data ->> 'message_id' = $1
+     order by (data ->> 'sequence')::integer`,
+    [id],
+  );
+  return rows.map(({ status, at }) => [status, at]);
 }
 
 const attempt = (id: string) => attemptRow(opened.database, id);
@@ -187,6 +199,29 @@ describe('a report', () => {
     expect(same).toEqual({ same: true });
   });
 
+  it.each<[string, (made: Reported) => Promise<unknown>]>([
+    ['accepted', (made) => outcomes.record(accepted(made))],
+    ['an answer that says nothing', (made) => outcomes.record({ ...accepted(made), ...UNKNOWN })],
+    ['a lease that ran out', () => runOut()],
+    [
+      'an unknown outcome that is put back',
+      (made) => runOut().then(() => outcomes.record({ ...accepted(made), ...PUT_BACK })),
+    ],
+    [
+      'a restored database',
+      () => new MessagesMaintenanceRepository(opened.database).markDoubtful(new Date(Date.now() + 60_000)),
+    ],
+  ])('after %s takes no time before that of the event', async (_what, before) => {
+    const made = await make('processing');
+    await before(made);
+    await statuses.apply(report(made, 'sent', { occurredAt: secondsAgo(600) }));
+    await statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(700) }));
+    const events = await occurrences(made.id);
+    expect(events.slice(-2).map(([status]) => status)).toEqual(['sent', 'delivered']);
+    const times = events.map(([, at]) => at);
+    expect(times).toEqual([...times].sort());
+  });
+
   it('takes no time after the database’s present', async () => {
     const made = await make('accepted');
     await statuses.apply(report(made, 'sent', { occurredAt: new Date(Date.now() + 3_600_000) }));
@@ -331,6 +366,8 @@ describe('many reports at once', () => {
           const times = [end.queued_at, end.processing_at, end.accepted_at, end.sent_at, end.delivered_at, end.read_at];
           const reached = times.flatMap((time) => time?.getTime() ?? []);
           expect(reached).toEqual([...reached].sort((a, b) => a - b));
+          const occurred = (await occurrences(made.id)).map(([, at]) => at);
+          expect(occurred).toEqual([...occurred].sort());
         }
       }),
       { numRuns: runs(15) },
@@ -340,6 +377,15 @@ describe('many reports at once', () => {
 
 type Seen = Record<`${string}_at`, Date | null> & { status: OutboundStatus };
 
+/** The leases of all that is on the wire run out. */
+async function runOut(): Promise<void> {
+  await opened.database.execute(
+    `update message_queue set lease_until = now() - interval '1 s' where lease_until is not null`,
+  );
+  await new SendingSweepsRepository(opened.database).expireLeases(1_000);
+}
+
+const PUT_BACK = { status: 'queued', metaMessageId: null, httpStatus: 503, delayMs: 60_000 } as const;
 const UNKNOWN = { status: 'outcome_unknown', metaMessageId: null, httpStatus: null } as const;
 
 function accepted(made: Reported) {

@@ -111,9 +111,9 @@ with picked as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, attempt_id, attempt_number, attempt_status, attempt_finished_at, tries)
   select message_id, organization_id, connection_id, conversation_id, created_at, 'outcome_unknown', event_count + 1,
-    queued_at, claimed_at, attempt_id, attempt_number, 'unknown', clock_timestamp(), tries
+    queued_at, claimed_at, attempt_id, attempt_number, 'unknown', greatest(clock_timestamp(), claimed_at), tries
   from gone
-  returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
+  returning ${MOVED_COLUMNS}, 'processing' as previous_status, s.attempt_finished_at as occurred_at
 ), ${insertStatusEvents('moved')}
 select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
