@@ -500,7 +500,7 @@ create table opt_out (
   constraint opt_out_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
   constraint opt_out_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
-CREATE INDEX opt_out_shown ON opt_out (organization_id, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
+CREATE INDEX opt_out_shown ON opt_out (organization_id, source, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
 
 create table opt_out_keywords (
   organization_id uuid not null,
@@ -941,6 +941,7 @@ create table webhook_event (
   constraint webhook_event_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
 CREATE INDEX webhook_event_order ON webhook_event (organization_id, transaction_id, id);
+CREATE INDEX webhook_event_subject ON webhook_event (COALESCE((data ->> 'message_id'), ((data -> 'message') ->> 'id'), ((data -> 'media') ->> 'id'), ((data -> 'contact') ->> 'phone'), ((data -> 'contact') ->> 'user_id'))) WHERE (COALESCE((data ->> 'message_id'), ((data -> 'message') ->> 'id'), ((data -> 'media') ->> 'id'), ((data -> 'contact') ->> 'phone'), ((data -> 'contact') ->> 'user_id')) IS NOT NULL);
 
 create table webhook_queue (
   event_id uuid not null,

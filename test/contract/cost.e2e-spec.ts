@@ -15,7 +15,7 @@ import { Fuzzer } from './fuzz/fuzzer.js';
 import { brokenJson, hostileJson } from './fuzz/hostile-json.js';
 import { Ledger } from './fuzz/ledger.js';
 import { BOUNDARY, encode, formOf, type Request } from './fuzz/request.js';
-import { RowMeter } from './fuzz/row-meter.js';
+import { ReadMeter } from './fuzz/read-meter.js';
 import { startStage, type Stage } from './fuzz/stage.js';
 
 /**
@@ -259,14 +259,14 @@ const JOURNAL_ROWS = Number(process.env.COST_ROWS ?? 60_000);
 const MAX_ROWS = 45_000;
 
 describe('what one read costs the database, however much is in it', () => {
-  let rows: RowMeter;
+  let rows: ReadMeter;
 
   beforeAll(async () => {
     const { connection } = stage.own;
     const pool = new pg.Pool({ connectionString: stage.test.databaseUrl, max: 1 });
     await seedJournal(pool, [connection] as never, JOURNAL_ROWS);
     await pool.end();
-    rows = new RowMeter(stage.test);
+    rows = new ReadMeter(stage.test, 'rows');
   }, 1_200_000);
   afterAll(() => rows?.close());
 

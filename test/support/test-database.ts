@@ -18,7 +18,8 @@ function adminUrl(): string {
   return url;
 }
 
-async function asAdmin(statement: string, url = adminUrl()): Promise<void> {
+/** Runs a statement beside the databases of the tests. */
+export async function asAdmin(statement: string, url = adminUrl()): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -262,8 +262,9 @@ describe('GET /usage', () => {
   });
 
   it('keeps the country of an old message whose contact is erased', async () => {
-    const { connection, contact, organizationId } = await sendingWorkspace(test);
-    const phone = await contact();
+    const workspace = await sendingWorkspace(test);
+    const { connection, organizationId } = workspace;
+    const phone = await workspace.contact();
     const createdAt = new Date(Date.now() - 10 * 86_400_000);
     const { id } = await insertMessage(test.app.get(Database), {
       connection,

@@ -244,11 +244,15 @@ from rows from (json_to_recordset($1) as ("organizationId" uuid, "connectionId" 
   with ordinality as t ("organizationId", "connectionId", recipient, "conversationId", place)
 order by t.place`;
 
+// Of each source by its index, in the order of the page.
 const PAGE = `
-select ${COLUMNS} from opt_out o
-where o.organization_id = $1 and ${SHOWN} and ($3::text is null or o.source = $3)
-  and ($2::text[] is null or ${OF_PERSON})
-  and ($4::timestamptz is null or case when $5::uuid is null then o.since < $4 else (o.since, o.id) < ($4, $5) end)
+select o.* from unnest(array['own', 'platform']) as k (source) cross join lateral (
+  select ${COLUMNS} from opt_out o
+  where o.organization_id = $1 and o.source = k.source and ${SHOWN}
+    and ($2::text[] is null or ${OF_PERSON})
+    and ($4::timestamptz is null or case when $5::uuid is null then o.since < $4 else (o.since, o.id) < ($4, $5) end)
+  order by o.since desc, o.id desc limit $6) as o
+where $3::text is null or k.source = $3
 order by o.since desc, o.id desc limit $6`;
 
 /** What was said last first. */

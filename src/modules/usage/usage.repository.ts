@@ -93,8 +93,8 @@ export class UsageRepository {
     const sums = CODE_MEASURES.map((measure) => `sum(p.sign * u.${measure})::float8 as ${measure}`).join(', ');
     return this.database.query<CodeFigures & CodeKey>(
       `select p.bucket, u.country, ${sums}
-       from ${PIECES} join usage_codes u on ${IN_PIECE}
-       where u.organization_id = $1 and u.project_id = $7
+       from ${PIECES} cross join lateral (
+         select u.* from usage_codes u where u.organization_id = $1 and u.project_id = $7 and ${IN_PIECE} offset 0) u
        group by p.bucket, u.country having sum(p.sign * u.requested) > 0
        order by p.bucket, u.country limit ${MAX_ROWS + 1}`,
       [organizationId, ...valuesOf(pieces), projectId],

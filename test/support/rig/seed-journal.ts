@@ -60,7 +60,8 @@ with made as (
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0')
       || 'a' || lpad(to_hex(n), 15, '0'))::uuid,
     $1, ($2::uuid[])[1 + (n / 100 + n / 1000) % cardinality($2::uuid[])], ${conversationSql('n % $4')},
-    case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text', ${recipientSql('n % $4')},
+    case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text',
+    case when n % 20 = 3 then ($5::text[])[1 + (n / 100 + n / 1000) % cardinality($5::text[])] else ${recipientSql('n % $4')} end,
     case when n % 20 = 3 then ${recipientSql('n % $4')}
       else ($5::text[])[1 + (n / 100 + n / 1000) % cardinality($5::text[])] end,
     'order-' || n % $4, gen_random_uuid(), sha256(n::text::bytea), case when n % 20 = 3 then 'wamid.bench' || n end, at

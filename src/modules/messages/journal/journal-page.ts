@@ -86,7 +86,10 @@ export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | 
       const category = `s.failure_category = ${bind(failureCategory)}`;
       found.push(`exists (select from message_state s where s.message_id = m.id and ${category})`);
     }
-    return `${list('message m', 'm.id', found, 'm.*')} as m`;
+    // The planner would take few of the other filters for a reason to read all messages: it is left no choice.
+    const atMost = `limit ${Math.max(query.limit, MAX_SCANNED)}`;
+    const led = listWithin(query, bind, atMost)('message m', 'm.id', indexed(query, bind), 'm.*');
+    return `${list(`${led} m`, 'm.id', found, 'm.*')} as m`;
   }
   if (inbound && outbound && connectionId === undefined && contacts === null && from === undefined) {
     return `${list('message m', 'm.id', ['m.organization_id = $1'], 'm.*')} as m`;

@@ -1,0 +1,171 @@
+import type { Pool } from 'pg';
+import { newId } from '../../src/common/ids.js';
+import { FIGURES } from '../../src/modules/usage/counting.repository.js';
+import type { ConnectionRow } from '../support/factories.js';
+import { recipientSql } from '../support/rig/recipients.js';
+import { seedJournal } from '../support/rig/seed-journal.js';
+
+export interface Filled {
+  own: ConnectionRow;
+  second: ConnectionRow;
+  /** Of another workspace. */
+  foreign: ConnectionRow;
+  otpProject: string;
+  /** The file of one message in eight. */
+  file: string;
+  endpoint: string;
+  /** An event with three attempts. */
+  event: string;
+}
+
+export const TAG = 'campaign-1';
+
+/** An id of a time: `at` is SQL, `n` a number from one on. */
+const idOf = (at: string, n: string): string =>
+  `(lpad(to_hex(floor(extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(${n} % 4096), 3, '0')
+    || 'a' || lpad(to_hex(${n}), 15, '0'))::uuid`;
+
+const figures = FIGURES.map(() => '1').join(', ');
+
+/**
+ * Fills every table that a route lists or counts with `count` rows or a fixed part of it, most of them of one workspace.
+ * What a caller can name is there as often in each size, or more often than one page looks at.
+ */
+export async function fillTables(pool: Pool, filled: Filled, count: number): Promise<void> {
+  const { own, second, foreign, otpProject, file, endpoint, event } = filled;
+  const { organizationId } = own;
+  const many = newId();
+  await seedJournal(pool, [own, second] as never, count);
+  const fill = (sql: string, ...params: unknown[]): Promise<unknown> => pool.query(sql, [count, ...params]);
+  // The last digit of an id is of its number: a sixteenth each.
+  await fill(
+    `update message set tag = case when right(id::text, 1) in ('4', '5') then '${TAG}' else tag end,
+       media_object_id = case when right(id::text, 1) in ('4', '5') then $2::uuid else media_object_id end,
+       source = case when right(id::text, 1) in ('6', '7') then 'app' when right(id::text, 1) in ('8', '9') then 'history' end
+     where right(id::text, 1) in ('4', '5', '6', '7', '8', '9') and $1::integer > 0`,
+    file,
+  );
+  await fill(
+    `update message_state set status = case when right(message_id::text, 1) in ('a', 'b') then 'failed' else 'outcome_unknown' end,
+       failure_category = case when $1::integer > 0 then 'expired' end
+     where right(message_id::text, 1) in ('a', 'b', 'c', 'd')`,
+  );
+  await fill(
+    `insert into conversation (id, organization_id, connection_id, phone, last_inbound_at)
+     select gen_random_uuid(), $2, $3, '7' || lpad(n::text, 10, '0'), now() - n * interval '1 second'
+     from generate_series(1, $1::integer) as n`,
+    organizationId,
+    own.id,
+  );
+  await fill(
+    `insert into webhook_event (id, organization_id, endpoint_id, type, data, occurred_at, transaction_id)
+     select case when n = 1 then $4 else ${idOf('at', 'n')} end, $2, $3,
+       case when n % 3 = 0 then 'message.received' else 'message.status.updated' end,
+       jsonb_build_object('message_id', gen_random_uuid(), 'status', 'sent'), at, (3 + n * 500 / $1)::text::xid8
+     from generate_series(1, $1::integer) as n cross join lateral (select now() - ($1 - n) * interval '1 second' as at) as t`,
+    organizationId,
+    endpoint,
+    event,
+  );
+  // Of the partition of today or tomorrow.
+  await fill(
+    `insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, created_at)
+     select ${idOf('at', 'n')}, $2, $3, case when n <= 3 then $4 else gen_random_uuid() end,
+       case when n % 3 = 0 then 'message.received' else 'message.status.updated' end, 1,
+       case when n % 2 = 0 then 'failed' else 'succeeded' end, at
+     from generate_series(1, $1::integer) as n cross join lateral (select now() + n * interval '1 millisecond' as at) as t`,
+    organizationId,
+    endpoint,
+    event,
+  );
+  await fill(
+    `with made as (
+       insert into opt_out (id, organization_id, source, category, active, since, said_at, phone)
+       select gen_random_uuid(), $2, 'own', 'marketing', true, at, at, ${recipientSql('n')}
+       from generate_series(1, $1::integer) as n cross join lateral (select now() - n * interval '1 second' as at) as t
+       returning id
+     )
+     insert into opt_out_name (organization_id, hash, opt_out_id) select $2, sha256(id::text::bytea), id from made`,
+    organizationId,
+  );
+  await fill(
+    `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, size_bytes, sha256, status,
+       storage_key, created_at)
+     select case when n = 1 then $4 else gen_random_uuid() end, $2, $3, case when n % 2 = 0 then 'inbound' else 'outbound' end,
+       case when n % 3 = 0 then 'image' else 'document' end, 'image/png', 10, repeat('0', 64), 'stored', gen_random_uuid(),
+       now() - n * interval '1 second' from generate_series(1, $1::integer) as n`,
+    organizationId,
+    own.id,
+    file,
+  );
+  // An account has 6,000 at the platform at the most.
+  for (const [account, templates] of [
+    [own.wabaId, 3_000],
+    ['of others', count / 10],
+  ] as const) {
+    await fill(
+      `with account as (insert into template_account (organization_id, waba_id, synced_at) values ($2, $3, now())
+         on conflict do nothing)
+       insert into template (id, organization_id, waba_id, platform_id, name, language, status, platform_status, category,
+         parameter_format, components)
+       select gen_random_uuid(), $2, $3, n::text, 'template_' || n, case when n % 2 = 0 then 'en_US' else 'de' end,
+         case when n % 10 = 0 then 'rejected' else 'approved' end, 'APPROVED',
+         case when n % 3 = 0 then 'marketing' else 'utility' end, 'POSITIONAL', '[]'
+       from generate_series(1, $4::integer) as n where $1::integer > 0`,
+      organizationId,
+      account,
+      templates,
+    );
+  }
+  await fill(
+    `insert into message_tag (organization_id, tag, acted_at) select $2, 'tag-' || n, now() from generate_series(1, $1::integer) as n`,
+    organizationId,
+  );
+  await fill(
+    `insert into api_key (id, organization_id, name, secret_hash, scopes)
+     select lpad(n::text, 12, '0'), $2, 'key', sha256(n::text::bytea), '{messages:read}' from generate_series(1, $1::integer) as n`,
+    organizationId,
+  );
+  await pool.query(`insert into organization (id, name) values ($1, 'with many numbers')`, [many]);
+  await fill(
+    `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, status, token_ciphertext)
+     select gen_random_uuid(), $2, '9' || n, '77', lpad(n::text, 10, '3'), 'connected', '\\x00' from generate_series(1, $1 / 10) as n`,
+    many,
+  );
+  // Of one day a fixed number; the rest is of other workspaces, and of earlier days.
+  await fill(
+    `insert into usage_total (organization_id, level, span, start, account, connection_id, ${FIGURES.join(', ')})
+     select case when n % 2 = 0 then $2::uuid else $3 end, level, 'hour', date_trunc('hour', now()) - n * interval '1 hour' / 10,
+       case when level <> 'workspace' then $4 end, case level when 'number' then $5::uuid end, ${figures}
+     from generate_series(1, $1 / 3) as n cross join (values ('workspace'), ('account'), ('number')) as l (level)`,
+    organizationId,
+    foreign.organizationId,
+    own.wabaId,
+    own.id,
+  );
+  await fill(
+    `insert into usage_count (organization_id, span, start, connection_id, ${FIGURES.join(', ')}, type, source, country)
+     select case when n % 2 = 0 then $2::uuid else $3 end, 'slot', date_trunc('hour', now()) - n * interval '15 minutes' / 5,
+       $4, ${figures}, 'text', 'api', 'DE' from generate_series(1, $1::integer) as n`,
+    organizationId,
+    foreign.organizationId,
+    own.id,
+  );
+  await fill(
+    `insert into usage_codes (organization_id, project_id, start, country, requested, sent, delivered, verified, expired, failed)
+     select $2, case when n % 2 = 0 then $3::uuid else gen_random_uuid() end,
+       date_trunc('hour', now()) - n * interval '15 minutes' / 5, 'DE', 1, 1, 1, 1, 0, 0
+     from generate_series(1, $1::integer) as n`,
+    organizationId,
+    otpProject,
+  );
+  await fill(
+    `insert into otp_challenge (id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint, status,
+       code_key_version, template_language, attempt_id, created_at, expires_at)
+     select gen_random_uuid(), $2, $3, 'live', ${recipientSql('n')}, 'DE', 'key-' || n, '\\x', 'expired', 1, 'en_US',
+       gen_random_uuid(), now() - n * interval '1 second', now() from generate_series(1, $1::integer) as n`,
+    organizationId,
+    otpProject,
+  );
+  await pool.query('vacuum analyze');
+}
