@@ -75,7 +75,11 @@ describe('GET /metrics', () => {
     ]);
     // Those of usage come with the first count.
     await countUsage(test);
-    const { body } = await test.api.get<string>('/metrics');
+    // What was measured before that is shown for five seconds.
+    const body = await waitFor(async () => {
+      const { body: text } = await test.api.get<string>('/metrics');
+      return samples(text, 'herald_usage_messages').size > 0 && text;
+    });
     const there = new Set([...body.matchAll(/^([a-z_0-9]+)[{ ]/gm)].map((match) => match[1]));
     // Their first value comes with the first event.
     const later = ['herald_lanes_paused', 'herald_send_outcomes_total'];
