@@ -15,7 +15,7 @@ alter table organization
   add column marketing_per_recipient_per_week integer check (marketing_per_recipient_per_week >= 0),
   add column time_zone text not null default 'UTC';
 
--- What counts in a day, a week or a month; written under a lock on the row of the workspace only. recipient: of those limits
+-- What counts in a day, a week or a month, with the rows of limit_correction of the same count. recipient: of those limits
 -- that are for each recipient, else empty. used: messages, or millionths of the currency. warned: the share in per cent that
 -- was announced.
 create table limit_use (
@@ -30,9 +30,8 @@ create table limit_use (
 create index limit_use_period on limit_use (period);
 
 -- What each message of a workspace with limits counts in: a day, for marketing a week of its recipient, and with an amount a
--- month. A message that fails unsent marks its row as released; a report of what it costs, or that it failed later, says so in
--- billed: the category, empty where it costs nothing. What next locks the workspace settles marked rows and removes them: so no
--- outcome and no report waits for a lock.
+-- month. billed: the amount is what the platform charges, no estimate. failed: it was sent and failed, so the amount does not
+-- count. A message that fails unsent has no row.
 create table limit_reservation (
   message_id uuid primary key,
   organization_id uuid not null,
@@ -42,29 +41,56 @@ create table limit_reservation (
   month date,
   amount bigint,
   country text,
-  billed text,
-  released boolean not null default false
+  billed boolean not null default false,
+  failed boolean not null default false
 );
-create index limit_reservation_marked on limit_reservation (organization_id) where released or billed is not null;
 create index limit_reservation_age on limit_reservation (coalesce(day, week, month));
 
--- Planned by the index, whatever the table has at that time: most workspaces have no limits.
+-- What counts more or less in a row of limit_use than it says: one row for each count and statement, however many messages
+-- it changed, so that no outcome and no report waits for a lock. A sweep adds them to limit_use.
+create table limit_correction (
+  organization_id uuid not null,
+  kind text not null,
+  recipient text not null default '',
+  period date not null,
+  amount bigint not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+create index limit_correction_count on limit_correction (organization_id, kind, recipient, period);
+
+-- Planned by the index, whatever the tables have at that time: most workspaces have no limits.
 create function limit_release() returns trigger language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 begin
-  update limit_reservation set released = true where message_id = new.message_id and not released;
+  if not exists (select from entered where status = 'failed' and accepted_at is null and sent_at is null) then
+    return null;
+  end if;
+  with gone as (
+    delete from limit_reservation where message_id = any(array(
+      select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null))
+    returning organization_id, day, week, recipient, month, case when failed then 0 else amount end as amount
+  )
+  insert into limit_correction (organization_id, kind, recipient, period, amount)
+  select organization_id, 'messages_per_day', '', day, -count(*) from gone where day is not null
+  group by organization_id, day
+  union all
+  select organization_id, 'marketing_per_recipient_per_week', recipient, week, -count(*) from gone
+  where week is not null and recipient is not null group by organization_id, week, recipient
+  union all
+  select organization_id, 'spend_per_month', '', month, -sum(amount) from gone where month is not null
+  group by organization_id, month having sum(amount) <> 0;
   return null;
 end $$;
-create trigger limit_release_insert after insert on message_state for each row
-  when (new.status = 'failed' and new.accepted_at is null and new.sent_at is null) execute function limit_release();
-create trigger limit_release_update after update of status on message_state for each row
-  when (new.status = 'failed' and new.accepted_at is null and new.sent_at is null) execute function limit_release();
+create trigger limit_release_insert after insert on message_state referencing new table as entered
+  for each statement execute function limit_release();
+create trigger limit_release_update after update on message_state referencing new table as entered
+  for each statement execute function limit_release();
 `;
 
 const DOWN = `
 drop trigger limit_release_update on message_state;
 drop trigger limit_release_insert on message_state;
 drop function limit_release;
+drop table limit_correction;
 drop table limit_reservation;
 drop table limit_use;
 alter table organization drop column messages_per_day, drop column spend_per_month, drop column marketing_per_recipient_per_week, drop column time_zone;

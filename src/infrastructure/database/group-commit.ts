@@ -40,6 +40,8 @@ const DEFAULTS = {
    * batches cost less than many small ones.
    */
   overlapAfterMs: 0,
+  /** Batches under way at once; those that come meanwhile gather. */
+  maxInFlight: 2,
 };
 
 /** How long items that may wait are gathered into one batch. */
@@ -66,8 +68,6 @@ interface Waiting<I, O> {
 }
 
 const MAX_TRIES = 3;
-/** Batches under way at once; those that come meanwhile gather. */
-const MAX_IN_FLIGHT = 2;
 const LOCKED_AGAIN_MS = 500;
 // Not for every batch: it is a round trip more.
 const CAREFUL = `set local lock_timeout = '200ms'`;
@@ -156,7 +156,7 @@ export class GroupCommit<I, O> {
   }
 
   private schedule(): void {
-    if (this.scheduled || this.inFlight >= MAX_IN_FLIGHT || this.depth === 0) return;
+    if (this.scheduled || this.inFlight >= this.settings.maxInFlight || this.depth === 0) return;
     const now = performance.now();
     const enough = this.settings.gather?.enough ?? this.settings.maxBatch;
     const gatherMs = this.depth >= enough ? 0 : this.startsAt() - now;

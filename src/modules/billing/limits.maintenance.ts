@@ -1,17 +1,25 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { FIRST_ID } from '../../common/ids.js';
+import { isLocked } from '../../infrastructure/database/database-faults.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Retention } from '../../infrastructure/queue/retention.js';
-import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
+import { Sweeps } from '../../infrastructure/queue/sweeps.js';
+import { spellingsOf } from '../../infrastructure/whatsapp/account-number.js';
 import { Erasure, type Subject } from '../workspaces/erasure/erasure.service.js';
-import { ARE_MARKED, LimitBook } from './limits.service.js';
+import { LimitBook, SETTLED_AT_ONCE } from './limits.service.js';
 
 /** Longer than a month, in every time zone. */
 const KEPT_DAYS = 40;
 const SETTLE_EVERY_MS = 5_000;
+/** For longer no workspace keeps the others waiting. */
+const BRIEFLY = `set local lock_timeout = '200ms'`;
 
 /** The end of what counted against limits: after its period, and for an erased contact. */
 @Injectable()
 export class LimitsMaintenance implements OnModuleInit {
+  /** The workspace that was settled last. */
+  private after = FIRST_ID;
+
   constructor(
     private readonly database: Database,
     private readonly retention: Retention,
@@ -27,8 +35,8 @@ export class LimitsMaintenance implements OnModuleInit {
     this.sweeps.add({
       name: 'limits',
       everyMs: SETTLE_EVERY_MS,
-      hasWork: ARE_MARKED,
-      run: (signal) => inBatches(signal, 1, () => this.database.transaction(() => LimitBook.settleSome(this.database))),
+      hasWork: 'exists (select from limit_correction)',
+      run: (signal) => this.settle(signal),
     });
     this.retention.add({
       name: 'limits',
@@ -40,13 +48,38 @@ export class LimitsMaintenance implements OnModuleInit {
     });
   }
 
+  /** Steps of each workspace in turn; one that is locked has its next turn in the next round. */
+  private async settle(signal: AbortSignal): Promise<number> {
+    let total = 0;
+    for (let hasMore = false; !signal.aborted;) {
+      const next = await this.database.find<{ id: string }>(NEXT, [this.after]);
+      this.after = next?.id ?? FIRST_ID;
+      if (next !== null) {
+        const settled = await this.settleOne(next.id);
+        total += settled;
+        hasMore ||= settled === SETTLED_AT_ONCE;
+      } else if (hasMore) hasMore = false;
+      else break;
+    }
+    return total;
+  }
+
+  private async settleOne(organizationId: string): Promise<number> {
+    try {
+      return await this.database.transaction(() => LimitBook.settle(organizationId, this.database), BRIEFLY);
+    } catch (error) {
+      if (isLocked(error)) return 0;
+      throw error;
+    }
+  }
+
   private async erase({ organizationId, numbers, userIds }: Subject, erase: boolean): Promise<number> {
-    const values = [organizationId, [...numbers, ...userIds]];
-    if (erase) await this.database.execute(FORGET_RECIPIENT, values);
+    const values = [organizationId, [...numbers.flatMap(spellingsOf), ...userIds]];
     const ofPerson = 'limit_use where organization_id = $1 and recipient = any($2)';
-    return erase
-      ? this.database.execute(`delete from ${ofPerson}`, values)
-      : (await this.database.query(`select from ${ofPerson}`, values)).length;
+    if (!erase) return this.database.execute(`select from ${ofPerson}`, values);
+    await this.database.execute(FORGET_RECIPIENT, values);
+    await this.database.execute(FORGET_CORRECTIONS, values);
+    return this.database.execute(`delete from ${ofPerson}`, values);
   }
 }
 
@@ -56,6 +89,12 @@ delete from limit_use where ctid = any(array(select ctid from limit_use where pe
 const REMOVE_RESERVATIONS = `
 delete from limit_reservation where ctid = any(array(
   select ctid from limit_reservation where coalesce(day, week, month) < $1::date order by coalesce(day, week, month) limit $2))`;
+
+const NEXT = `
+select organization_id as id from limit_correction where organization_id > $1 order by organization_id limit 1`;
+
+const FORGET_CORRECTIONS = `
+delete from limit_correction where organization_id = $1 and kind = 'marketing_per_recipient_per_week' and recipient = any($2)`;
 
 const FORGET_RECIPIENT = `
 update limit_reservation set recipient = null where organization_id = $1 and recipient = any($2)`;

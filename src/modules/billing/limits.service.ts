@@ -12,8 +12,10 @@ export interface CountedMessage {
   organizationId: string;
   /** Digits, or a user id. */
   recipient: string;
-  /** Null: no template, which is free. */
-  templateCategory: string | null;
+  /** Who that is. Of a marketing template, for others are not counted by it. */
+  person?: { name: string; others: readonly string[] } | undefined;
+  /** None: no template, which is free. */
+  templateCategory?: string | null | undefined;
 }
 
 /** The limits of a workspace, and the day, the week and the month that it is there. */
@@ -37,6 +39,8 @@ interface LimitsRow {
 interface Account extends LimitState {
   organizationId: string;
   recipient: string;
+  /** That, and other names of the same person, which may have counts of their own. */
+  recipients: string[];
   period: string;
   /** Since it was read. */
   taken: number;
@@ -47,7 +51,7 @@ interface Account extends LimitState {
 
 /** The share of a limit that is announced before all of it is used, in per cent. */
 const WARNED_AT = 80;
-/** Marked reservations that one transaction settles; the others are subtracted as they stand. */
+/** Corrections that one transaction settles. */
 export const SETTLED_AT_ONCE = 2_000;
 
 /**
@@ -74,21 +78,15 @@ export class LimitBook {
     const ids = [...new Set(messages.map(({ organizationId }) => organizationId))];
     const rows = await statements.query<LimitsRow>(`${LIMITS} order by o.id for no key update of o`, [ids]);
     const book = new LimitBook(rows, statements);
-    if (rows.length > 0) {
-      await settle(
-        statements,
-        rows.map(({ organizationId }) => organizationId),
-        messages.map(({ id }) => id),
-      );
-      await book.read(messages);
-    }
+    await book.read(messages);
     return book;
   }
 
-  /** Settles some of what is marked, of one workspace. In a transaction. Returns how many messages. */
-  static async settleSome(statements: Statements): Promise<number> {
-    const [marked] = await statements.query<{ id: string }>(LOCK_MARKED);
-    return marked === undefined ? 0 : settle(statements, [marked.id], []);
+  /** Adds corrections of one workspace to its counts, which it locks. In a transaction. Returns how many. */
+  static async settle(organizationId: string, statements: Statements): Promise<number> {
+    await statements.execute('select from organization where id = $1 for no key update', [organizationId]);
+    const [settled] = await statements.query<{ n: number }>(SETTLE, [organizationId, SETTLED_AT_ONCE]);
+    return settled?.n ?? 0;
   }
 
   /** What is used at this moment, without a lock, and what the message would be refused for. */
@@ -182,14 +180,13 @@ export class LimitBook {
     if (keys.length === 0) return;
     const rows = await this.statements.query<{ index: number; used: number; warned: number }>(USED, [
       JSON.stringify(keys.map((key, index) => ({ ...key, index }))),
-      [...this.limits.keys()],
     ]);
     for (const { index, used, warned } of rows) Object.assign(keys[index] as Account, { used, warned });
     if (keys.some(({ kind }) => kind === 'spend_per_month')) await this.readPrices(messages);
   }
 
   private async readPrices(messages: readonly CountedMessage[]): Promise<void> {
-    const templates = messages.filter(({ templateCategory }) => templateCategory !== null);
+    const templates = messages.filter(({ templateCategory }) => typeof templateCategory === 'string');
     const markets = new Map(templates.map((message) => [marketOf(message), message]));
     if (markets.size === 0) return;
     const rows = await this.statements.query<{ market: string; price: number }>(PRICES, [
@@ -204,26 +201,30 @@ export class LimitBook {
     for (const { market, price } of rows) this.prices.set(market, price);
   }
 
-  private open({ organizationId, recipient, templateCategory }: CountedMessage): void {
-    const row = this.limits.get(organizationId);
+  private open(message: CountedMessage): void {
+    const row = this.limits.get(message.organizationId);
     if (row === undefined) return;
-    this.add(row, 'messages_per_day', row.messagesPerDay, '', row.day, row.dayEnds);
-    this.add(row, 'spend_per_month', row.spendPerMonth, '', row.month, row.monthEnds);
-    if (templateCategory !== MARKETING) return;
+    this.add(row, 'messages_per_day', row.messagesPerDay, [''], row.day, row.dayEnds);
+    this.add(row, 'spend_per_month', row.spendPerMonth, [''], row.month, row.monthEnds);
+    if (message.templateCategory !== MARKETING) return;
     const { marketingPerRecipientPerWeek: limit, week, weekEnds } = row;
-    this.add(row, 'marketing_per_recipient_per_week', limit, recipient, week, weekEnds);
+    const names = [personOf(message), ...(message.person?.others ?? [])] as const;
+    this.add(row, 'marketing_per_recipient_per_week', limit, names, week, weekEnds);
   }
 
   private add(
     { organizationId, now, currency }: LimitsRow,
     kind: LimitKind,
     limit: number | null,
-    recipient: string,
+    names: readonly [string, ...string[]],
     period: string,
     renewsAt: Date,
   ): void {
+    const [recipient] = names;
     const key = keyOf(organizationId, kind, recipient);
-    if (limit === null || this.accounts.has(key)) return;
+    const known = this.accounts.get(key);
+    if (known !== undefined) known.recipients = [...new Set([...known.recipients, ...names])];
+    if (limit === null || known !== undefined) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((renewsAt.getTime() - now.getTime()) / 1_000));
     this.accounts.set(key, {
       organizationId,
@@ -231,6 +232,7 @@ export class LimitBook {
       limit,
       currency: kind === 'spend_per_month' ? currency : null,
       recipient,
+      recipients: [...names],
       period,
       renewsAt,
       retryAfterSeconds,
@@ -241,9 +243,12 @@ export class LimitBook {
     });
   }
 
-  private accountsOf({ organizationId, recipient, templateCategory }: CountedMessage): Account[] {
+  private accountsOf(message: CountedMessage): Account[] {
+    const { organizationId, templateCategory } = message;
     const keys = [keyOf(organizationId, 'messages_per_day', ''), keyOf(organizationId, 'spend_per_month', '')];
-    if (templateCategory === MARKETING) keys.push(keyOf(organizationId, 'marketing_per_recipient_per_week', recipient));
+    if (templateCategory === MARKETING) {
+      keys.push(keyOf(organizationId, 'marketing_per_recipient_per_week', personOf(message)));
+    }
     return keys.flatMap((key) => this.accounts.get(key) ?? []);
   }
 }
@@ -259,7 +264,11 @@ const ERRORS = {
   marketing_per_recipient_per_week: 'RECIPIENT_LIMIT_REACHED',
 } as const;
 
-const MARKETING = 'MARKETING';
+export const MARKETING = 'MARKETING';
+
+function personOf({ person, recipient }: CountedMessage): string {
+  return person?.name ?? recipient;
+}
 
 function marketOf({ templateCategory, recipient }: CountedMessage): string {
   return `${templateCategory}/${countryOfRecipient(recipient)}`;
@@ -288,79 +297,31 @@ const PRICES = `
 select k.market, coalesce(${highestPrice('k.category', 'k.country', true)}, 0)::float8 as price
 from json_to_recordset($1) as k (market text, category text, country text)`;
 
-const MARKED = 'organization_id, day, week, recipient, month, amount, country, billed, released';
-
-// From `marked`: what failed unsent counts no more, and what the platform has billed counts as that.
-const BACK = `price as materialized (
-  select billed, country, coalesce(${highestPrice('k.billed', 'k.country', false)}, 0) as price
-  from (select distinct billed, country from marked where not released and month is not null and billed <> '') as k
-), back as (
-  select organization_id, 'messages_per_day' as kind, '' as recipient, day as period, count(*)::bigint as n
-  from marked where released and day is not null group by organization_id, day
-  union all
-  select organization_id, 'marketing_per_recipient_per_week', recipient, week, count(*)::bigint
-  from marked where released and week is not null and recipient is not null group by organization_id, recipient, week
-  union all
-  select m.organization_id, 'spend_per_month', '', m.month, sum(m.amount - coalesce(p.price, 0))::bigint
-  from marked m left join price p on not m.released and p.billed = m.billed and p.country is not distinct from m.country
-  where m.month is not null group by m.organization_id, m.month
-)`;
-
-// Some, and in any case those of the messages that count again.
-const SETTLE = `
-with marked as (
-  delete from limit_reservation where message_id = any($3::uuid[]) and (released or billed is not null)
-    or message_id = any(array(
-      select message_id from limit_reservation
-      where organization_id = any($1::uuid[]) and (released or billed is not null) limit $2))
-  returning ${MARKED}
-), ${BACK}, settled as (
-  update limit_use u set used = greatest(0, u.used - back.n) from back
-  where u.organization_id = back.organization_id and u.kind = back.kind and u.recipient = back.recipient
-    and u.period = back.period
-)
-select count(*)::integer as n from marked`;
-
-async function settle(
-  statements: Statements,
-  workspaces: readonly string[],
-  again: readonly string[],
-): Promise<number> {
-  const [settled] = await statements.query<{ n: number }>(SETTLE, [workspaces, SETTLED_AT_ONCE, again]);
-  return settled?.n ?? 0;
-}
-
-export const ARE_MARKED = 'exists (select from limit_reservation where released or billed is not null)';
-const LOCK_MARKED = `
-select id from organization where id = (
-  select organization_id from limit_reservation where released or billed is not null limit 1) for no key update`;
-
-/**
- * SQL of an UPDATE that marks reservations by reports: what a message costs, or that it failed, which costs nothing. It waits
- * for no lock of a workspace.
- *
- * @param reports a part of the statement with `id`, `status`, `billable`, `pricing_category` and `pricing_type`.
- */
-export function markBilled(reports: string): string {
-  const isFree = `(r.billable is false or r.billable is null and r.pricing_type like 'free%')`;
-  return `update limit_reservation l set billed = case when ${isFree} then '' else coalesce(r.pricing_category, '') end
-  from ${reports} r
-  where l.message_id = r.id and l.month is not null and l.billed is null and not l.released
-    and (r.pricing_category is not null or ${isFree} or r.status = 'failed')`;
-}
-
-// Less what is marked and was not settled yet.
+// With what was not added to it yet. In one statement: it may be added at this moment.
 const USED = `
-with marked as (
-  select ${MARKED} from limit_reservation
-  where organization_id = any($2::uuid[]) and (released or billed is not null)
-), ${BACK}
-select k.index, u.warned, greatest(0, u.used - coalesce(b.n, 0))::float8 as used
-from json_to_recordset($1) as k (index integer, "organizationId" uuid, kind text, recipient text, period date)
-join limit_use u on u.organization_id = k."organizationId" and u.kind = k.kind and u.recipient = k.recipient
-  and u.period = k.period
-left join back b on b.organization_id = u.organization_id and b.kind = u.kind and b.recipient = u.recipient
-  and b.period = u.period`;
+select k.index, u.warned, greatest(0, u.used + c.amount)::float8 as used
+from json_to_recordset($1) as k (index integer, "organizationId" uuid, kind text, recipients text[], period date)
+cross join lateral (
+  select coalesce(sum(u.used), 0) as used, coalesce(max(u.warned), 0) as warned from limit_use u
+  where u.organization_id = k."organizationId" and u.kind = k.kind and u.recipient = any(k.recipients)
+    and u.period = k.period) as u
+cross join lateral (
+  select coalesce(sum(c.amount), 0) as amount from limit_correction c
+  where c.organization_id = k."organizationId" and c.kind = k.kind and c.recipient = any(k.recipients)
+    and c.period = k.period) as c`;
+
+// What counted in a row that is gone counts no more.
+const SETTLE = `
+with gone as (
+  delete from limit_correction where ctid = any(array(
+    select ctid from limit_correction where organization_id = $1 order by kind, recipient, period limit $2))
+  returning kind, recipient, period, amount
+), settled as (
+  update limit_use u set used = greatest(0, u.used + g.amount)
+  from (select kind, recipient, period, sum(amount)::bigint as amount from gone group by kind, recipient, period) as g
+  where u.organization_id = $1 and u.kind = g.kind and u.recipient = g.recipient and u.period = g.period
+)
+select count(*)::integer as n from gone`;
 
 const WRITE = `
 with counted as (
@@ -376,7 +337,7 @@ from json_to_recordset($2) as r (id uuid, "organizationId" uuid, day date, week 
   amount bigint, country text)
 on conflict (message_id)
 do update set day = excluded.day, week = excluded.week, recipient = excluded.recipient, month = excluded.month,
-  amount = excluded.amount, country = excluded.country, billed = null, released = false`;
+  amount = excluded.amount, country = excluded.country, billed = false, failed = false`;
 
 const ANNOUNCE = `
 with reached as (

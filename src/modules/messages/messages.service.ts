@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
+import { KeyedSlots } from '../../common/keyed-slots.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
-import { LimitBook, limitReached, type CountedMessage } from '../billing/limits.service.js';
+import { LimitBook, limitReached } from '../billing/limits.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
 import { BacklogGuard, type Reservation } from './accept/backlog-guard.js';
+import { countedMessage, type LimitedMessage } from './accept/counted-messages.js';
 import type { JournalFilter } from './dto/list-messages.query.js';
 import type { JournalPlace } from './journal/journal-page.js';
 import { fingerprintOf, type MessageInput } from './accept/message-input.js';
@@ -34,12 +36,17 @@ export interface SendResult {
 /** Looks for a message that moves from one place to another meanwhile. */
 const CANCEL_ROUNDS = 5;
 
+/** Of a workspace with limits. */
+const RETRIES = { slots: 4, mostWaiting: 1_000, waitMs: 10_000 };
+
 /** At a message that leaves the queue, and is back in it, while it is looked at. */
 const LOOKS = 3;
 
 /** Sends, reads and retries the workspace's messages. */
 @Injectable()
 export class MessagesService {
+  private readonly turns = new KeyedSlots(RETRIES);
+
   constructor(
     private readonly accepts: AcceptRepository,
     private readonly messages: MessagesRepository,
@@ -157,13 +164,14 @@ export class MessagesService {
     if (isCleared) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status: message.status, cleared: true });
     const { body, templateCategory = null } = await this.preparation.prepareAgain(organizationId, message);
 
-    const queued = await this.database.transaction(async () => {
+    const queued = await this.inTurn(sender, async () => {
       if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return null;
       const moved = await this.messages.retry(organizationId, id, from, body);
       if (!moved) throw notRetryable((await this.messages.findById(organizationId, id))?.status ?? message.status);
       if (sender.limited) {
         const recipient = message.recipientUserId ?? message.recipient ?? '';
-        await this.reserveAgain({ id, organizationId, recipient, templateCategory });
+        const { connectionId } = message;
+        await this.reserveAgain({ id, organizationId, connectionId, recipient, templateCategory });
       }
       // As the retry left it: a worker may take it as soon as it is committed.
       return this.messages.findById(organizationId, id);
@@ -217,7 +225,8 @@ export class MessagesService {
    *
    * @throws SPEND_LIMIT_REACHED (402), WORKSPACE_LIMIT_REACHED (429), RECIPIENT_LIMIT_REACHED (409).
    */
-  private async reserveAgain(message: CountedMessage): Promise<void> {
+  private async reserveAgain(retried: LimitedMessage): Promise<void> {
+    const message = await countedMessage(retried, this.database);
     const book = await LimitBook.open([message], this.database);
     const state = book.refusalOf(message);
     if (state !== null) {
@@ -226,6 +235,17 @@ export class MessagesService {
     }
     book.take(message);
     await book.write();
+  }
+
+  /** In a transaction, which waits for the lock of a workspace with limits: few retries of one do so at once. */
+  private async inTurn<T>({ limited, organizationId }: Sender, work: () => Promise<T>): Promise<T> {
+    if (!limited) return this.database.transaction(work);
+    if (!(await this.turns.enter(organizationId))) throw commonErrors.SERVICE_UNAVAILABLE(undefined);
+    try {
+      return await this.database.transaction(work);
+    } finally {
+      this.turns.leave(organizationId);
+    }
   }
 
   private async isRepeat(organizationId: string, key: string | null, messageId: string): Promise<boolean> {

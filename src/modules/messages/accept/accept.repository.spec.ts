@@ -3,6 +3,7 @@ import pg from 'pg';
 import { newId } from '../../../common/ids.js';
 import { ContactBook } from '../../../../test/support/contact-book.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { beginTransaction } from '../../../../test/support/open-transaction.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
@@ -224,5 +225,42 @@ describe('acceptance', () => {
     await expect(opened.database.transaction(() => accepts.accept(newMessage(connection, '111')))).rejects.toThrow(
       'cannot take part',
     );
+  });
+});
+
+describe('workspaces with limits', () => {
+  it('accept while another one is locked, one by one and in groups; of that one few connections wait', async () => {
+    const [locked, other] = [
+      connection,
+      await factories.connection({ organizationId: (await factories.workspace()).id }),
+    ];
+    const { database } = opened;
+    await database.execute('update organization set messages_per_day = 1000 where id = any($1)', [
+      [locked.organizationId, other.organizationId],
+    ]);
+    const messageOf = (of: ConnectionRow): NewMessage => newMessage(of, testPhone(), { lookUp: 'contact' });
+    const one = (of: ConnectionRow) => accepts.accept(messageOf(of), true);
+    const group = (of: ConnectionRow, isLimited = true) => accepts.acceptTogether([messageOf(of)], true, isLimited);
+    // So that the one that has to wait shares its batch with the other where both share any.
+    await one(locked);
+    const holder = await beginTransaction(opened.url);
+    const waiting: Promise<unknown>[] = [];
+    try {
+      await holder.query('select from organization where id = $1 for no key update', [locked.organizationId]);
+      for (let n = 0; n < 10; n++) waiting.push(one(locked), group(locked));
+      for (let round = 0; round < 3; round++) {
+        const kinds = (await Promise.all([one(other), group(other), group(other, false)]))
+          .flat()
+          .map(({ kind }) => kind);
+        expect(kinds).toEqual(['inserted', 'inserted', 'inserted']);
+      }
+      const { rows } = await holder.query(
+        `select count(*)::integer as n from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))`,
+      );
+      expect(rows[0].n).toBeLessThanOrEqual(2);
+    } finally {
+      await holder.end();
+    }
+    expect(await Promise.all(waiting)).toHaveLength(20);
   });
 });

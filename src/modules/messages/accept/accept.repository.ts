@@ -7,9 +7,10 @@ import { Database, type Statements } from '../../../infrastructure/database/data
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
-import { LimitBook, limitReached, type CountedMessage } from '../../billing/limits.service.js';
+import { LimitBook, limitReached } from '../../billing/limits.service.js';
 import { previousOf, recipientKey, type ReplacedRecipient } from '../../conversations/conversations.repository.js';
 import { type OptOutFound, optOutOf } from '../../opt-outs/opt-outs.types.js';
+import { countedMessages } from './counted-messages.js';
 import type { MessageInput } from './message-input.js';
 import { WINDOW_MS } from '../../conversations/windows/windows.js';
 
@@ -55,8 +56,15 @@ export interface Accepted {
 interface NewGroup {
   messages: readonly NewMessage[];
   requireAll: boolean;
-  /** Of a workspace with limits. */
-  limited: boolean;
+}
+
+/** Callers whose messages share batches: of all workspaces without limits, or of one with limits, whose lock delays no other. */
+interface Queue {
+  batches: GroupCommit<NewMessage, Accepted>;
+  groups: GroupCommit<NewGroup, Accepted[]>;
+  /** Messages of groups that wait. */
+  grouped: number;
+  callers: number;
 }
 
 /** Not all of a group could be stored, so that none of it was. */
@@ -79,8 +87,9 @@ interface StoredRow {
   replaced: (Omit<ReplacedRecipient, 'previous'> & { names: string[] }) | null;
 }
 
-/** Messages of groups that wait for their transaction; as many as a `GroupCommit` lets wait. */
+/** Messages of groups that wait in one queue for their transaction; as many as a `GroupCommit` lets wait. */
 const MAX_GROUPED = 2_000;
+const WITHOUT_LIMITS = '';
 /** Several commits of a usual disk: then the batch under way is blocked. */
 const OVERLAP_AFTER_MS = 25;
 
@@ -94,38 +103,14 @@ interface KeyRow {
 /** Makes accepted messages durable, many callers in one statement. */
 @Injectable()
 export class AcceptRepository {
-  private readonly batches: GroupCommit<NewMessage, Accepted>;
-  private readonly limited: GroupCommit<NewMessage, Accepted>;
-  private readonly groups: GroupCommit<NewGroup, Accepted[]>;
-  private grouped = 0;
+  /** By workspace. One of a workspace with limits goes with its last caller. */
+  private readonly queues = new Map<string, Queue>();
 
   constructor(
     private readonly database: Database,
     private readonly tracing: Tracing,
     private readonly config: Config,
-  ) {
-    this.batches = new GroupCommit(database, {
-      name: 'accept',
-      maxBatch: 250,
-      transactional: false,
-      overlapAfterMs: OVERLAP_AFTER_MS,
-      tracing,
-      commit: (messages, statements) => this.commit(messages, statements),
-    });
-    this.limited = new GroupCommit(database, {
-      name: 'accept_limited',
-      maxBatch: 250,
-      tracing,
-      commit: (messages, statements) => this.commitLimited(messages, statements),
-    });
-    this.groups = new GroupCommit(database, {
-      name: 'accept_group',
-      // A group is taken back as a whole, and shares its transaction with no other.
-      maxBatch: 1,
-      tracing,
-      commit: (groups, statements) => Promise.all(groups.map((group) => this.commitGroup(group, statements))),
-    });
-  }
+  ) {}
 
   /**
    * Resolves once the message, or the one that its key already has, is durable.
@@ -134,10 +119,11 @@ export class AcceptRepository {
    * @throws SERVICE_UNAVAILABLE (503) when the queue of waiting callers is full or the commit's outcome is unknown.
    */
   async accept(message: NewMessage, limited = false): Promise<Accepted> {
-    const batches = limited ? this.limited : this.batches;
-    const accepted = await batches.submit(message, false, this.tracing.current);
-    const again = readdressed(message, accepted);
-    return again === null ? accepted : ofFormerName(await batches.submit(again, false, this.tracing.current));
+    return this.inQueue(message.organizationId, limited, async ({ batches }) => {
+      const accepted = await batches.submit(message, false, this.tracing.current);
+      const again = readdressed(message, accepted);
+      return again === null ? accepted : ofFormerName(await batches.submit(again, false, this.tracing.current));
+    });
   }
 
   /**
@@ -149,20 +135,22 @@ export class AcceptRepository {
    * SERVICE_UNAVAILABLE (503) as `accept`.
    */
   async acceptTogether(messages: readonly NewMessage[], requireAll: boolean, limited = false): Promise<Accepted[]> {
-    if (this.grouped + messages.length > MAX_GROUPED) {
-      throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'accept_group: too many waiting' });
-    }
-    this.grouped += messages.length;
-    try {
-      return await this.acceptGroup({ messages, requireAll, limited });
-    } finally {
-      this.grouped -= messages.length;
-    }
+    return this.inQueue(messages[0]?.organizationId ?? '', limited, async (queue) => {
+      if (queue.grouped + messages.length > MAX_GROUPED) {
+        throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'accept_group: too many waiting' });
+      }
+      queue.grouped += messages.length;
+      try {
+        return await this.acceptGroup(queue.groups, { messages, requireAll });
+      } finally {
+        queue.grouped -= messages.length;
+      }
+    });
   }
 
-  private async acceptGroup({ messages, ...group }: NewGroup): Promise<Accepted[]> {
+  private async acceptGroup(groups: Queue['groups'], { messages, requireAll }: NewGroup): Promise<Accepted[]> {
     const submit = (some: readonly NewMessage[]) =>
-      this.groups.submit({ ...group, messages: some }, false, this.tracing.current);
+      groups.submit({ requireAll, messages: some }, false, this.tracing.current);
     let results: readonly Accepted[];
     try {
       results = await submit(messages);
@@ -186,7 +174,7 @@ export class AcceptRepository {
 
   /** Resolves when no caller waits. */
   async idle(): Promise<void> {
-    await Promise.all([this.batches.idle(), this.limited.idle(), this.groups.idle()]);
+    await Promise.all([...this.queues.values()].flatMap(({ batches, groups }) => [batches.idle(), groups.idle()]));
   }
 
   /** The messages of those of the keys that are used, by key. */
@@ -201,12 +189,44 @@ export class AcceptRepository {
     );
   }
 
-  private async commitGroup({ messages, requireAll, limited }: NewGroup, statements: Statements): Promise<Accepted[]> {
-    const results = await (limited ? this.commitLimited(messages, statements) : this.commit(messages, statements));
-    const isKept = ({ kind, fingerprint }: Accepted, index: number): boolean =>
-      kind === 'inserted' || (kind === 'known' && fingerprint === messages[index]?.fingerprint);
-    if (requireAll && !results.every(isKept)) throw new GroupRefused(results);
-    return results;
+  private async inQueue<T>(organizationId: string, limited: boolean, work: (queue: Queue) => Promise<T>): Promise<T> {
+    const key = limited ? organizationId : WITHOUT_LIMITS;
+    const queue = this.queues.get(key) ?? this.newQueue(limited);
+    this.queues.set(key, queue);
+    queue.callers++;
+    try {
+      return await work(queue);
+    } finally {
+      if (--queue.callers === 0 && limited) this.queues.delete(key);
+    }
+  }
+
+  /** Of a workspace with limits one batch is under way at a time: a second one would wait for its lock with a connection. */
+  private newQueue(limited: boolean): Queue {
+    const { database, tracing } = this;
+    const commit = (messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> =>
+      limited ? this.commitLimited(messages, statements) : this.commit(messages, statements);
+    const single = limited
+      ? { name: 'accept_limited', maxInFlight: 1 }
+      : { name: 'accept', transactional: false, overlapAfterMs: OVERLAP_AFTER_MS };
+    return {
+      batches: new GroupCommit(database, { ...single, maxBatch: 250, tracing, commit }),
+      groups: new GroupCommit(database, {
+        name: 'accept_group',
+        // A group is taken back as a whole, and shares its transaction with no other.
+        maxBatch: 1,
+        ...(limited && { maxInFlight: 1 }),
+        tracing,
+        commit: (groups, statements) =>
+          Promise.all(
+            groups.map(async ({ messages, requireAll }) =>
+              asGroup(messages, requireAll, await commit(messages, statements)),
+            ),
+          ),
+      }),
+      grouped: 0,
+      callers: 0,
+    };
   }
 
   /**
@@ -214,40 +234,36 @@ export class AcceptRepository {
    * repeat of a key needs none.
    */
   private async commitLimited(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
-    const book = await LimitBook.open(messages.map(countedOf), statements);
-    const results = new Map<NewMessage, Accepted>();
-    let open = messages.map((message) => ({ ...countedOf(message), message }));
+    let open = await countedMessages(messages, statements);
+    const book = await LimitBook.open(open, statements);
+    const results = new Map<string, Accepted>();
     for (;;) {
       const { fit, over } = book.split(open);
       open = over;
       if (fit.length === 0) break;
-      const made = await this.commit(
-        fit.map(({ message }) => message),
-        statements,
-      );
-      fit.forEach((counted, index) => {
+      const made = await this.commit(fit, statements);
+      fit.forEach((message, index) => {
         const result = made[index] as Accepted;
-        results.set(counted.message, result);
-        if (result.kind === 'inserted') book.take(counted);
+        results.set(message.id, result);
+        if (result.kind === 'inserted') book.take(message);
       });
       if (over.length === 0) break;
     }
-    const refused = open.map(({ message }) => message);
-    const known = refused.length === 0 ? new Map<string, KeyRow>() : await this.readKnown(refused, statements);
-    for (const counted of open) {
-      const { id, organizationId, idempotencyKey, fingerprint } = counted.message;
+    const known = open.length === 0 ? new Map<string, KeyRow>() : await this.readKnown(open, statements);
+    for (const message of open) {
+      const { id, organizationId, idempotencyKey, fingerprint } = message;
       const first = known.get(keyOf(organizationId, idempotencyKey));
-      const state = book.refusalOf(counted);
+      const state = book.refusalOf(message);
       if (first === undefined && state === null) throw new Error('a message without room met no limit');
       results.set(
-        counted.message,
+        id,
         first === undefined
           ? { kind: 'limited', messageId: id, fingerprint, ...(state && { limitError: limitReached(state) }) }
           : { kind: 'known', messageId: first.id, fingerprint: first.fingerprint },
       );
     }
     await book.write();
-    return messages.map((message) => results.get(message) as Accepted);
+    return messages.map(({ id }) => results.get(id) as Accepted);
   }
 
   private async commit(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
@@ -304,8 +320,12 @@ export class AcceptRepository {
   }
 }
 
-function countedOf({ id, organizationId, recipient, templateCategory }: NewMessage): CountedMessage {
-  return { id, organizationId, recipient, templateCategory: templateCategory ?? null };
+/** @throws GroupRefused where all are required and one is not. */
+function asGroup(messages: readonly NewMessage[], requireAll: boolean, results: Accepted[]): Accepted[] {
+  const isKept = ({ kind, fingerprint }: Accepted, index: number): boolean =>
+    kind === 'inserted' || (kind === 'known' && fingerprint === messages[index]?.fingerprint);
+  if (requireAll && !results.every(isKept)) throw new GroupRefused(results);
+  return results;
 }
 
 /** One new conversation for all messages of a batch to one contact, should there be none. */

@@ -13,6 +13,7 @@ import { endpointOf, type Connection } from '../../connections/connections.types
 import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
 import { BacklogGuard } from '../accept/backlog-guard.js';
 import { ContentPreparation } from '../accept/content-preparation.js';
+import { countedMessage } from '../accept/counted-messages.js';
 import type { MessageInput } from '../accept/message-input.js';
 import { isUserId } from '../../conversations/contacts/recipient.js';
 import { requireTimeAhead } from '../accept/schedule.js';
@@ -121,7 +122,7 @@ export class CheckMessageService {
     const target = { organizationId, connectionId: connection.id, recipient, conversationId };
     const [optOuts] = await this.optOuts.find([target]);
     await passes(() => requireNoOptOut(prepared ?? input, optOuts));
-    const { states, refusal } = await this.limitsOf(sender, input, prepared);
+    const { states, refusal } = await this.limitsOf(sender, input, prepared?.templateCategory);
     if (refusal !== null) problems.push(limitReached(refusal));
     const template = input.type === 'template' ? await this.shown(connection, prepared ?? input) : null;
     const queue = later(
@@ -148,14 +149,14 @@ export class CheckMessageService {
     });
   }
 
-  private limitsOf(
+  private async limitsOf(
     { limited, organizationId }: Sender,
-    { recipient }: MessageInput,
-    prepared: MessageContent | null,
+    { connectionId, recipient }: MessageInput,
+    templateCategory: string | undefined,
   ): ReturnType<typeof LimitBook.look> {
-    if (!limited) return Promise.resolve({ states: [], refusal: null });
-    const { templateCategory = null } = prepared ?? {};
-    return LimitBook.look({ id: '', organizationId, recipient, templateCategory }, this.database);
+    if (!limited) return { states: [], refusal: null };
+    const message = { id: '', organizationId, connectionId, recipient, templateCategory };
+    return LimitBook.look(await countedMessage(message, this.database), this.database);
   }
 
   /** @param found nothing of the contact and the queue where the number is not known. */

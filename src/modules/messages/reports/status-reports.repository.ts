@@ -1,6 +1,6 @@
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import { markBilled } from '../../billing/limits.service.js';
+import { correctCosts } from '../../billing/limit-corrections.types.js';
 import { isInQueue, type OutboundStatus } from '../message/message-state.js';
 import { afterReports, ATTEMPT_COLUMNS, knownAttempt, setAttempt } from '../message/attempt-columns.js';
 import { insertStatusEvents, shownPricing } from '../message/message-event-sql.js';
@@ -174,9 +174,7 @@ const withEventsOf = (relation: string): string => `move as (
   from ${relation} w join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
     at double precision, attempt integer, failure json, sequence integer) on e."messageId" = w.message_id
   left join lateral json_to_record(e.failure) as f (${FAILURE}) on e.failure is not null
-), billed as (
-  ${markBilled('r')}
-), ${insertStatusEvents('move')}
+), ${correctCosts('r')}, ${insertStatusEvents('move')}
 select 1`;
 
 // Messages that have left the queue.
