@@ -4,6 +4,8 @@ import { SimulatorClient } from '../support/simulator/simulator-client.js';
 import type { ApiClient } from '../support/api-client.js';
 import type { TestApp } from '../support/test-app.js';
 import { changeOf, entries, notify, statusOf } from '../inbound/fixture.js';
+import { testPhone } from '../support/factories.js';
+import { beginTransaction } from '../support/open-transaction.js';
 import { startTestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
@@ -336,6 +338,60 @@ it('a limit of marketing for one recipient is for that recipient, and for market
     workspace.organizationId,
   ]);
   expect(rows).toEqual([{ recipient: other }]);
+});
+
+it('a limit of marketing for one recipient counts both spellings of a number as one, also for a check and a retry', async () => {
+  const workspace = await withTemplates(await limited({ marketing: 1 }));
+  const end = `55${testPhone().slice(-8)}`;
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  const first = await workspace.send(`+52${end}`, { body: { ...template('summer_sale'), send_at } });
+  expect(first.status).toBe(202);
+  const checked = await workspace.api.post('/messages/check', {
+    connection_id: workspace.connection.id,
+    to: `+521${end}`,
+    ...template('summer_sale'),
+  });
+  expect(checked.body.data).toMatchObject({
+    problems: [{ code: 'RECIPIENT_LIMIT_REACHED', used: 1 }],
+    limits: [{ kind: 'marketing_per_recipient_per_week', used: 1, remaining: 0 }],
+  });
+  const id = first.body.data.id as string;
+  expect((await workspace.api.post(`/messages/${id}/cancel`)).status).toBe(200);
+  const second = await workspace.send(`+521${end}`, { body: { ...template('summer_sale'), send_at } });
+  expect(second.status).toBe(202);
+  const retry = await workspace.api.post(`/messages/${id}/retry`, {}, { headers: { 'idempotency-key': newId() } });
+  expect([retry.status, retry.body.error?.code]).toEqual([409, 'RECIPIENT_LIMIT_REACHED']);
+});
+
+it('retries of a workspace that is locked keep few connections; another workspace sends and reads meanwhile', async () => {
+  const [locked, other] = [await limited({ perDay: 100 }), await limited({ perDay: 100 })];
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  const ids: string[] = [];
+  for (let n = 0; n < 14; n++) {
+    ids.push((await locked.send(await locked.contact(), { body: { send_at } })).body.data.id as string);
+  }
+  for (const id of ids) await locked.api.post(`/messages/${id}/cancel`);
+  const contact = await other.contact();
+  const holder = await beginTransaction(test.databaseUrl);
+  const retries: Promise<unknown>[] = [];
+  try {
+    await holder.query('select from organization where id = $1 for no key update', [locked.organizationId]);
+    // Not by the holder: in its transaction the answer would stay as it was first.
+    const waiting = () =>
+      test.database.count(
+        `select count(*)::integer as count from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+    retries.push(...ids.map((id) => locked.api.post(`/messages/${id}/retry`)));
+    await waitFor(async () => (await waiting()) === 2, { what: 'retries that wait for the lock' });
+    const sent = await Promise.all(Array.from({ length: 8 }, () => other.send(contact)));
+    expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 202));
+    expect((await other.api.get(`/messages/${sent[0]?.body.data.id as string}`)).status).toBe(200);
+    expect(await waiting()).toBe(2);
+  } finally {
+    await holder.end();
+  }
+  await Promise.all(retries);
 });
 
 it('a workspace without limits counts nothing', async () => {

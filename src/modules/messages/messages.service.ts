@@ -37,7 +37,7 @@ export interface SendResult {
 const CANCEL_ROUNDS = 5;
 
 /** Of a workspace with limits. */
-const RETRIES = { slots: 4, mostWaiting: 1_000, waitMs: 10_000 };
+const RETRIES = { slots: 2, mostWaiting: 1_000, waitMs: 10_000 };
 
 /** At a message that leaves the queue, and is back in it, while it is looked at. */
 const LOOKS = 3;
