@@ -90,7 +90,6 @@ create table contact_book_removal (
   constraint contact_book_removal_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
 CREATE INDEX contact_book_removal_due ON contact_book_removal (due_at);
-CREATE INDEX contact_book_removal_of ON contact_book_removal (organization_id, due_at);
 
 create table conversation (
   id uuid not null,
@@ -168,6 +167,15 @@ create table lane (
   constraint lane_pkey PRIMARY KEY (key)
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.01);
 
+create table limit_correction (
+  organization_id uuid not null,
+  kind text not null,
+  recipient text not null default '',
+  period date not null,
+  amount bigint not null
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+CREATE INDEX limit_correction_count ON limit_correction (organization_id, kind, recipient, period);
+
 create table limit_reservation (
   message_id uuid not null,
   organization_id uuid not null,
@@ -177,12 +185,11 @@ create table limit_reservation (
   month date,
   amount bigint,
   country text,
-  billed text,
-  released boolean not null default false,
+  billed boolean not null default false,
+  failed boolean not null default false,
   constraint limit_reservation_pkey PRIMARY KEY (message_id)
 );
 CREATE INDEX limit_reservation_age ON limit_reservation (COALESCE(day, week, month));
-CREATE INDEX limit_reservation_marked ON limit_reservation (organization_id) WHERE (released OR (billed IS NOT NULL));
 
 create table limit_use (
   organization_id uuid not null,
@@ -450,10 +457,10 @@ create table message_state (
 CREATE INDEX message_state_connection ON message_state (connection_id, status, created_at DESC, message_id DESC);
 CREATE INDEX message_state_conversation ON message_state (conversation_id, status, created_at DESC, message_id DESC) WHERE (conversation_id IS NOT NULL);
 CREATE INDEX message_state_meta ON message_state (hashtextextended(meta_message_id, (0)::bigint)) WHERE (meta_message_id IS NOT NULL);
-CREATE TRIGGER limit_release_insert AFTER INSERT ON message_state FOR EACH ROW WHEN (((new.status = 'failed') AND (new.accepted_at IS NULL) AND (new.sent_at IS NULL))) EXECUTE FUNCTION limit_release();
-CREATE TRIGGER limit_release_update AFTER UPDATE OF status ON message_state FOR EACH ROW WHEN (((new.status = 'failed') AND (new.accepted_at IS NULL) AND (new.sent_at IS NULL))) EXECUTE FUNCTION limit_release();
-CREATE TRIGGER usage_late_insert AFTER INSERT ON message_state FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
-CREATE TRIGGER usage_late_update AFTER UPDATE OF status, accepted_at, sent_at, delivered_at, read_at, failure_category, billable, pricing_category, pricing_type ON message_state FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
+CREATE TRIGGER limit_release_insert AFTER INSERT ON message_state REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION limit_release();
+CREATE TRIGGER limit_release_update AFTER UPDATE ON message_state REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION limit_release();
+CREATE TRIGGER usage_late_insert AFTER INSERT ON message_state FOR EACH ROW WHEN ((new.created_at < (now() - '7 days'::interval))) EXECUTE FUNCTION usage_late();
+CREATE TRIGGER usage_late_update AFTER UPDATE ON message_state FOR EACH ROW WHEN ((new.created_at < (now() - '7 days'::interval))) EXECUTE FUNCTION usage_late();
 
 create table message_tag (
   organization_id uuid not null,
@@ -500,7 +507,7 @@ create table opt_out (
   constraint opt_out_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
   constraint opt_out_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
-CREATE INDEX opt_out_shown ON opt_out (organization_id, source, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
+CREATE INDEX opt_out_shown ON opt_out (organization_id, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
 
 create table opt_out_keywords (
   organization_id uuid not null,
@@ -609,7 +616,6 @@ CREATE INDEX otp_challenge_of_recipient ON otp_challenge (project_id, recipient)
 CREATE INDEX otp_challenge_time ON otp_challenge USING brin (created_at);
 CREATE INDEX otp_challenge_turn ON otp_challenge (project_id, created_at, seq) WHERE ((status || '') = 'queued');
 CREATE INDEX otp_challenge_waits ON otp_challenge (created_at) WHERE ((status || '') = 'queued');
-CREATE TRIGGER usage_late_code AFTER UPDATE OF sent_at, delivered_at, read_at ON otp_challenge FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
 
 create table otp_package (
   id uuid not null,
@@ -816,12 +822,6 @@ create table usage_hour (
 ) with (fillfactor=70);
 CREATE INDEX usage_hour_next ON usage_hour (next_at) WHERE (next_at IS NOT NULL);
 
-create table usage_late (
-  hour timestamptz not null,
-  transaction_id xid8 not null default pg_current_xact_id(),
-  constraint usage_late_pkey PRIMARY KEY (hour, transaction_id)
-) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
-
 create table usage_lock (
   single boolean not null default true,
   constraint usage_lock_pkey PRIMARY KEY (single),
@@ -941,7 +941,6 @@ create table webhook_event (
   constraint webhook_event_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
 CREATE INDEX webhook_event_order ON webhook_event (organization_id, transaction_id, id);
-CREATE INDEX webhook_event_subject ON webhook_event (COALESCE((data ->> 'message_id'), ((data -> 'message') ->> 'id'), ((data -> 'media') ->> 'id'), ((data -> 'contact') ->> 'phone'), ((data -> 'contact') ->> 'user_id'))) WHERE (COALESCE((data ->> 'message_id'), ((data -> 'message') ->> 'id'), ((data -> 'media') ->> 'id'), ((data -> 'contact') ->> 'phone'), ((data -> 'contact') ->> 'user_id')) IS NOT NULL);
 
 create table webhook_queue (
   event_id uuid not null,
@@ -1194,7 +1193,23 @@ CREATE OR REPLACE FUNCTION limit_release()
  SET jit TO 'off'
 AS $function$
 begin
-  update limit_reservation set released = true where message_id = new.message_id and not released;
+  if not exists (select from entered where status = 'failed' and accepted_at is null and sent_at is null) then
+    return null;
+  end if;
+  with gone as (
+    delete from limit_reservation where message_id = any(array(
+      select message_id from entered where status = 'failed' and accepted_at is null and sent_at is null))
+    returning organization_id, day, week, recipient, month, case when failed then 0 else amount end as amount
+  )
+  insert into limit_correction (organization_id, kind, recipient, period, amount)
+  select organization_id, 'messages_per_day', '', day, -count(*) from gone where day is not null
+  group by organization_id, day
+  union all
+  select organization_id, 'marketing_per_recipient_per_week', recipient, week, -count(*) from gone
+  where week is not null and recipient is not null group by organization_id, week, recipient
+  union all
+  select organization_id, 'spend_per_month', '', month, -sum(amount) from gone where month is not null
+  group by organization_id, month having sum(amount) <> 0;
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION media_usage_delete()
@@ -1360,7 +1375,9 @@ CREATE OR REPLACE FUNCTION usage_late()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into usage_late (hour) values (date_trunc('hour', new.created_at, 'UTC')) on conflict do nothing;
+  update usage_hour set next_at = clock_timestamp() + interval '5 minutes'
+  where hour = date_trunc('hour', new.created_at, 'UTC')
+    and coalesce(next_at > clock_timestamp() + interval '5 minutes', true);
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION uuid_v7()
