@@ -173,8 +173,7 @@ class Ledger {
         return false;
       },
     );
-    const sent = this.sent.get(id) as Sent;
-    if (taken) sent.counted++;
+    if (taken) (this.sent.get(id) as Sent).counted++;
   }
 
   /** What failed unsent counts no more, once for each time. */
@@ -265,8 +264,7 @@ it('whatever is accepted, canceled, fails, is charged and retried at once: what 
         ).toEqual([]);
       },
     ),
-    { numRuns: runs(10), seed: FUZZ_SEED, endOnFailure: true },
+    { numRuns: runs(10), seed: FUZZ_SEED },
   );
-  expect(seen).toEqual({ refused: expect.any(Number), taken: expect.any(Number) });
   expect(Math.min(seen.refused, seen.taken)).toBeGreaterThan(0);
 }, 120_000);

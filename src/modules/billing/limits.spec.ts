@@ -40,10 +40,10 @@ afterAll(() => opened.close());
 
 async function limited(): Promise<ConnectionRow> {
   const connection = await factories.connection({ organizationId: (await factories.workspace()).id });
-  await opened.database.execute('update organization set messages_per_day = $2::integer, spend_per_month = $2::integer where id = $1', [
-    connection.organizationId,
-    LIMIT,
-  ]);
+  await opened.database.execute(
+    'update organization set messages_per_day = $2::integer, spend_per_month = $2::integer where id = $1',
+    [connection.organizationId, LIMIT],
+  );
   return connection;
 }
 
@@ -120,16 +120,16 @@ it('what a cancel of thousands gives back is right at each moment, also while me
   const connection = await limited();
   const others = 10 * TOGETHER;
   await send(connection, 3_000, 'sale');
-  const { run } = sweep();
+  const settling = sweep();
   await Promise.all([
     cancel(connection, 'sale'),
     send(connection, others, 'other'),
     ...accepts.map((each) => each.acceptTogether(campaign(connection, TOGETHER, 'other'), true, true)),
-    run(new AbortController().signal),
+    settling.run(new AbortController().signal),
   ]);
   const left = others + 2 * TOGETHER;
   expect(await used(connection)).toEqual([left, left * PRICE]);
-  await run(new AbortController().signal);
+  await settling.run(new AbortController().signal);
   expect(await used(connection)).toEqual([left, left * PRICE]);
   expect(await corrections(connection)).toBe(0);
 }, 120_000);
@@ -156,11 +156,11 @@ it('workspaces are settled in turn: one that is locked, and one with many correc
   const holder = await beginTransaction(opened.url);
   try {
     await holder.query('select from organization where id = $1 for no key update', [locked.organizationId]);
-    const { run } = sweep();
-    await run(new AbortController().signal);
+    const settling = sweep();
+    await settling.run(new AbortController().signal);
     expect(await Promise.all([locked, greedy, other].map(corrections))).toEqual([1, 0, 0]);
     await holder.query('rollback');
-    await run(new AbortController().signal);
+    await settling.run(new AbortController().signal);
     expect(await corrections(locked)).toBe(0);
   } finally {
     await holder.end();
