@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
 import { isLocked } from '../../infrastructure/database/database-faults.js';
-import { Database } from '../../infrastructure/database/database.js';
+import { Database, hasRow } from '../../infrastructure/database/database.js';
 import { Retention } from '../../infrastructure/queue/retention.js';
 import { Sweeps } from '../../infrastructure/queue/sweeps.js';
 import { spellingsOf } from '../../infrastructure/whatsapp/account-number.js';
@@ -35,7 +35,7 @@ export class LimitsMaintenance implements OnModuleInit {
     this.sweeps.add({
       name: 'limits',
       everyMs: SETTLE_EVERY_MS,
-      hasWork: 'exists (select from limit_correction)',
+      hasWork: hasRow('from limit_correction', 'organization_id, kind, recipient, period'),
       run: (signal) => this.settle(signal),
     });
     this.retention.add({

@@ -69,9 +69,10 @@ with asked as materialized (
   union
   select f.index, c.id, c.phone, c.wa_id, c.user_id from found f join conversation c on c.merged_into = f.id
 )
-select k.index, n.name, n.is_number as "isNumber"
+select k.index, n.name, n.is_number as "isNumber", n.preference
 from contact k cross join lateral (
   values (k.wa_id, true, 1), (k.phone, true, 2), (k.user_id, false, 3)) as n (name, is_number, preference)
 where n.name is not null
 union all
-select k.index, a.name, false from contact k join conversation_alias a on a.conversation_id = k.id and ${isOnlyFormer('a')}`;
+select k.index, a.name, false, 4 from contact k join conversation_alias a on a.conversation_id = k.id and ${isOnlyFormer('a')}
+order by preference`;
