@@ -296,8 +296,12 @@ describe('a limit of spending', () => {
     // In the background.
     await waitFor(
       async () =>
-        (await test.database.query('select from limit_reservation where message_id = $1', [charged])).length === 0,
-      { what: 'the reservation to be settled' },
+        (
+          await test.database.query('select from limit_correction where organization_id = $1', [
+            workspace.organizationId,
+          ])
+        ).length === 0,
+      { what: 'the corrections to be settled' },
     );
     expect(await usedNow()).toBe('0.04');
   });
