@@ -19,8 +19,8 @@ import { OutcomeRepository } from '../sending/outcome/outcome.repository.js';
 import { LimitBook } from './limits.service.js';
 
 const OWNER = newId();
-const PER_DAY = 14;
-const PER_WEEK = 6;
+const PER_DAY = 5;
+const PER_WEEK = 2;
 /** Millionths; a template reserves the highest of its category. */
 const MICROS = { estimate: 90_000, utility: 20_000, marketing: 70_000 };
 
@@ -243,7 +243,7 @@ it('whatever is accepted, canceled, fails, is charged and retried at once: what 
         const { organizationId } = connection;
         await new LaneRepository(opened.database).ensure(connection.id);
         await opened.database.execute(
-          `update organization set messages_per_day = $2, spend_per_month = 0.5, marketing_per_recipient_per_week = $3
+          `update organization set messages_per_day = $2, spend_per_month = 0.3, marketing_per_recipient_per_week = $3
          where id = $1`,
           [organizationId, PER_DAY, PER_WEEK],
         );
