@@ -202,8 +202,9 @@ class Ledger {
     let sum = 0;
     for (const { id, isTemplate } of this.sent.values()) {
       const state = byId.get(id);
-      if (!isTemplate || state?.failed || state?.free) continue;
-      sum += state?.category ? MICROS[state.category as 'utility' | 'marketing'] : MICROS.estimate;
+      if (state?.failed || state?.free) continue;
+      if (state?.category) sum += MICROS[state.category as 'utility' | 'marketing'];
+      else if (isTemplate) sum += MICROS.estimate;
     }
     return sum;
   }
