@@ -17,8 +17,31 @@ create table organization (
   storage_limit_bytes bigint check (storage_limit_bytes >= 0),
   created_at timestamptz(3) not null default date_trunc('milliseconds', clock_timestamp())
 );
+
+-- The erasure of a person that has begun and not ended, with every name and conversation that was found: a run that is
+-- killed goes on by itself. due_at: when a worker goes on with it; the process that works on it moves it on.
+create table erasure (
+  id uuid primary key,
+  organization_id uuid not null references organization (id),
+  numbers text[] not null,
+  user_ids text[] not null,
+  conversation_ids uuid[] not null,
+  due_at timestamptz not null
+);
+create index erasure_due on erasure (due_at);
+
+-- Every number and user id of an erased person as SHA-256 of the workspace's id and the name: by it what the platform
+-- reports later names nobody. erased_at: what is older is of the time before.
+create table erased_name (
+  organization_id uuid not null references organization (id),
+  hash bytea not null,
+  erased_at timestamptz(3) not null,
+  primary key (organization_id, hash)
+);
 `;
 
 const DOWN = `
+drop table erased_name;
+drop table erasure;
 drop table organization;
 `;

@@ -84,6 +84,9 @@ create table message_content (
   content jsonb not null,
   inbound_context jsonb
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05);
+-- What was said in groups, whose authors have no conversation, by the author's user id.
+create index message_content_author on message_content ((inbound_context -> 'sender' ->> 'user_id'))
+  where inbound_context -> 'sender' ->> 'user_id' is not null;
 
 -- recipient: for erasure and the journal; the release determines it again.
 -- release_at: when it is looked at next; later than scheduled_for where a check could not be made; infinity while its

@@ -61,7 +61,8 @@ create table otp_package (
 
 -- recipient is what codes are counted by, number is where the code is sent; null: the same.
 -- attempts: guesses that were admitted; wrong_attempts: those of them that were wrong.
--- Retention clears recipient, country and code_hash, and leaves the key: a key never expires.
+-- Retention clears recipient, country and code_hash, and leaves the key: a key never expires. key_number: the recipient of
+-- then, where the key contains the number, by which an erasure finds it.
 -- No foreign keys to the project and the package: a row is written for every code.
 create table otp_challenge (
   id uuid primary key,
@@ -73,6 +74,7 @@ create table otp_challenge (
   number text,
   country text,
   idempotency_key text not null,
+  key_number text,
   fingerprint bytea not null,
   status text not null check (status in ('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read',
     'verified', 'failed', 'expired')),
@@ -104,6 +106,10 @@ create index otp_challenge_turn on otp_challenge (project_id, created_at, seq) w
 create index otp_challenge_waits on otp_challenge (created_at) where status || '' = 'queued';
 create index otp_challenge_of_recipient on otp_challenge (project_id, recipient)
   where status || '' in ('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read');
+-- For erasures: those that have ended, once each.
+create index otp_challenge_ended on otp_challenge (recipient) where recipient is not null
+  and status || '' not in ('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read');
+create index otp_challenge_key_number on otp_challenge (key_number) where key_number is not null;
 create index otp_challenge_expires on otp_challenge (expires_at)
   where status || '' in ('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read');
 create index otp_challenge_leased on otp_challenge (lease_until) where lease_until is not null;

@@ -86,8 +86,8 @@ export interface Change {
   readonly standby: boolean;
 }
 
-/** Not a customer's new message: a change of number, a correction, a withdrawal. */
-const OPENS_NO_WINDOW: ReadonlySet<string> = new Set(['system', 'edit', 'revoke']);
+/** Types of what is not a customer's new message: a change of number, a correction, a withdrawal. */
+export const NO_NEW_MESSAGE: ReadonlySet<string> = new Set(['system', 'edit', 'revoke']);
 
 /** Where the readable text of each type stands; a type without a row has none. */
 const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new Map([
@@ -124,7 +124,7 @@ export function readInbound(
     userId: sender.userId ?? (replacement === null ? null : ownId(content, 'previous_user_id')),
     ...said,
     context,
-    opensWindow: !standby && !OPENS_NO_WINDOW.has(type) && context.group_id === undefined,
+    opensWindow: !standby && !NO_NEW_MESSAGE.has(type) && context.group_id === undefined,
     ...(standby && { standby }),
     ...(replacement !== null && { replacement }),
   };

@@ -31,6 +31,11 @@ export class LimitsMaintenance implements OnModuleInit {
     this.erasure.add({
       name: 'limits',
       batch: async (subject, _cursor, erase) => ({ found: { limits: await this.erase(subject, erase) }, cursor: null }),
+      // A reservation is found by its message alone.
+      ofMessages: async (_organizationId, { messageIds }, erase) => {
+        if (erase) await this.database.execute(FORGET_RECIPIENT, [messageIds]);
+        return {};
+      },
     });
     this.sweeps.add({
       name: 'limits',
@@ -75,9 +80,8 @@ export class LimitsMaintenance implements OnModuleInit {
 
   private async erase({ organizationId, numbers, userIds }: Subject, erase: boolean): Promise<number> {
     const values = [organizationId, [...numbers.flatMap(spellingsOf), ...userIds]];
-    const ofPerson = 'limit_use where organization_id = $1 and recipient = any($2)';
-    if (!erase) return this.database.execute(`select from ${ofPerson}`, values);
-    await this.database.execute(FORGET_RECIPIENT, values);
+    const ofPerson = `limit_use where organization_id = $1 and kind = 'marketing_per_recipient_per_week' and recipient = any($2)`;
+    if (!erase) return (await this.database.query(`select from ${ofPerson}`, values)).length;
     await this.database.execute(FORGET_CORRECTIONS, values);
     return this.database.execute(`delete from ${ofPerson}`, values);
   }
@@ -97,4 +101,4 @@ const FORGET_CORRECTIONS = `
 delete from limit_correction where organization_id = $1 and kind = 'marketing_per_recipient_per_week' and recipient = any($2)`;
 
 const FORGET_RECIPIENT = `
-update limit_reservation set recipient = null where organization_id = $1 and recipient = any($2)`;
+update limit_reservation set recipient = null where message_id = any($1::uuid[]) and recipient is not null`;

@@ -3,7 +3,7 @@ import { FIRST_ID, lowestIdSince } from '../../common/ids.js';
 import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
-import { FOUND_ON_PAGE, type FoundPage, type Subject } from '../workspaces/erasure/erasure.service.js';
+import type { Subject } from '../workspaces/erasure/erasure.service.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
@@ -41,6 +41,12 @@ export interface DueNotification {
 
 /** The one lane of stored notifications. */
 export const INBOUND_LANE = 'inbound';
+
+/** What a page of notifications has of a person or workspace, and where the next page begins; null: it was the last one. */
+interface FoundPage {
+  ids: string[];
+  cursor: string | null;
+}
 
 /** A contact, or a workspace by its id. */
 type Whose = Subject | string;
@@ -225,7 +231,9 @@ with page as materialized (
   select id, state, body from platform_notification where id > $2 order by id limit $3
 ), hit as (
   select id from page where state <> 'stored' and ${isHit}
-)${FOUND_ON_PAGE}`;
+)
+select array(select id from hit) as ids,
+  case when (select count(*) from page) = $3 then (select id from page order by id desc limit 1) end as cursor`;
 
 const FIND_OF_CONTACT = find(NAMES);
 const FIND_OF_WORKSPACE = find(`(${OF_NUMBERS} or ${OF_CODES})`);

@@ -5,6 +5,7 @@ import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { spellingsOf } from '../../infrastructure/whatsapp/account-number.js';
+import { ErasedNames } from '../workspaces/erasure/erased-names.service.js';
 import type { Subject } from '../workspaces/erasure/erasure.service.js';
 import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import type { KeywordsByLanguage } from './opt-out-keywords.js';
@@ -34,6 +35,8 @@ interface Row extends OptOut {
 /** Every name of one person, as they are hashed, and what is shown of them. */
 interface Person {
   names: string[];
+  /** There is a contact with one of them. */
+  isContact: boolean;
   phone: string | null;
   userId: string | null;
 }
@@ -52,7 +55,10 @@ const ROUNDS = 3;
 /** The tables of opt-outs. A transaction that changes entries of a workspace holds the row with its salt. */
 @Injectable()
 export class OptOutsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly erased: ErasedNames,
+  ) {}
 
   /** For each message, in the same order, what keeps it from its recipient. */
   find(targets: readonly OptOutTarget[]): Promise<OptOutsFound[]> {
@@ -68,7 +74,8 @@ export class OptOutsRepository {
 
   /**
    * Enters what was said of a person, unless something newer is known; of two at one time the opt-out wins. In one
-   * transaction with the event of the change.
+   * transaction with the event of the change. What the platform reports of a person who was erased is kept by hashes, and
+   * names nobody: no caller sees it.
    *
    * @returns the entry, and whether it began or ended.
    */
@@ -85,6 +92,7 @@ export class OptOutsRepository {
         connectionId,
       ]);
       const known = await this.joined(organizationId, rows);
+      const isErased = source === 'platform' && !person.isContact && (await this.wasErased(report));
       const at = await this.timeOf(report.at);
       const time = known === null ? -Infinity : known.saidAt.getTime();
       const isNews = at.getTime() > time || (at.getTime() === time && optedOut);
@@ -96,14 +104,14 @@ export class OptOutsRepository {
             active: optedOut,
             saidAt: at,
             since: begins ? at : before.since,
-            phone: optedOut ? person.phone : null,
-            userId: optedOut ? person.userId : null,
-            reason: optedOut ? (report.reason ?? (before.active ? (known?.reason ?? null) : null)) : null,
+            phone: optedOut && !isErased ? person.phone : null,
+            userId: optedOut && !isErased ? person.userId : null,
+            reason: optedOut && !isErased ? (report.reason ?? (before.active ? (known?.reason ?? null) : null)) : null,
           }
         : (known as Row);
       if (isNews) await this.database.execute(WRITE, valuesOf(organizationId, entry));
       await this.database.execute(NAME, [organizationId, person.names, entry.id]);
-      const changed = before.active !== entry.active;
+      const changed = before.active !== entry.active && !isErased;
       if (changed) await this.announce(organizationId, { ...entry, phone: person.phone, userId: person.userId }, at);
       return { entry, changed };
     });
@@ -130,11 +138,22 @@ export class OptOutsRepository {
 
   /** What names the person goes; the hashes keep what they decided. Returns how many entries named them. */
   async erase({ organizationId, numbers, userIds, conversationIds }: Subject, erase: boolean): Promise<number> {
-    const names = [...numbers.flatMap(spellingsOf), ...userIds, ...conversationIds];
-    const sql = erase
-      ? `update opt_out o set phone = null, user_id = null, reason = null where ${OF_PERSON} and ${SHOWN}`
-      : `select from opt_out o where ${OF_PERSON} and ${SHOWN}`;
-    return this.database.execute(sql, [organizationId, names]);
+    const params = [organizationId, [...numbers.flatMap(spellingsOf), ...userIds, ...conversationIds]];
+    const ofPerson = `opt_out o where ${OF_PERSON} and (o.phone is not null or o.user_id is not null or o.reason is not null)`;
+    return this.database.byIndex(async () => {
+      if (!erase) return this.database.count(`select count(*)::integer as count from ${ofPerson}`, params);
+      // What is being entered was decided before: this waits for it.
+      await this.lock(organizationId);
+      const blank = `update opt_out set phone = null, user_id = null, reason = null
+        where id = any(array(select o.id from ${ofPerson}))`;
+      return this.database.execute(blank, params);
+    });
+  }
+
+  private async wasErased({ organizationId, connectionId, phone, userId }: OptOutReport): Promise<boolean> {
+    if (connectionId === null) return false;
+    const [person] = await this.erased.find([{ organizationId, connectionId, names: [phone, userId] }], this.database);
+    return person !== null;
   }
 
   async keywords(organizationId: string): Promise<KeywordsByLanguage> {
@@ -188,6 +207,7 @@ export class OptOutsRepository {
     const named = rows.find((row) => (row.waId ?? row.phone) !== null);
     return {
       names: [...names],
+      isContact: rows.length > 0,
       phone: phone ?? named?.waId ?? named?.phone ?? null,
       userId: userId ?? rows.find((row) => row.userId !== null)?.userId ?? null,
     };

@@ -1,18 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { FIRST_ID } from '../../common/ids.js';
 import { OPEN_SQL } from './otp.repository.js';
 import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database } from '../../infrastructure/database/database.js';
-import {
-  type ErasureBatch,
-  FOUND_ON_PAGE,
-  type FoundPage,
-  type Subject,
-} from '../workspaces/erasure/erasure.service.js';
+import type { Subject } from '../workspaces/erasure/erasure.service.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { INDEXED_STATUS } from './otp.repository.js';
 
-const ERASURE_PAGE = 2_000;
+const ERASURE_BATCH = 500;
 
 /** What ends in time or is erased, and what operators see, of all projects together. */
 @Injectable()
@@ -27,7 +21,7 @@ export class OtpMaintenanceRepository {
    * expire; a code lives for ten minutes, so none of them is open. Returns how many.
    */
   blankChallenges(before: Date, limit: number): Promise<number> {
-    const blank = `update otp_challenge c set ${BLANK} where id = any(array(
+    const blank = `update otp_challenge c set ${BLANK}, ${KEEP_KEY_NUMBER} where id = any(array(
         select id from otp_challenge
         where recipient is not null and created_at >= $1 and created_at < $3 and expires_at < clock_timestamp()
         order by created_at limit $2))
@@ -65,15 +59,17 @@ export class OtpMaintenanceRepository {
     );
   }
 
-  /**
-   * One page of all codes, oldest first: finds those sent to the contact. The first page counts what is noted of the
-   * number as well.
-   */
-  async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
-    const { organizationId, numbers } = subject;
-    const params = [organizationId, cursor ?? FIRST_ID, ERASURE_PAGE, numbers];
-    const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, params);
-    if (erase && ids.length > 0) {
+  /** Codes sent to the contact, and those whose keys have the number; those under way are left out. */
+  countOfContact({ organizationId, numbers }: Subject): Promise<number> {
+    const sql = `select count(*)::integer as count from (${OF_CONTACT}) as found`;
+    return this.database.byIndex(() => this.database.count(sql, [organizationId, numbers]));
+  }
+
+  /** Removes what some of them say of the contact; returns how many. */
+  eraseOfContact({ organizationId, numbers }: Subject): Promise<number> {
+    return this.database.byIndex(async () => {
+      const found = `${OF_CONTACT} limit ${ERASURE_BATCH}`;
+      const ids = (await this.database.query<{ id: string }>(found, [organizationId, numbers])).map(({ id }) => id);
       const own = `organization_id = $1 and id = any($2::uuid[]) and status not in ('queued', 'sending')`;
       await this.database.execute(`delete from otp_challenge c where ${own} and ${namedByKey('$3')}`, [
         organizationId,
@@ -81,13 +77,24 @@ export class OtpMaintenanceRepository {
         numbers,
       ]);
       // The fingerprint is made of the number. Without it a repeat of the key is refused.
-      await this.database.execute(`update otp_challenge c set ${BLANK}, fingerprint = '\\x' where ${own}`, [
-        organizationId,
-        ids,
-      ]);
-    }
-    const limits = cursor === null ? await this.limits(subject, erase) : 0;
-    return { found: { one_time_codes: ids.length, one_time_code_limits: limits }, cursor: next };
+      await this.database.execute(
+        `update otp_challenge c set ${BLANK}, key_number = null, fingerprint = '\\x' where ${own}`,
+        [organizationId, ids],
+      );
+      return ids.length;
+    });
+  }
+
+  /** Removes what limits know of the contact's number, or counts it. */
+  limitsOfContact({ organizationId, numbers }: Subject, erase: boolean): Promise<number> {
+    const ofProjects = `project_id = any(array(select id from otp_project where organization_id = $1))
+      and organization_id = $1 and recipient = any($2)`;
+    const values = [organizationId, numbers];
+    return this.database.byIndex(() =>
+      erase
+        ? this.database.execute(`delete from otp_recipient where ${ofProjects}`, values)
+        : this.database.count(`select count(*)::integer as count from otp_recipient where ${ofProjects}`, values),
+    );
   }
 
   /** Codes of the workspace, or to these numbers, that are on their way; each is sent or has failed within half a minute. */
@@ -114,14 +121,6 @@ export class OtpMaintenanceRepository {
   backlog(): Promise<Backlog> {
     return this.database.row<Backlog>(BACKLOG);
   }
-
-  private limits({ organizationId, numbers }: Subject, erase: boolean): Promise<number> {
-    const ofProjects = `project_id in (select id from otp_project where organization_id = $1)
-      and organization_id = $1 and recipient = any($2)`;
-    const values = [organizationId, numbers];
-    if (erase) return this.database.execute(`delete from otp_recipient where ${ofProjects}`, values);
-    return this.database.count(`select count(*)::integer as count from otp_recipient where ${ofProjects}`, values);
-  }
 }
 
 /** SQL: its key contains one of these numbers, which callers may have put there. */
@@ -136,13 +135,19 @@ const BLANK = `recipient = null, number = null, country = null, code_hash = null
 
 const DOUBTFUL = `${INDEXED_STATUS} in ('queued', 'sending') and created_at < $1`;
 
-const FIND_OF_CONTACT = `
-with page as materialized (
-  select id, organization_id, recipient, status, idempotency_key from otp_challenge where id > $2 order by id limit $3
-), hit as (
-  select id from page
-  where organization_id = $1 and (recipient = any($4) or ${namedByKey('$4')}) and status not in ('queued', 'sending')
-)${FOUND_ON_PAGE}`;
+const KEEP_KEY_NUMBER = `key_number = case when position(c.recipient in c.idempotency_key) > 0
+  or position(c.number in c.idempotency_key) > 0 then c.recipient end`;
+
+// $1 the workspace, $2 numbers. By the indexes of what is open, of what has ended, and of keys that outlive the rest.
+const OF_CONTACT = `
+select c.id from otp_project p join otp_challenge c on c.project_id = p.id and c.recipient = any($2)
+  and c.${INDEXED_STATUS} in ${OPEN_SQL} and c.status not in ('queued', 'sending')
+where p.organization_id = $1 and c.organization_id = $1
+union all
+select c.id from otp_challenge c where c.organization_id = $1 and c.recipient = any($2)
+  and c.${INDEXED_STATUS} not in ${OPEN_SQL}
+union all
+select c.id from otp_challenge c where c.organization_id = $1 and c.key_number = any($2)`;
 
 const BACKLOG = `
 select ${boundedCount(`from otp_challenge where ${INDEXED_STATUS} = 'queued'`)} as waiting,

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../infrastructure/config/config.js';
-import { Erasure, type Subject } from '../workspaces/erasure/erasure.service.js';
+import { Erasure, type ErasureBatch, type Subject } from '../workspaces/erasure/erasure.service.js';
 import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
 import { Restoration } from '../../infrastructure/queue/restoration.js';
 import { Retention } from '../../infrastructure/queue/retention.js';
@@ -51,7 +51,7 @@ export class OtpMaintenance implements OnModuleInit {
     });
     this.erasure.add({
       name: 'one-time codes',
-      batch: (subject, cursor, erase) => repository.eraseContact(subject, cursor, erase),
+      batch: (subject, cursor, erase) => this.erase(subject, cursor, erase),
       busy: (subject) => this.busy(subject),
     });
     this.workspaces.add({
@@ -65,6 +65,16 @@ export class OtpMaintenance implements OnModuleInit {
       help: 'Age of the oldest code that waits to be sent; 0: none waits.',
       collect: async () => [{ value: ((await this.sending.dueForMs()) ?? 0) / 1_000 }],
     });
+  }
+
+  private async erase(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
+    const { repository } = this;
+    const codes = await (erase ? repository.eraseOfContact(subject) : repository.countOfContact(subject));
+    const limits = cursor === null ? await repository.limitsOfContact(subject, erase) : 0;
+    return {
+      found: { one_time_codes: codes, one_time_code_limits: limits },
+      cursor: erase && codes > 0 ? 'more' : null,
+    };
   }
 
   private async busy({ organizationId, numbers }: Subject): Promise<string | null> {

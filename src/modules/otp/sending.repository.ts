@@ -325,7 +325,8 @@ update otp_challenge c set
     when c.status = 'sent' and r.status in ('delivered', 'read') then r.status
     when c.status = 'delivered' and r.status = 'read' then r.status
     else c.status end,
-  meta_message_id = coalesce(c.meta_message_id, r."metaMessageId"), ${WIPE},
+  -- WhatsApp's id contains the number, which retention or an erasure may have removed.
+  meta_message_id = case when c.recipient is not null then coalesce(c.meta_message_id, r."metaMessageId") end, ${WIPE},
   sent_at = case when r.status = 'sent'
     then coalesce(c.sent_at, least(greatest(r.at, c.created_at), c.delivered_at, c.read_at)) else c.sent_at end,
   delivered_at = case when r.status = 'delivered'

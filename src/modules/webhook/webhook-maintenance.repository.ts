@@ -2,24 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID } from '../../common/ids.js';
 import { BatchPlace } from '../../infrastructure/database/batch-place.js';
 import { Database } from '../../infrastructure/database/database.js';
-import {
-  type ErasureBatch,
-  FOUND_ON_PAGE,
-  type FoundPage,
-  type Subject,
-} from '../workspaces/erasure/erasure.service.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { LEASE_MS, TAKES_EVENTS } from './dispatch/dispatch.repository.js';
 import { QUIET_STARTS_ANEW_AFTER_MS } from './dispatch/endpoint-health.js';
-import { WEBHOOK_LANE } from './webhook.types.js';
+import { eventSubject, WEBHOOK_LANE } from './webhook.types.js';
 
 /** Endpoints of which one statement drops events, at the most. They are taken at random, so that none hides the others. */
 const ENDPOINTS = 5;
 
 /** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
 export const HELD_DAYS = 3;
-
-const ERASURE_PAGE = 2_000;
 
 /** What is dropped in time, and what operators see, of all workspaces together. */
 @Injectable()
@@ -64,21 +56,22 @@ export class WebhookMaintenanceRepository {
   }
 
   /**
-   * One page of all events, oldest first; removes the workspace's that name the contact or a file of theirs, delivered or
-   * not. The log of deliveries has no names and stays.
+   * Events of the workspace about messages, files or contacts, delivered or not; returns how many. The log of deliveries has
+   * no names and stays.
    */
-  async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
-    const { organizationId, numbers, userIds, conversationIds } = subject;
-    const params = [organizationId, cursor ?? FIRST_ID, ERASURE_PAGE, numbers, userIds, conversationIds];
-    const { ids, cursor: next } = await this.database.row<FoundPage>(FIND_OF_CONTACT, params);
-    if (erase && ids.length > 0) {
-      const sql = `with gone as (
-          delete from webhook_event where organization_id = $1 and id = any($2::uuid[]) returning id
-        )
-        delete from webhook_queue q using gone where q.event_id = gone.id`;
-      await this.database.execute(sql, [organizationId, ids]);
-    }
-    return { found: { webhook_events: ids.length }, cursor: next };
+  countAbout(organizationId: string, subjects: readonly string[]): Promise<number> {
+    return this.database.byIndex(() =>
+      this.database.count(`select count(*)::integer as count ${ABOUT}`, [organizationId, subjects]),
+    );
+  }
+
+  /** Removes them. */
+  removeAbout(organizationId: string, subjects: readonly string[]): Promise<number> {
+    const sql = `with gone as (delete ${ABOUT} returning id), unqueued as (
+        delete from webhook_queue q using gone where q.event_id = gone.id
+      )
+      select count(*)::integer as count from gone`;
+    return this.database.byIndex(() => this.database.count(sql, [organizationId, subjects]));
   }
 
   /** Events of endpoints that take any; what waits for a paused one is not overdue. */
@@ -155,34 +148,7 @@ with gone as (
 )
 delete from lane using gone where lane.key = '${WEBHOOK_LANE}' || gone.id`;
 
-const ON_NUMBER = "m.connection_id = (page.data -> 'media' ->> 'connection_id')::uuid";
-
-/** SQL: such a message came with the file of the event in `page`. */
-const fileOf = (condition: string): string => `exists (
-      select from message m where m.organization_id = $1 and ${condition} and (m.direction = 'inbound' or m.source is not null)
-        and m.media_object_id::text = page.data -> 'media' ->> 'id'
-        and m.created_at > (page.data -> 'media' ->> 'created_at')::timestamptz - interval '1 day')`;
-
-// Events of received files name the file alone; its message tells whose it is: by the conversation, in a group by the
-// author's number or user id. A message that is erased already has none of them, and no content.
-const FIND_OF_CONTACT = `
-with page as materialized (
-  select id, organization_id, type, data from webhook_event where id > $2 order by id limit $3
-), hit as (
-  select id from page where organization_id = $1 and (
-    data ->> 'to' = any($4) or data ->> 'recipient' = any($5)
-    or data -> 'message' ->> 'from' = any($4) or data -> 'message' ->> 'to' = any($4)
-    or data -> 'contact' ->> 'phone' = any($4) or data -> 'contact' ->> 'user_id' = any($5)
-    or case when page.type in ('media.ready', 'media.failed') then ${[
-      'm.conversation_id = any($6::uuid[])',
-      `m.sender = any($4) and ${ON_NUMBER}`,
-      `m.sender is null and ${ON_NUMBER} and m.conversation_id is null and not exists (
-        select from message_content c where c.message_id = m.id
-          and not coalesce(c.inbound_context -> 'sender' ->> 'user_id' = any($5), false))`,
-    ]
-      .map(fileOf)
-      .join(' or ')} end)
-)${FOUND_ON_PAGE}`;
+const ABOUT = `from webhook_event v where v.organization_id = $1 and ${eventSubject('v')} = any($2::text[])`;
 
 // Of what is in flight the lease ends within its length.
 const BACKLOG = `

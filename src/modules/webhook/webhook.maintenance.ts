@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { databaseClock } from '../../common/clock.js';
 import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
-import { Erasure } from '../workspaces/erasure/erasure.service.js';
+import { type Counts, Erasure } from '../workspaces/erasure/erasure.service.js';
 import { WorkspaceErasure } from '../workspaces/erasure/workspace-erasure.service.js';
 import { Retention } from '../../infrastructure/queue/retention.js';
 import { inBatches, Sweeps } from '../../infrastructure/queue/sweeps.js';
@@ -50,7 +50,13 @@ export class WebhookMaintenance implements OnModuleInit {
     const { repository } = this;
     this.erasure.add({
       name: 'webhook events',
-      batch: (subject, cursor, erase) => repository.eraseContact(subject, cursor, erase),
+      // Those that name the contact alone. Those of messages go with what leads to them.
+      batch: async ({ organizationId, numbers, userIds }, _cursor, erase) => ({
+        found: await this.about(organizationId, [...numbers, ...userIds], erase),
+        cursor: null,
+      }),
+      ofMessages: (organizationId, { messageIds, fileIds }, erase) =>
+        this.about(organizationId, [...messageIds, ...fileIds], erase),
     });
     this.workspaces.add({ stop: async (organizationId) => void (await this.webhook.remove(organizationId)) });
     this.sweeps.add({ name: 'webhook_purge', everyMs: PURGE_EVERY_MS, run: (signal) => this.purge(signal) });
@@ -77,6 +83,12 @@ export class WebhookMaintenance implements OnModuleInit {
       clear: (before, limit) => repository.removeOld(lowestIdSince(before), limit),
     });
     await this.retention.addPartitioned('webhook_delivery', days);
+  }
+
+  private async about(organizationId: string, subjects: readonly string[], erase: boolean): Promise<Counts> {
+    const { repository } = this;
+    const find = erase ? repository.removeAbout : repository.countAbout;
+    return { webhook_events: await find.call(repository, organizationId, subjects) };
   }
 
   private async purge(signal: AbortSignal): Promise<number> {

@@ -1,7 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { OrganizationEntity } from './entities/workspace.entity.js';
+import { ErasedNames } from './erasure/erased-names.service.js';
 import { Erasure } from './erasure/erasure.service.js';
+import { ErasuresRepository } from './erasure/erasures.repository.js';
 import { WorkspaceErasureRepository } from './erasure/workspace-erasure.repository.js';
 import { WorkspaceErasure } from './erasure/workspace-erasure.service.js';
 import { WorkspacesRepository } from './workspaces.repository.js';
@@ -11,7 +13,15 @@ import { WorkspacesService } from './workspaces.service.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([OrganizationEntity])],
-  providers: [WorkspacesRepository, WorkspacesService, Erasure, WorkspaceErasure, WorkspaceErasureRepository],
-  exports: [WorkspacesService, Erasure, WorkspaceErasure],
+  providers: [
+    WorkspacesRepository,
+    WorkspacesService,
+    Erasure,
+    ErasuresRepository,
+    ErasedNames,
+    WorkspaceErasure,
+    WorkspaceErasureRepository,
+  ],
+  exports: [WorkspacesService, Erasure, ErasedNames, WorkspaceErasure],
 })
 export class WorkspacesModule {}

@@ -113,9 +113,10 @@ export class ContactResolver {
     }
   }
 
-  /** Enters one observation; null where it names no known contact and no identity to make one of. */
+  /** Enters one observation; null where it names no known contact and no identity to make one of, or one that was erased. */
   see(observation: ContactObservation): { id: () => string } | null {
     const { phone = null, waId = null, userId = null } = observation;
+    if (this.isErased(observation.conversationId)) return null;
     if (observation.replacement) return this.replace(observation, observation.replacement);
     const named = { phone, waId, userId };
     const former = this.takeFormer(observation, named);
@@ -139,6 +140,12 @@ export class ContactResolver {
     }
     const found = entry;
     return { id: () => survivorOf(found).row.id };
+  }
+
+  /** A conversation without any name is one of a person who was erased: what is reported late gives it none. */
+  private isErased(id: string | null | undefined): boolean {
+    const row = id ? this.find(id) : undefined;
+    return row !== undefined && namesOf(row).length === 0;
   }
 
   /** The row as it will be; undefined for an id that is in none of the rows. */

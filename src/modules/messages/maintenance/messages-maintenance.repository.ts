@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { FIRST_ID, lowestIdSince } from '../../../common/ids.js';
 import { BatchPlace } from '../../../infrastructure/database/batch-place.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import type { Subject } from '../../workspaces/erasure/erasure.service.js';
+import type { Counts, Subject } from '../../workspaces/erasure/erasure.service.js';
 import { isHeld } from '../../../infrastructure/queue/lane-hold.js';
 import { boundedCount } from '../../../infrastructure/operations/backlogs.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
@@ -13,7 +13,7 @@ import { insertStatusEvents, MOVED_COLUMNS } from '../message/message-event-sql.
 import { BY_RECIPIENT } from '../message/message-row.js';
 import { SCHEDULE_LANE } from '../schedule/schedule.repository.js';
 
-/** One contact's messages on one page of the workspace's journal. */
+/** One page of a contact's messages. */
 export interface MessagePage {
   /** Those that are neither queued nor being sent. */
   ids: string[];
@@ -31,7 +31,11 @@ interface ContactRow {
   former: string[];
 }
 
-const PAGE = 2_000;
+/** What else is to be done with messages that lose their contact, in the same transaction. */
+type Forget = (messageIds: readonly string[]) => Promise<Counts>;
+
+const NOTHING_ELSE: Forget = () => Promise.resolve({});
+const PAGE = 500;
 const WITHDRAW_BATCH = 500;
 const RESTORE_BATCH = 2_000;
 const ROUNDS = 5;
@@ -44,20 +48,16 @@ export class MessagesMaintenanceRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** All identities of the contact with this number or user id in the workspace, whether it is known there or not. */
-  async identify(organizationId: string, name: string): Promise<Subject> {
-    const isNumber = /^\d+$/.test(name);
-    const numbers = new Set(isNumber ? spellingsOf(name) : []);
-    const userIds = new Set(isNumber ? [] : [name]);
-    const ids = new Set<string>();
+  /** All identities of the contact with one of these names in the workspace, whether it is known there or not. */
+  async identify(known: Subject): Promise<Subject> {
+    const { organizationId } = known;
+    const numbers = new Set(known.numbers.flatMap((number) => [number, ...spellingsOf(number)]));
+    const userIds = new Set(known.userIds);
+    const ids = new Set(known.conversationIds);
     for (let round = 0; round < ROUNDS; round++) {
-      const known = numbers.size + userIds.size + ids.size;
-      const rows = await this.database.query<ContactRow>(IDENTIFY, [
-        organizationId,
-        [...numbers],
-        [...userIds],
-        [...ids],
-      ]);
+      const before = numbers.size + userIds.size + ids.size;
+      const params = [organizationId, [...numbers], [...userIds], [...ids]];
+      const rows = await this.database.byIndex(() => this.database.query<ContactRow>(IDENTIFY, params));
       for (const row of rows) {
         for (const name of [row.phone, row.wa_id]) {
           if (name !== null) for (const each of spellingsOf(name)) numbers.add(each);
@@ -66,7 +66,7 @@ export class MessagesMaintenanceRepository {
         for (const former of row.former) (isUserId(former) ? userIds : numbers).add(former);
         for (const id of [row.id, row.merged_into]) if (id !== null) ids.add(id);
       }
-      if (numbers.size + userIds.size + ids.size === known) break;
+      if (numbers.size + userIds.size + ids.size === before) break;
     }
     return { organizationId, numbers: [...numbers], userIds: [...userIds], conversationIds: [...ids] };
   }
@@ -79,11 +79,9 @@ export class MessagesMaintenanceRepository {
     const of = (table: string): string => `
       select count(*) from ${table} q join connection c on c.id = q.connection_id
       where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${BY_RECIPIENT}`;
-    return this.database.row(
-      `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as waiting,
-         (${of('message_queue')} and q.attempt_id is not null)::integer as sending`,
-      [subject.organizationId, lanesOf(subject)],
-    );
+    const sql = `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as waiting,
+         (${of('message_queue')} and q.attempt_id is not null)::integer as sending`;
+    return this.database.byIndex(() => this.database.row(sql, [subject.organizationId, lanesOf(subject)]));
   }
 
   /** Messages of the workspace that are on the wire. */
@@ -94,23 +92,42 @@ export class MessagesMaintenanceRepository {
     );
   }
 
-  /** Ends messages that wait for the contact, contents and all; their events name no contact. Returns how many. */
-  async withdraw(subject: Subject): Promise<number> {
-    const params = [subject.organizationId, lanesOf(subject), WITHDRAW_BATCH];
-    return (await this.database.byIndex(() => this.database.query(WITHDRAW, params))).length;
+  /**
+   * Ends some messages that wait for the contact, contents and all; their events name no contact. Returns how many.
+   *
+   * @param forget removes what else is known of messages with these ids, in the transaction.
+   */
+  withdraw(subject: Subject, forget = NOTHING_ELSE): Promise<number> {
+    return this.database.byIndex(async () => {
+      const params = [subject.organizationId, lanesOf(subject), WITHDRAW_BATCH];
+      const waiting = await this.database.query<{ id: string }>(LOCK_WAITING, params);
+      if (waiting.length === 0) return 0;
+      const ids = waiting.map(({ id }) => id);
+      await forget(ids);
+      return (await this.database.query(WITHDRAW, [subject.organizationId, ids])).length;
+    });
   }
 
-  /** The next page of the journal, oldest first, with what of it is the contact's. */
+  /** The next page of the contact's messages, oldest first. */
   async page(subject: Subject, cursor: string | null): Promise<MessagePage> {
     const [createdAt = '-infinity', id = FIRST_ID] = cursor?.split(' ') ?? [];
     const { organizationId, numbers, conversationIds, userIds } = subject;
-    const params = [organizationId, createdAt, id, PAGE, numbers, conversationIds, userIds];
-    return this.database.row(PAGE_OF_JOURNAL, params);
+    const params = [organizationId, createdAt, id, PAGE, [...numbers, ...userIds], conversationIds, userIds];
+    return this.database.byIndex(() => this.database.row(PAGE_OF_CONTACT, params));
   }
 
-  /** In the ambient transaction: the messages stay as rows without anything of the contact. */
-  async blank(organizationId: string, ids: readonly string[]): Promise<void> {
-    await this.database.execute(BLANK, [organizationId, ids]);
+  /**
+   * In the ambient transaction: the messages stay as rows without anything of the contact. Those that a retry has queued
+   * meanwhile are left out.
+   *
+   * @param forget as in `withdraw`: it sees what a report has written that was under way. Its result is returned.
+   */
+  async blank(organizationId: string, ids: readonly string[], forget = NOTHING_ELSE): Promise<Counts> {
+    const locked = await this.database.query<{ id: string }>(LOCK_DECIDED, [organizationId, ids]);
+    const decided = locked.map(({ id }) => id);
+    const forgotten = await forget(decided);
+    await this.database.execute(BLANK, [organizationId, decided]);
+    return forgotten;
   }
 
   /** How many conversations still name the contact. */
@@ -262,16 +279,24 @@ const blankAttempts = (of: string, id: string): string => `update message_attemp
     meta_message_id = null, trace_id = null
   from ${of} where a.message_id = ${of}.${id} and a.organization_id = $1`;
 
-const WITHDRAW = `
+const LOCK_WAITING = `
 with queued as (
-  select q.* from message_queue q join connection c on c.id = q.connection_id
+  select q.message_id from message_queue q join connection c on c.id = q.connection_id
   where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${queueTakes('erased')}
   order by q.message_id limit $3 for update of q skip locked
 ), scheduled as (
-  select q.* from message_schedule q join connection c on c.id = q.connection_id
+  select q.message_id from message_schedule q join connection c on c.id = q.connection_id
   where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${BY_RECIPIENT}
     and ${scheduleTakes('erased')}
   order by q.message_id limit $3 for update of q skip locked
+)
+select message_id as id from queued union all select message_id from scheduled`;
+
+const WITHDRAW = `
+with queued as (
+  select q.* from message_queue q where q.message_id = any($2::uuid[])
+), scheduled as (
+  select q.* from message_schedule q where q.message_id = any($2::uuid[])
 ), waiting as (
   select message_id, organization_id, connection_id, created_at, event_count, queued_at, attempt_number from queued
   union all
@@ -298,19 +323,32 @@ with queued as (
 ), ${insertStatusEvents('moved', 'true', 'blanked')}
 select message_id from moved`;
 
-const PAGE_OF_JOURNAL = `
+/** SQL: up to $4 messages behind a place, $2 and $3, oldest first: in the order of the index that the condition has. */
+const nextOf = (names: string, condition: string): string => `
+  select m.* from unnest(${names}) as named (name) cross join lateral (
+    select m.id, m.created_at, m.direction, m.media_object_id, m.source from message m
+    where m.organization_id = $1 and ${condition} and (m.created_at, m.id) > ($2::timestamptz, $3::uuid)
+    order by m.created_at, m.id limit $4) as m`;
+
+// By number, user id or conversation. Authors in groups have no conversation: what they said there has their user id.
+const PAGE_OF_CONTACT = `
 with page as materialized (
-  select m.id, m.connection_id, m.created_at, m.conversation_id, m.direction, m.recipient, m.recipient_user_id, m.sender,
-    m.media_object_id, m.source, c.inbound_context -> 'sender' ->> 'user_id' as sender_user_id
-  from message m left join message_content c on c.message_id = m.id
-  where m.organization_id = $1 and (m.created_at, m.id) > ($2::timestamptz, $3::uuid)
-  order by m.created_at, m.id limit $4
+  select * from (
+    ${[
+      nextOf('$6::uuid[]', "m.conversation_id = named.name and m.direction = 'outbound'"),
+      nextOf('$6::uuid[]', "m.conversation_id = named.name and m.direction = 'inbound'"),
+      nextOf('$5::text[]', "m.recipient = named.name and m.direction = 'outbound'"),
+      nextOf('$5::text[]', "m.sender = named.name and m.direction = 'inbound'"),
+    ].join('\n    union')}
+    union
+    select m.id, m.created_at, m.direction, m.media_object_id, m.source
+    from message_content c join message m on m.id = c.message_id
+    where c.inbound_context -> 'sender' ->> 'user_id' = any($7::text[]) and m.organization_id = $1
+      and (m.created_at, m.id) > ($2::timestamptz, $3::uuid)) as found
+  order by created_at, id limit $4
 ), hit as (
   select * from page
-  where (conversation_id = any($6::uuid[])
-    or case direction when 'outbound' then recipient else sender end = any($5)
-    or coalesce(recipient_user_id, sender_user_id) = any($7))
-    and not exists (select from message_queue q where q.message_id = page.id)
+  where not exists (select from message_queue q where q.message_id = page.id)
     and not exists (select from message_schedule t where t.message_id = page.id)
 )
 select array(select id from hit) as ids,
@@ -319,19 +357,22 @@ select array(select id from hit) as ids,
     select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id
     from page order by created_at desc, id desc limit 1) end as cursor`;
 
-// Messages that a retry has queued meanwhile are left out.
-const BLANK = `
+const LOCK_DECIDED = `
 with decided as materialized (
   select message_id as id from message_state
   where organization_id = $1 and message_id = any($2::uuid[]) order by message_id for update
-), own as materialized (
-  select id from decided
-  union all
-  select id from message where organization_id = $1 and id = any($2::uuid[]) and direction = 'inbound'
+)
+select id from decided
+union all
+select id from message where organization_id = $1 and id = any($2::uuid[]) and direction = 'inbound'`;
+
+const BLANK = `
+with own as materialized (
+  select id from unnest($2::uuid[]) as given (id)
 ), stated as (
   update message_state s set error_message = null, meta_message_id = null, conversation_id = null,
     platform_message = null, trace_id = null
-  from decided where s.message_id = decided.id
+  from own where s.message_id = own.id
 ), attempts as (
   ${blankAttempts('own', 'id')}
 ), unsaid as (

@@ -2,7 +2,13 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { PgNotifier } from '../../../infrastructure/database/pg-notifier.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Database } from '../../../infrastructure/database/database.js';
-import { Erasure, type ErasureBatch, type Subject } from '../../workspaces/erasure/erasure.service.js';
+import {
+  addCounts,
+  type Counts,
+  Erasure,
+  type ErasureBatch,
+  type Subject,
+} from '../../workspaces/erasure/erasure.service.js';
 import { WorkspaceErasure } from '../../workspaces/erasure/workspace-erasure.service.js';
 import { Restoration } from '../../../infrastructure/queue/restoration.js';
 import { Retention } from '../../../infrastructure/queue/retention.js';
@@ -49,7 +55,7 @@ export class MessagesMaintenance implements OnModuleInit {
 
   /** The rows of an erased contact stay, for figures and keys, and identify no person. */
   private addErasure(): void {
-    this.erasure.identifyWith((organizationId, name) => this.repository.identify(organizationId, name));
+    this.erasure.identifyWith((known) => this.repository.identify(known));
     this.erasure.add({
       name: 'waiting messages',
       turn: 'first',
@@ -122,19 +128,28 @@ export class MessagesMaintenance implements OnModuleInit {
     if (!erase) {
       return { found: { cancelled_messages: (await this.repository.countLane(subject)).waiting }, cursor: null };
     }
-    const cancelled = await this.repository.withdraw(subject);
-    if (cancelled > 0) this.webhook.wake([subject.organizationId]);
+    const { organizationId } = subject;
+    const cancelled = await this.repository.withdraw(subject, (messageIds) =>
+      this.erasure.ofMessages(organizationId, { messageIds, fileIds: [] }, true),
+    );
+    if (cancelled > 0) this.webhook.wake([organizationId]);
     return { found: { cancelled_messages: cancelled }, cursor: cancelled > 0 ? 'more' : null };
   }
 
   private async messages(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
-    const { ids, receivedFiles, cursor: next } = await this.repository.page(subject, cursor);
-    if (erase && ids.length > 0) {
+    const { organizationId } = subject;
+    const { ids, receivedFiles: fileIds, cursor: next } = await this.repository.page(subject, cursor);
+    const found: Counts = { messages: ids.length, received_files: fileIds.length };
+    const ofMessages = (messageIds: readonly string[]): Promise<Counts> =>
+      this.erasure.ofMessages(organizationId, { messageIds, fileIds }, erase);
+    if (!erase) addCounts(found, await ofMessages(ids));
+    else if (ids.length > 0) {
       // First: afterwards no message leads to them.
-      await this.media.deleteAll(subject.organizationId, receivedFiles);
-      await this.database.transaction(() => this.repository.blank(subject.organizationId, ids));
+      await this.media.deleteAll(organizationId, fileIds);
+      const others = await this.database.transaction(() => this.repository.blank(organizationId, ids, ofMessages));
+      addCounts(found, others);
     }
-    return { found: { messages: ids.length, received_files: receivedFiles.length }, cursor: next };
+    return { found, cursor: next };
   }
 
   private async names(subject: Subject, erase: boolean): Promise<ErasureBatch> {

@@ -2,9 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { databaseClock } from '../../../common/clock.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
+import { NO_NEW_MESSAGE } from '../../../infrastructure/whatsapp/webhook-message.js';
 import { MediaService } from '../../media/media.service.js';
 import { MediaTransferService } from '../../media/media-transfer.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
+import { ErasedNames } from '../../workspaces/erasure/erased-names.service.js';
 import { ConversationsRepository, type Adoption } from '../../conversations/conversations.repository.js';
 import { RecipientsService } from '../../conversations/windows/recipients.service.js';
 import type { ContactObservation } from '../../conversations/contacts/contact-resolver.js';
@@ -63,13 +65,15 @@ export class MessageReportsService {
     private readonly files: MediaTransferService,
     private readonly tracing: Tracing,
     private readonly recipients: RecipientsService,
+    private readonly erased: ErasedNames,
   ) {}
 
   /**
    * Applies reports of many notifications in the caller's transaction: statuses, customers' messages and those of the app,
    * each exactly once, the windows that messages and calls open, and who owns a conversation. One result a notification, in the same order, for `announce`.
    */
-  async applyAll(notifications: readonly MessageReports[], statements: Statements): Promise<NotificationEffect[]> {
+  async applyAll(given: readonly MessageReports[], statements: Statements): Promise<NotificationEffect[]> {
+    const notifications = await this.withoutErased(given, statements);
     const results = await this.applyStatuses(notifications, statements);
     const echoes = notifications.flatMap((notification) => notification.echoes);
     const found = await findNewMessages(
@@ -108,6 +112,53 @@ export class MessageReportsService {
     return results;
   }
 
+  /**
+   * The reports without those that would name a person again who was erased, and has not written since. What customers write
+   * stays: it makes a new contact.
+   */
+  private async withoutErased(
+    notifications: readonly MessageReports[],
+    statements: Statements,
+  ): Promise<readonly MessageReports[]> {
+    const about = notifications.flatMap(({ echoes, handovers, inbound }) => [
+      ...echoes,
+      ...handovers,
+      ...inbound.filter(({ type }) => NO_NEW_MESSAGE.has(type)),
+    ]);
+    if (about.length === 0) return notifications;
+    const isErased = await this.erasedAmong(about, statements);
+    return notifications.map((notification) => ({
+      ...notification,
+      echoes: notification.echoes.filter((report) => !isErased(report)),
+      handovers: notification.handovers.filter((report) => !isErased(report)),
+      inbound: notification.inbound.filter((report) => !isErased(report)),
+    }));
+  }
+
+  /**
+   * Which of the reports are about erased people: messages of the app of before the erasure, and of what is no message all
+   * until they have a contact again.
+   */
+  private async erasedAmong(
+    reports: readonly (AppMessageReport | HandoverReport | InboundReport)[],
+    statements: Statements,
+  ): Promise<(report: unknown) => boolean> {
+    const people = await this.erased.find(
+      reports.map((report) => ({ ...report, names: namesIn(report) })),
+      statements,
+    );
+    const erased = new Set(
+      reports.filter((report, index) => {
+        const person = people[index] ?? null;
+        if (person === null) return false;
+        const { occurredAt: at } = report;
+        const isOfBefore = at !== null && at <= person.erasedAt;
+        return isOfBefore || ('source' in report ? at === null : !person.isBack);
+      }) as unknown[],
+    );
+    return (report) => erased.has(report);
+  }
+
   /** The statuses of all notifications; one result a notification, to which the caller adds what the others change. */
   private async applyStatuses(
     notifications: readonly MessageReports[],
@@ -135,7 +186,9 @@ export class MessageReportsService {
    * Stores messages of the history of the app, in the caller's transaction. They open no window and make no events; of
    * those that are known nothing changes. Returns how many are new. Files are fetched by the sweep.
    */
-  async importHistory(messages: readonly AppMessageReport[], statements: Statements): Promise<number> {
+  async importHistory(all: readonly AppMessageReport[], statements: Statements): Promise<number> {
+    const isErased = await this.erasedAmong(all, statements);
+    const messages = all.filter((message) => !isErased(message));
     const ids = await this.conversations.enterAll(messages.map(observationOfAppMessage), [], statements);
     const recorded = await recordAppMessages(messages, ids, statements, this.media);
     return recorded.filter(({ created }) => created).length;
@@ -169,6 +222,12 @@ export class MessageReportsService {
     const adoption = { conversationId: applied.conversationId, waId: isNumber ? recipientId : null, userId };
     if (this.conversations.isNews(adoption)) result.adoptions.push(adoption);
   }
+}
+
+function namesIn(report: AppMessageReport | HandoverReport | InboundReport): (string | null)[] {
+  if ('source' in report) return [report.contact, report.userId];
+  const { waId = null, userId = null } = ('replacement' in report && report.replacement) || {};
+  return [report.from, report.userId, waId, userId];
 }
 
 function noteMessage(result: NotificationEffect, report: InboundReport, received: ReceivedMessage | undefined): void {

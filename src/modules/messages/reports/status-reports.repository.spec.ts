@@ -175,14 +175,16 @@ describe('a report', () => {
   });
 
   it('restores nothing of a recipient that is being erased', async () => {
-    const made = await make('outcome_unknown');
-    await beside(
-      opened.database,
-      () => new MessagesMaintenanceRepository(opened.database).blank(connection.organizationId, [made.id]),
-      () => statuses.apply(report(made, 'read')),
-    );
-    expect(await row(made.id)).toMatchObject({ status: 'read', meta_message_id: null });
-    expect(await attempt(made.attemptId)).toMatchObject({ meta_message_id: null });
+    for (const status of ['read', 'failed'] as const) {
+      const made = await make('outcome_unknown');
+      await beside(
+        opened.database,
+        () => new MessagesMaintenanceRepository(opened.database).blank(connection.organizationId, [made.id]),
+        () => statuses.apply(report(made, status)),
+      );
+      expect(await row(made.id)).toMatchObject({ status, meta_message_id: null, error_message: null });
+      expect(await attempt(made.attemptId)).toMatchObject({ meta_message_id: null, platform_message: null });
+    }
   });
 
   it('takes no time before the one of the state that it follows, to the microsecond', async () => {

@@ -133,8 +133,12 @@ const FAILURE = 'category text, code integer, message text';
  * SQL: the recipient of the row's message was erased, perhaps while its lock was waited for. WhatsApp's id of a message contains the number,
  * so it is not written again.
  */
-const isErased = (alias: string): string =>
-  `exists (select from message m where m.id = ${alias}.message_id and m.recipient is null)`;
+const isErased = (alias: string, id = 'message_id'): string =>
+  `exists (select from message m where m.id = ${alias}.${id} and m.recipient is null)`;
+
+/** SQL: a text of the platform about such a message, which may name the recipient. */
+const unlessErased = (text: string, alias: string, id = 'message_id'): string =>
+  `case when ${text} is not null and not ${isErased(alias, id)} then ${text} end`;
 
 // The attempt's own answer may have been recorded since it was read, so what is known by now decides.
 const UPDATE_OTHER_ATTEMPTS: Prepared = {
@@ -143,7 +147,9 @@ const UPDATE_OTHER_ATTEMPTS: Prepared = {
 update message_attempt a set
   ${setAttempt('message_attempt', afterReports(knownAttempt('message_attempt', 'a'), 'r.'))},
   meta_message_id = coalesce(a.meta_message_id, case when not ${isErased('a')} then r."metaMessageId" end)
-from json_to_recordset($1) as r (id uuid, ${EVIDENCE})
+from (
+  select r.id, r.taken, r.failed, r."metaMessageId", r.category, r.code, ${unlessErased('r.message', 'k')} as message
+  from json_to_recordset($1) as r (id uuid, ${EVIDENCE}) left join message_attempt k on k.id = r.id) as r
 where a.id = r.id`,
 };
 
@@ -152,9 +158,9 @@ where a.id = r.id`,
 const CHANGES = `
 with r as materialized (
   select c.*,
-    f.category as failure_category, f.code as failure_code, f.message as failure_message,
+    f.category as failure_category, f.code as failure_code, ${unlessErased('f.message', 'c', 'id')} as failure_message,
     a.taken as said_taken, a.failed as said_failed, a."metaMessageId" as said_meta_message_id,
-    a.category as said_category, a.code as said_code, a.message as said_message,
+    a.category as said_category, a.code as said_code, ${unlessErased('a.message', 'c', 'id')} as said_message,
     p.billable, p.category as pricing_category, p.type as pricing_type, p.subtype as pricing_subtype, p.model as pricing_model
   from json_to_recordset($1) as c (id uuid, "enteringAttemptId" uuid, status text, moved boolean, "eventCount" integer,
     "metaMessageId" text, "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision,
@@ -170,7 +176,7 @@ with r as materialized (
 const withEventsOf = (relation: string): string => `move as (
   select w.message_id, w.organization_id, w.connection_id, e.status, e."previousStatus" as previous_status,
     to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, f.category as failure_category,
-    f.code::text as error_code, f.message as error_message, e.sequence, w.pricing
+    f.code::text as error_code, ${unlessErased('f.message', 'w')} as error_message, e.sequence, w.pricing
   from ${relation} w join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
     at double precision, attempt integer, failure json, sequence integer) on e."messageId" = w.message_id
   left join lateral json_to_record(e.failure) as f (${FAILURE}) on e.failure is not null

@@ -1,17 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Audit, type AuditAction } from '../../audit/audit.service.js';
+import { describeError } from '../../../common/describe-error.js';
+import { FIRST_ID } from '../../../common/ids.js';
 import { Database } from '../../../infrastructure/database/database.js';
+import { Sweeps } from '../../../infrastructure/queue/sweeps.js';
+import type { OpenErasure, Subject } from './erasure.types.js';
+import { ErasuresRepository } from './erasures.repository.js';
 
-/** Whose data: every name under which a workspace knows one person. */
-export interface Subject {
-  readonly organizationId: string;
-  /** Digits without `+`: the number that was asked for, and the platform's other spellings of it. */
-  readonly numbers: readonly string[];
-  /** The platform's business-scoped user ids. */
-  readonly userIds: readonly string[];
-  readonly conversationIds: readonly string[];
-}
+export type { Subject } from './erasure.types.js';
 
 /** How many of what, by the word that is shown. */
 export type Counts = Record<string, number>;
@@ -22,16 +19,11 @@ export interface ErasureBatch {
   cursor: string | null;
 }
 
-/** What a page of a table has of a person, and where the next page begins; null: it was the last one. */
-export interface FoundPage {
-  ids: string[];
-  cursor: string | null;
+/** What belongs to messages of a person, by their ids, and the files that came with them. */
+export interface OfMessages {
+  readonly messageIds: readonly string[];
+  readonly fileIds: readonly string[];
 }
-
-/** The end of a statement whose `page` has up to $3 rows of a table, by their ids, and `hit` those of the person. */
-export const FOUND_ON_PAGE = `
-select array(select id from hit) as ids,
-  case when (select count(*) from page) = $3 then (select id from page order by id desc limit 1) end as cursor`;
 
 /** One place where data of a person may lie. */
 export interface PersonalData {
@@ -39,13 +31,15 @@ export interface PersonalData {
   /** `first`: pending work ends here; `last`: data that identifies the person, needed to find the rest. */
   readonly turn?: 'first' | 'last';
   /** One small batch from `cursor` on: counts what is there, and where `erase` is set removes it. Repeating is harmless. */
-  batch(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch>;
+  batch?(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch>;
+  /** As `batch`, of what is found by messages alone: in the transaction that takes their names away. */
+  ofMessages?(organizationId: string, found: OfMessages, erase: boolean): Promise<Counts>;
   /** What is under way just now and can be erased only afterwards; null: nothing. One phrase. */
   busy?(subject: Subject): Promise<string | null>;
 }
 
-/** Finds the other names of a person by a number, digits only, or a user id. */
-type Identify = (organizationId: string, name: string) => Promise<Subject>;
+/** Finds all names of a person by one or several. */
+type Identify = (known: Subject) => Promise<Subject>;
 
 export interface ErasureReport {
   counts: Counts;
@@ -58,13 +52,24 @@ const BUSY_POLL_MS = 500;
 const MAX_PASSES = 5;
 /** After the second pass, and so much longer after each further one: reports about what was just sent come within seconds. */
 const PASS_APART_MS = 500;
+const SWEEP_EVERY_MS = 10_000;
+/** Of a round, and of one erasure in it, so that a person with many messages keeps nobody waiting. */
+const ROUND_MS = 10_000;
+const TURN_MS = 2_000;
+const AGAIN_SECONDS = 60;
 
 /** Something of the person is under way and has not ended in time. */
 export class ErasureBusyError extends Error {
-  constructor(what: readonly string[]) {
-    super(`${what.join('; ')}. Nothing that names the contact was erased; run the command again in a minute.`);
+  constructor(
+    readonly what: readonly string[],
+    next = 'Run the command again in a minute.',
+  ) {
+    super(`${what.join('; ')}. ${next}`);
   }
 }
+
+/** A turn is over before all was erased. */
+class TurnOver extends Error {}
 
 export function addCounts(totals: Counts, found: Counts): void {
   for (const [word, count] of Object.entries(found)) totals[word] = (totals[word] ?? 0) + count;
@@ -112,18 +117,33 @@ export async function waitWhileBusy(ask: () => Promise<string | null>[], waitMs:
 }
 
 /**
- * Erases what a workspace holds of one phone number or user id, place by place and in small batches. A run that ends
- * early keeps what it erased: the names of the person go last, so that the next run finds the rest.
+ * Erases what a workspace holds of one phone number or user id, place by place and in small batches. An erasure that has
+ * begun is a row with every name of the person, until all is gone: a worker goes on with one whose process died, or
+ * that had to wait for too long.
  */
 @Injectable()
-export class Erasure {
+export class Erasure implements OnModuleInit {
+  private readonly logger = new Logger(Erasure.name);
   private readonly places: PersonalData[] = [];
   private identify: Identify | null = null;
+  /** The workspace whose erasure a worker went on with last. */
+  private lastServed = FIRST_ID;
 
   constructor(
+    private readonly erasures: ErasuresRepository,
     private readonly database: Database,
     private readonly audit: Audit,
+    private readonly sweeps: Sweeps,
   ) {}
+
+  onModuleInit(): void {
+    this.sweeps.add({
+      name: 'erasure',
+      everyMs: SWEEP_EVERY_MS,
+      waitsFor: [{ table: 'erasure', column: 'due_at' }],
+      run: (signal) => this.goOnWithDue(signal),
+    });
+  }
 
   /** Adds a place; call it while the application starts. */
   add(place: PersonalData): void {
@@ -137,7 +157,7 @@ export class Erasure {
 
   /** Counts what would be erased; changes nothing. */
   async count(organizationId: string, name: string): Promise<ErasureReport> {
-    const subject = await this.subjectOf(organizationId, name);
+    const subject = await this.identified(namedBy(organizationId, name));
     return { counts: await this.pass(subject, false), names: namesOf(subject) };
   }
 
@@ -145,17 +165,67 @@ export class Erasure {
    * Erases, and says how much. What arrives while it runs is erased as well.
    *
    * @param waitMs for what is under way, such as a message that is being sent.
-   * @throws ErasureBusyError where it has not ended by then.
+   * @throws ErasureBusyError where it has not ended by then: a worker goes on.
    */
   async erase(organizationId: string, name: string, waitMs = 60_000): Promise<ErasureReport> {
-    let names = 0;
-    await this.note('contact.erasure_started', organizationId);
-    const counts = await repeatUntilNothing('the contact is written to, or writes, all the time', async () => {
-      const subject = await this.subjectOf(organizationId, name);
-      names = Math.max(names, namesOf(subject));
-      return this.pass(subject, true, waitMs);
+    const subject = await this.identified(namedBy(organizationId, name));
+    const id = await this.database.transaction(async () => {
+      await this.note('contact.erasure_started', organizationId);
+      return this.erasures.begin(subject);
     });
-    await this.note('contact.erased', organizationId, counts);
+    try {
+      return await this.goOn(id, waitMs);
+    } catch (error) {
+      await this.erasures.putOff(id, AGAIN_SECONDS);
+      if (!(error instanceof ErasureBusyError)) throw error;
+      throw new ErasureBusyError(error.what, 'A worker goes on with the erasure every minute until it is done.');
+    }
+  }
+
+  /** What is found by messages alone: called in the transaction that takes their names away. */
+  async ofMessages(organizationId: string, found: OfMessages, erase: boolean): Promise<Counts> {
+    const counts: Counts = {};
+    for (const place of this.places) addCounts(counts, (await place.ofMessages?.(organizationId, found, erase)) ?? {});
+    return counts;
+  }
+
+  /** Works on those that are due, a turn each, until the round is over; returns how many turns there were. */
+  private async goOnWithDue(signal: AbortSignal): Promise<number> {
+    const until = performance.now() + ROUND_MS;
+    for (let turns = 0; ; turns++) {
+      if (signal.aborted || performance.now() >= until) return turns;
+      const due = await this.erasures.takeDue(this.lastServed);
+      if (due === null) return turns;
+      this.lastServed = due.organizationId;
+      const endOfTurn = performance.now() + TURN_MS;
+      try {
+        await this.goOn(due.id, 0, () => signal.aborted || performance.now() >= endOfTurn);
+      } catch (error) {
+        const isOver = error instanceof TurnOver;
+        await this.erasures.putOff(due.id, isOver ? 0 : AGAIN_SECONDS);
+        // Not whom: the log would keep what is to go.
+        if (!isOver) this.logger.warn(`an erasure could not go on, and is tried again: ${describeError(error)}`);
+      }
+    }
+  }
+
+  /** @throws TurnOver after a batch, once `isOver`. */
+  private async goOn(id: string, waitMs: number, isOver = () => false): Promise<ErasureReport> {
+    let names = 0;
+    let last: OpenErasure | null = null;
+    const counts = await repeatUntilNothing('the contact is written to, or writes, all the time', async () => {
+      const open = await this.erasures.read(id);
+      // Another process has ended it.
+      if (open === null) return {};
+      last = { ...(await this.identified(open)), id };
+      await this.erasures.widen(last);
+      names = Math.max(names, namesOf(last));
+      return this.pass(last, true, waitMs, isOver);
+    });
+    await this.database.transaction(async () => {
+      if (last !== null && (await this.erasures.end(id)))
+        await this.note('contact.erased', last.organizationId, counts);
+    });
     return { counts, names };
   }
 
@@ -164,13 +234,18 @@ export class Erasure {
     return this.database.transaction(() => this.audit.record({ action, organizationId, details: counts }));
   }
 
-  private subjectOf(organizationId: string, name: string): Promise<Subject> {
+  private identified(known: Subject): Promise<Subject> {
     if (this.identify === null) throw new Error('no part of the program knows the contacts');
-    return this.identify(organizationId, name);
+    return this.identify(known);
   }
 
-  private async pass(subject: Subject, erase: boolean, waitMs = 0): Promise<Counts> {
+  private async pass(subject: Subject, erase: boolean, waitMs = 0, isOver = () => false): Promise<Counts> {
     const totals: Counts = {};
+    const run = (place: PersonalData): Promise<void> =>
+      addBatches(totals, async (cursor) => {
+        if (isOver()) throw new TurnOver();
+        return (await place.batch?.(subject, cursor, erase)) ?? { found: {}, cursor: null };
+      });
     let waited = false;
     for (const place of this.places) {
       // What still waits was withdrawn first; what is on its way ends before its traces are removed.
@@ -179,17 +254,22 @@ export class Erasure {
           () =>
             this.places.map(async (each) => {
               // What was on its way may have come back to where it waits.
-              if (each.turn === 'first') await addBatches(totals, (cursor) => each.batch(subject, cursor, true));
+              if (each.turn === 'first') await run(each);
               return (await each.busy?.(subject)) ?? null;
             }),
           waitMs,
         );
         waited = true;
       }
-      await addBatches(totals, (cursor) => place.batch(subject, cursor, erase));
+      await run(place);
     }
     return totals;
   }
+}
+
+function namedBy(organizationId: string, name: string): Subject {
+  const isNumber = /^\d+$/.test(name);
+  return { organizationId, numbers: isNumber ? [name] : [], userIds: isNumber ? [] : [name], conversationIds: [] };
 }
 
 function namesOf({ numbers, userIds }: Subject): number {

@@ -1,0 +1,18 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statements } from '../../../infrastructure/database/database.js';
+import type { ErasedPerson, NamedPerson } from './erasure.types.js';
+import { ErasuresRepository } from './erasures.repository.js';
+
+/** People who were erased: what the platform reports of them afterwards names nobody. */
+@Injectable()
+export class ErasedNames {
+  constructor(
+    private readonly erasures: ErasuresRepository,
+    private readonly database: Database,
+  ) {}
+
+  /** One answer a person, in the same order; null: they were not erased. One statement, none for nobody. */
+  async find(people: readonly NamedPerson[], statements: Statements = this.database): Promise<(ErasedPerson | null)[]> {
+    return people.length === 0 ? [] : this.erasures.findErased(people, statements);
+  }
+}

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../../common/ids.js';
+import { Database, type Statements } from '../../../infrastructure/database/database.js';
+import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
+import type { ErasedPerson, NamedPerson, OpenErasure, Subject } from './erasure.types.js';
+
+/** For which a process works on an erasure alone: longer than the longest of its steps, the wait for what is under way included. */
+const LEASE_SECONDS = 300;
+const COLUMNS = `id, organization_id as "organizationId", numbers, user_ids as "userIds", conversation_ids as "conversationIds"`;
+
+/** SQL: a name as `erased_name` has it. */
+const hashOf = (organizationId: string, name: string): string =>
+  `sha256(convert_to(${organizationId}::text || ${name}, 'UTF8'))`;
+
+const leased = `clock_timestamp() + interval '${LEASE_SECONDS} seconds'`;
+
+/** Erasures that have begun and not ended, which is what a killed run needs to go on, and hashes of whom they were about. */
+@Injectable()
+export class ErasuresRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Begins an erasure, or takes over one of the same person that has not ended. Returns its id. */
+  async begin({ organizationId, numbers, userIds, conversationIds }: Subject): Promise<string> {
+    const values = [organizationId, numbers, userIds, conversationIds];
+    const [open] = await this.database.query<{ id: string }>(
+      `update erasure set due_at = ${leased} where id = (
+         select id from erasure where organization_id = $1
+           and (numbers && $2::text[] or user_ids && $3::text[] or conversation_ids && $4::uuid[]) order by id limit 1)
+       returning id`,
+      values,
+    );
+    if (open !== undefined) return open.id;
+    const id = newId();
+    await this.database.execute(
+      `insert into erasure (organization_id, numbers, user_ids, conversation_ids, id, due_at)
+       values ($1, $2, $3, $4, $5, ${leased})`,
+      [...values, id],
+    );
+    return id;
+  }
+
+  /**
+   * The longest due erasure of the workspace that follows in the order of ids, so that workspaces take turns; nobody else goes
+   * on with it meanwhile. Null: none is due.
+   *
+   * @param after the workspace that was served last.
+   */
+  async takeDue(after: string): Promise<OpenErasure | null> {
+    return this.database.find<OpenErasure>(
+      `update erasure set due_at = ${leased} where id = (
+         select id from erasure where due_at <= statement_timestamp()
+         order by organization_id <= $1, organization_id, due_at limit 1 for update skip locked)
+       returning ${COLUMNS}`,
+      [after],
+    );
+  }
+
+  /** Null: it has ended. */
+  async read(id: string): Promise<OpenErasure | null> {
+    return this.database.find<OpenErasure>(`select ${COLUMNS} from erasure where id = $1`, [id]);
+  }
+
+  /** Keeps every name that is known by now before anything that leads to it goes, and hashes of them for afterwards. */
+  async widen({ id, organizationId, numbers, userIds, conversationIds }: OpenErasure): Promise<void> {
+    await this.database.transaction(async () => {
+      await this.database.execute(
+        `update erasure set numbers = $2, user_ids = $3, conversation_ids = $4, due_at = ${leased} where id = $1`,
+        [id, numbers, userIds, conversationIds],
+      );
+      await this.database.execute(
+        `insert into erased_name (organization_id, hash, erased_at)
+         select $1, hash, clock_timestamp() from (
+           select distinct ${hashOf('$1::uuid', 'name')} as hash from unnest($2::text[]) as name order by 1) as ordered
+         on conflict (organization_id, hash) do update set erased_at = excluded.erased_at`,
+        [organizationId, [...numbers, ...userIds]],
+      );
+    });
+  }
+
+  /** A worker goes on with it in so long; 0: when the others that are due had their turns. */
+  async putOff(id: string, seconds: number): Promise<void> {
+    const sql = 'update erasure set due_at = clock_timestamp() + make_interval(secs => $2) where id = $1';
+    await this.database.execute(sql, [id, seconds]);
+  }
+
+  /** Whether it was open until now. */
+  end(id: string): Promise<boolean> {
+    return this.database.changes('delete from erasure where id = $1', [id]);
+  }
+
+  /** One answer a person, in the same order; null: they were not erased. */
+  async findErased(people: readonly NamedPerson[], statements: Statements): Promise<(ErasedPerson | null)[]> {
+    const given = people.flatMap(({ organizationId, connectionId, names }, place) =>
+      names
+        .filter((name) => name !== null)
+        .flatMap((name) => (/^\d+$/.test(name) ? spellingsOf(name) : [name]))
+        .map((name) => ({ place, organizationId, connectionId, name })),
+    );
+    const found = await statements.query<ErasedPerson & { place: number }>(FIND_ERASED, [JSON.stringify(given)]);
+    const byPlace = new Map(found.map(({ place, ...person }) => [place, person]));
+    return people.map((_person, place) => byPlace.get(place) ?? null);
+  }
+}
+
+const IS_BACK = ['phone', 'wa_id', 'user_id']
+  .map((name) => `exists (select from conversation c where c.connection_id = g."connectionId" and c.${name} = g.name)`)
+  .join(' or ');
+
+const FIND_ERASED = `
+select g.place, max(e.erased_at) as "erasedAt", bool_or(${IS_BACK}) as "isBack"
+from json_to_recordset($1) as g (place integer, "organizationId" uuid, "connectionId" uuid, name text)
+left join erased_name e on e.organization_id = g."organizationId" and e.hash = ${hashOf('g."organizationId"', 'g.name')}
+group by g.place having max(e.erased_at) is not null`;
