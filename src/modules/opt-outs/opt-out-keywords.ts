@@ -11,21 +11,45 @@ export const MAX_KEYWORDS = 20;
 export const MAX_KEYWORD_LENGTH = 64;
 export const MAX_LANGUAGES = 20;
 
-/** What of a text is compared: without case, by the rules of the language, and without the form of its characters. */
-export function keywordOf(text: string, language: string): string {
-  return text.normalize('NFKC').trim().toLocaleLowerCase(language);
+/** Nothing longer than a keyword with so much around it is one. */
+const MAX_TEXT_LENGTH = 4 * MAX_KEYWORD_LENGTH;
+
+/** Marks that are not seen, such as those of direction, joiners and variants; and the line that stretches an Arabic word. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u0640]/gu;
+const AROUND = /^[\s\p{P}\p{Z}\p{Sk}]+|[\s\p{P}\p{Z}\p{Sk}]+$/gu;
+
+/** By what a text means, `true`: it opts out. Made once of the words of a workspace, which stay in a cache. */
+const meanings = new WeakMap<KeywordsByLanguage, ReadonlyMap<string, boolean>>();
+
+/** The word of a text that has only one: without the form of its characters, and without what stands around it. */
+function wordOf(text: string): string {
+  const bare = text
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .replaceAll(UNSEEN, '')
+    .replaceAll(AROUND, '');
+  // What is two characters by now may have brought a space or another mark.
+  return bare.normalize('NFKC').replaceAll(UNSEEN, '').replaceAll(AROUND, '');
 }
 
-/** True: the text is exactly a word that opts out; false: one that opts in; null: neither. */
+/** What of a text is compared: its word without case, in every language, and with one kind of i for the four of Turkish. */
+export function keywordOf(text: string): string {
+  return wordOf(text).toUpperCase().toLowerCase().replaceAll('i\u0307', 'i').replaceAll('ς', 'σ');
+}
+
+/** True: the text is only a word that opts out; false: one that opts in; null: neither. */
 export function meaningOf(text: string, keywords: KeywordsByLanguage): boolean | null {
-  // Nothing that is longer is one of them.
-  if (text.length > 2 * MAX_KEYWORD_LENGTH) return null;
-  for (const [language, words] of Object.entries(keywords)) {
-    const given = keywordOf(text, language);
-    if (words.out.includes(given)) return true;
-    if (words.in.includes(given)) return false;
+  if (text.length > MAX_TEXT_LENGTH) return null;
+  let known = meanings.get(keywords);
+  if (known === undefined) {
+    const all = Object.values(keywords);
+    // A word that is both opts out.
+    known = new Map([
+      ...all.flatMap((words) => words.in.map((word) => [keywordOf(word), false] as const)),
+      ...all.flatMap((words) => words.out.map((word) => [keywordOf(word), true] as const)),
+    ]);
+    meanings.set(keywords, known);
   }
-  return null;
+  return known.get(keywordOf(text)) ?? null;
 }
 
 /** @throws Error that says which word or language cannot be. */
@@ -34,14 +58,28 @@ export function readKeywords(language: string, given: Keywords): Keywords {
     throw new Error(`${language} is no language; give one such as en, de or pt-BR`);
   }
   const read = (words: readonly string[]): string[] => {
-    const all = [...new Set(words.map((word) => keywordOf(word, language)))];
+    const all = [...new Map(words.map((word) => [keywordOf(word), wordOf(word).toLocaleLowerCase(language)])).values()];
     const unfit = all.find((word) => word === '' || word.length > MAX_KEYWORD_LENGTH);
     if (unfit !== undefined) throw new Error(`a keyword has 1 to ${MAX_KEYWORD_LENGTH} characters`);
     if (all.length > MAX_KEYWORDS) throw new Error(`at most ${MAX_KEYWORDS} keywords of a kind`);
     return all;
   };
-  const keywords = { out: read(given.out), in: read(given.in) };
-  const both = keywords.out.find((word) => keywords.in.includes(word));
-  if (both !== undefined) throw new Error(`${both} cannot opt out and in`);
-  return keywords;
+  return { out: read(given.out), in: read(given.in) };
+}
+
+/** @throws Error where a word opts out in one language, and in in the same or another one. */
+export function refuseConflicts(keywords: KeywordsByLanguage): void {
+  const outs = new Map(
+    Object.entries(keywords).flatMap(([language, words]) => words.out.map((word) => [keywordOf(word), language])),
+  );
+  for (const [language, words] of Object.entries(keywords)) {
+    for (const word of words.in) {
+      const other = outs.get(keywordOf(word));
+      if (other === language) throw new Error(`${word} cannot opt out and in`);
+      if (other === undefined) continue;
+      throw new Error(
+        `${word} opts out (${other}) and cannot opt in (${language}): one word means one thing in all languages`,
+      );
+    }
+  }
 }

@@ -8,7 +8,14 @@ import { Audit } from '../audit/audit.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { Erasure } from '../workspaces/erasure/erasure.service.js';
-import { type Keywords, type KeywordsByLanguage, MAX_LANGUAGES, meaningOf, readKeywords } from './opt-out-keywords.js';
+import {
+  type Keywords,
+  type KeywordsByLanguage,
+  MAX_LANGUAGES,
+  meaningOf,
+  readKeywords,
+  refuseConflicts,
+} from './opt-out-keywords.js';
 import { optOutsErrors } from './opt-outs.errors.js';
 import { type OptOutFilter, OptOutsRepository } from './opt-outs.repository.js';
 import {
@@ -155,6 +162,7 @@ export class OptOutsService implements OnModuleInit {
       const { [language]: _before, ...others } = await this.optOuts.keywords(organizationId);
       const keywords = words === null ? others : { ...others, [language]: words };
       if (Object.keys(keywords).length > MAX_LANGUAGES) throw new Error(`at most ${MAX_LANGUAGES} languages`);
+      refuseConflicts(keywords);
       await this.optOuts.setKeywords(organizationId, keywords);
       const details = { languages: Object.keys(keywords) };
       await this.audit.record({
