@@ -139,6 +139,26 @@ create table database_identity (
   constraint database_identity_single_check CHECK (single)
 );
 
+create table erased_name (
+  organization_id uuid not null,
+  hash bytea not null,
+  erased_at timestamptz(3) not null,
+  constraint erased_name_pkey PRIMARY KEY (organization_id, hash),
+  constraint erased_name_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+
+create table erasure (
+  id uuid not null,
+  organization_id uuid not null,
+  numbers text[] not null,
+  user_ids text[] not null,
+  conversation_ids uuid[] not null,
+  due_at timestamptz not null,
+  constraint erasure_pkey PRIMARY KEY (id),
+  constraint erasure_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
+);
+CREATE INDEX erasure_due ON erasure (due_at);
+
 create table event_recording (
   organization_id uuid not null,
   since xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),
@@ -341,6 +361,7 @@ create table message_content (
   inbound_context jsonb,
   constraint message_content_pkey PRIMARY KEY (message_id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX message_content_author ON message_content ((((inbound_context -> 'sender') ->> 'user_id'))) WHERE (((inbound_context -> 'sender') ->> 'user_id') IS NOT NULL);
 
 create table message_queue (
   connection_id uuid not null,
@@ -577,6 +598,7 @@ create table otp_challenge (
   number text,
   country text,
   idempotency_key text not null,
+  key_number text,
   fingerprint bytea not null,
   status text not null,
   error text,
@@ -608,8 +630,10 @@ create table otp_challenge (
   constraint otp_challenge_idempotency UNIQUE (project_id, idempotency_key)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
 CREATE INDEX otp_challenge_attempt ON otp_challenge (attempt_id);
+CREATE INDEX otp_challenge_ended ON otp_challenge (recipient) WHERE ((recipient IS NOT NULL) AND ((status || '') <> ALL (ARRAY['queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read'])));
 CREATE INDEX otp_challenge_expires ON otp_challenge (expires_at) WHERE ((status || '') = ANY (ARRAY['queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read']));
 CREATE INDEX otp_challenge_kept ON otp_challenge (created_at) WHERE (recipient IS NOT NULL);
+CREATE INDEX otp_challenge_key_number ON otp_challenge (key_number) WHERE (key_number IS NOT NULL);
 CREATE INDEX otp_challenge_leased ON otp_challenge (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX otp_challenge_meta ON otp_challenge (meta_message_id) WHERE (meta_message_id IS NOT NULL);
 CREATE INDEX otp_challenge_of_recipient ON otp_challenge (project_id, recipient) WHERE ((status || '') = ANY (ARRAY['queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read']));
@@ -941,6 +965,7 @@ create table webhook_event (
   constraint webhook_event_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_insert_scale_factor=0.05);
 CREATE INDEX webhook_event_order ON webhook_event (organization_id, transaction_id, id);
+CREATE INDEX webhook_event_subject ON webhook_event (COALESCE((data ->> 'message_id'), ((data -> 'message') ->> 'id'), ((data -> 'media') ->> 'id'), ((data -> 'contact') ->> 'phone'), ((data -> 'contact') ->> 'user_id')));
 
 create table webhook_queue (
   event_id uuid not null,

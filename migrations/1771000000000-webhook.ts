@@ -82,7 +82,7 @@ create table webhook_event (
 create index webhook_event_order on webhook_event (organization_id, transaction_id, id);
 -- What an event is about, to find those of a person: its message, its file, else its contact. Text, for no event may fail by it.
 -- Ids begin with their time, so entries are written at the end of the index, those of one message into one.
-create index webhook_event_subject on webhook_event ((${EVENT_SUBJECT})) where ${EVENT_SUBJECT} is not null;
+create index webhook_event_subject on webhook_event ((${EVENT_SUBJECT}));
 
 -- What is to be delivered: a row from the event until it is delivered or given up. due_at is when the next attempt may
 -- begin. While one is under way attempt_id is set and due_at is the end of its lease: an attempt whose process died
