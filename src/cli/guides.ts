@@ -396,8 +396,9 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       ['herald data erase --workspace <id> --user-id DE.1795100000000001 --yes', 'of a contact without a number'],
     ],
     notes:
-      'Removes contents, contact, files that were sent in, codes, events and notifications, under every name of the\ncontact; the journal keeps empty rows. Run it beside a working service, which finishes what is under way. Files\nthat the workspace uploaded stay, and so do logs and backups. An interrupted run is simply run again.',
-    failure: 'a message to or from the contact is in progress and did not end within a minute: run the command again',
+      'Removes contents, contact, files that were sent in, codes, events and notifications, under every name of the\ncontact; the journal keeps empty rows. Run it beside a working service, which finishes what is under way. Files\nthat the workspace uploaded stay, and so do logs and backups. A worker goes on with a run that was interrupted.',
+    failure:
+      'a message to or from the contact is in progress and did not end within a minute: a worker goes on by itself',
   },
 };
 

@@ -4,6 +4,7 @@ import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/modules/workspaces/erasure/erasure.service.js';
 import { withMediaEvents } from '../../src/modules/media/media.repository.js';
 import { MessagesMaintenanceRepository } from '../../src/modules/messages/maintenance/messages-maintenance.repository.js';
+import { OtpMaintenanceRepository } from '../../src/modules/otp/otp-maintenance.repository.js';
 import { envelope, notify, secondsNow, statusOf } from '../inbound/fixture.js';
 import { otpApp } from '../otp/fixture.js';
 import { runHerald } from '../support/herald-process.js';
@@ -371,6 +372,25 @@ describe('erasure of a phone number', () => {
     expect(await eventsOf(phone)).toEqual([]);
     expect(await rowsWith([phone])).toEqual([]);
     expect(await eventsOf(other)).toEqual(all);
+  });
+
+  it('removes the key of a code that has the number, long after the number itself was cleared', async () => {
+    const phone = '15550008811';
+    const otp = await otpApp(test, 'sandbox', { organizationId: own.workspace.id });
+    expect((await otp.send(`+${phone}`, { key: `login-${phone}` })).status).toBe(202);
+    await test.database.execute(
+      `update otp_challenge set status = 'expired', code_ciphertext = null, lease_until = null,
+         created_at = created_at - interval '60 days', expires_at = expires_at - interval '60 days' where recipient = $1`,
+      [phone],
+    );
+    const codes = test.app.get(OtpMaintenanceRepository, { strict: false });
+    await waitFor(async () => {
+      await codes.blankChallenges(new Date(Date.now() - 30 * 86_400_000), 100);
+      return (await test.database.query('select from otp_challenge where recipient = $1', [phone])).length === 0;
+    });
+    expect(await rowsWith([phone])).toContain('public.otp_challenge');
+    await erasure().erase(own.workspace.id, phone);
+    expect(await rowsWith([phone])).toEqual([]);
   });
 
   it('of an unknown number finds nothing, and of another workspace nothing either', async () => {
