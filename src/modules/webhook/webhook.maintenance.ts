@@ -86,9 +86,10 @@ export class WebhookMaintenance implements OnModuleInit {
   }
 
   private async about(organizationId: string, subjects: readonly string[], erase: boolean): Promise<Counts> {
-    const { repository } = this;
-    const find = erase ? repository.removeAbout : repository.countAbout;
-    return { webhook_events: await find.call(repository, organizationId, subjects) };
+    const found = erase
+      ? this.repository.removeAbout(organizationId, subjects)
+      : this.repository.countAbout(organizationId, subjects);
+    return { webhook_events: await found };
   }
 
   private async purge(signal: AbortSignal): Promise<number> {
