@@ -79,6 +79,25 @@ describe('an observation of an unknown contact', () => {
   });
 });
 
+describe('an observation of a conversation without any name', () => {
+  const named = { waId: '1', userId: 'US.1' };
+
+  it('names nobody where its contact was erased, itself or the one that it was merged into', () => {
+    const erased = row({});
+    const merged = row({ mergedInto: erased.id });
+    const book = bookOf(erased, merged);
+    for (const { id } of [erased, merged]) expect(see(book, { ...named, conversationId: id })).toBeUndefined();
+    expect(book.changes()).toEqual(NOTHING);
+  });
+
+  it('names it where its contact had other names before, and the new ones were not known', () => {
+    const known = row({ previous: [{ name: '2', at: 1 }] });
+    const book = bookOf(known);
+    expect(see(book, { ...named, conversationId: known.id })).toBe(known.id);
+    expect(book.changes().identified).toMatchObject([named]);
+  });
+});
+
 describe('an observation of a known contact', () => {
   it('changes nothing where nothing is new', () => {
     const known = row({ phone: '1', waId: '1', userId: 'U', profileName: 'Ana', lastInboundAt: new Date(5_000) });

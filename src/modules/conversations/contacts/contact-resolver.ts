@@ -142,10 +142,12 @@ export class ContactResolver {
     return { id: () => survivorOf(found).row.id };
   }
 
-  /** A conversation without any name is one of a person who was erased: what is reported late gives it none. */
+  /** A conversation without any name, present or former, is one of a person who was erased: what is reported late gives it none. */
   private isErased(id: string | null | undefined): boolean {
-    const row = id ? this.find(id) : undefined;
-    return row !== undefined && namesOf(row).length === 0;
+    const known = id ? this.entries.get(id) : undefined;
+    if (known === undefined) return false;
+    const { row, former } = this.surviving(known);
+    return namesOf(row).length === 0 && former.size === 0;
   }
 
   /** The row as it will be; undefined for an id that is in none of the rows. */
