@@ -57,7 +57,7 @@ export const LARGE_BYTES = 64 * 1_024;
 const FIRST_GAP_SECONDS = 20;
 const MAX_GAP_SECONDS = 3_600;
 /** Of a search through all of them. */
-const PAGE = 500;
+const PAGE = 5_000;
 
 /** Every notification as it came, and whether it has been applied; what is not stands in `notification_queue` too. */
 @Injectable()
@@ -227,13 +227,12 @@ const OF_CODES = `exists (
     join otp_challenge c on c.attempt_id = sent.ids[1]::uuid where c.organization_id = $1)`;
 
 const find = (isHit: string): string => `
-with page as materialized (
-  select id, state, body from platform_notification where id > $2 order by id limit $3
-), hit as (
-  select id from page where state <> 'stored' and ${isHit}
+with looked_at as materialized (
+  select page.id, page.state <> 'stored' and ${isHit} as is_hit
+  from platform_notification page where page.id > $2 order by page.id limit $3
 )
-select array(select id from hit) as ids,
-  case when (select count(*) from page) = $3 then (select id from page order by id desc limit 1) end as cursor`;
+select array(select id from looked_at where is_hit) as ids,
+  case when (select count(*) from looked_at) = $3 then (select id from looked_at order by id desc limit 1) end as cursor`;
 
 const FIND_OF_CONTACT = find(NAMES);
 const FIND_OF_WORKSPACE = find(`(${OF_NUMBERS} or ${OF_CODES})`);
