@@ -30,6 +30,11 @@ export class TokenBucket {
     return true;
   }
 
+  /** Puts tokens back that were taken and not needed. */
+  giveBack(count: number): void {
+    this.tokens = Math.min(this.limits.burst, this.tokens + count);
+  }
+
   /** Tokens there now; a fraction counts for what it is. */
   level(nowMs: number): number {
     this.refill(nowMs);

@@ -104,7 +104,6 @@ export class ThingsController {
 
   @Post('small')
   @Public()
-  @BodyAs({ limitBytes: 1_000 })
   small(@Body() body: unknown) {
     return { data: body ?? null };
   }

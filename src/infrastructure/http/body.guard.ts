@@ -1,11 +1,10 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import { SetMetadata, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { commonErrors, invalidField } from '../../common/common.errors.js';
 import type { HeraldRequest } from './herald-request.js';
-import { jsonErrorAt, jsonViolations } from './json-violations.js';
+import { readJson } from './read-json.js';
 import { object } from '../../common/shape.js';
 import { takes } from './routes.js';
 
@@ -15,12 +14,6 @@ const BODY_POLICY = 'herald:body';
 interface BodyPolicy {
   /** The route reads the request itself, and `@Body()` stays undefined: for uploads and signatures. */
   stream?: boolean;
-  limitBytes?: number;
-  /**
-   * The route itself applies `jsonViolations`, to each item of a list: one that is unfit then concerns that item only, and
-   * the limits are those of one item.
-   */
-  checkedByRoute?: boolean;
   /** Violations in well-formed JSON are 422 VALIDATION_FAILED. Else, and where JSON can't be read, 400 INVALID_REQUEST. */
   unprocessable?: boolean;
 }
@@ -60,56 +53,65 @@ export function refuseEncoded(req: IncomingMessage, expected: string): void {
 /**
  * Reads the whole body.
  *
+ * @param arrived sees each part; while its promise is open no more is read, and that time does not count. What it throws
+ * ends the reading.
  * @throws PAYLOAD_TOO_LARGE (413) as soon as it is certain, INVALID_REQUEST (400) when the caller disconnects or is too
  * slow.
  */
-export async function readBytes(req: HeraldRequest, limitBytes: number): Promise<Buffer> {
+export async function readBytes(
+  req: HeraldRequest,
+  limitBytes: number,
+  arrived?: (part: Buffer) => Promise<void> | undefined,
+): Promise<Buffer> {
   if (Number(req.headers['content-length']) > limitBytes) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes });
   if (req.destroyed) throw incomplete();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let isSettled = false;
+    let leftMs = BODY_TIMEOUT_MS;
+    let timer: NodeJS.Timeout;
+    let since: number;
     const settle = (error: Error | null): void => {
+      isSettled = true;
       clearTimeout(timer);
       req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
       if (error === null) resolve(Buffer.concat(chunks, size));
       else reject(error);
     };
+    const readOn = (): void => {
+      req.resume();
+      if (isSettled) return;
+      since = performance.now();
+      timer = setTimeout(tooSlow, leftMs);
+    };
+    const hold = (until: Promise<void>): void => {
+      req.pause();
+      clearTimeout(timer);
+      leftMs -= performance.now() - since;
+      until.then(readOn, (error: Error) => {
+        settle(error);
+        readOn();
+      });
+    };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size <= limitBytes) chunks.push(chunk);
-      else settle(commonErrors.PAYLOAD_TOO_LARGE({ limitBytes }));
+      if (size > limitBytes) return settle(commonErrors.PAYLOAD_TOO_LARGE({ limitBytes }));
+      chunks.push(chunk);
+      try {
+        const until = arrived?.(chunk);
+        if (until !== undefined) hold(until);
+      } catch (error) {
+        settle(error as Error);
+      }
     };
     const onEnd = (): void => settle(null);
     const onClose = (): void => settle(incomplete());
     const tooSlow = (): void =>
       settle(invalidField('', 'timeout', 'The body took too long to arrive; send it in one go.'));
-    const timer = setTimeout(tooSlow, BODY_TIMEOUT_MS);
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    readOn();
   });
-}
-
-/**
- * Parses the text of a JSON body.
- *
- * @throws INVALID_REQUEST (400) saying where it can't be read.
- */
-function parseJson(bytes: Buffer): { value: unknown; text: string } {
-  if (!isUtf8(bytes)) throw invalidField('', 'encoding', 'The body is not valid UTF-8; encode it as UTF-8.');
-  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  const text = start === 0 ? bytes.toString() : bytes.toString('utf8', start);
-  try {
-    return { value: JSON.parse(text), text };
-  } catch {
-    throw invalidField('', 'json', `The body is not valid JSON: ${placeOf(text)}.`);
-  }
-}
-
-function placeOf(text: string): string {
-  const at = jsonErrorAt(text);
-  if (at >= text.length) return 'it ends too early';
-  const before = text.slice(0, at).split('\n');
-  return `look at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
 function incomplete() {
@@ -135,7 +137,7 @@ export class BodyGuard implements CanActivate {
     // The body of a DELETE means nothing (RFC 9110, 9.3.5), and is not read.
     if (!hasBody(req) || (!isWanted && req.method === 'DELETE')) return true;
     refuseOtherTypes(req);
-    const bytes = await readBytes(req, policy.limitBytes ?? JSON_LIMIT_BYTES);
+    const bytes = await readBytes(req, JSON_LIMIT_BYTES);
     if (bytes.length > 0) req.body = jsonOf(bytes, policy, isWanted);
     return true;
   }
@@ -143,15 +145,14 @@ export class BodyGuard implements CanActivate {
 
 /** @param isWanted the route has a `@Body()`; one without takes an empty object only */
 function jsonOf(bytes: Buffer, policy: BodyPolicy, isWanted: boolean): unknown {
-  const { value, text } = parseJson(bytes);
-  if (policy.checkedByRoute === true) return value;
-  const details = jsonViolations(value, text);
+  const { value, violations: details } = readJson(bytes);
   if (!isWanted && details.length === 0) NO_FIELDS.check(value, '', details);
   if (details.length === 0) return value;
   throw commonErrors[policy.unprocessable === true ? 'VALIDATION_FAILED' : 'INVALID_REQUEST']({ details });
 }
 
-function refuseOtherTypes(req: HeraldRequest): void {
+/** @throws UNSUPPORTED_CONTENT_TYPE (415) for what is no JSON. */
+export function refuseOtherTypes(req: HeraldRequest): void {
   refuseEncoded(req, 'application/json');
   const { 'content-type': type } = req.headers;
   if (type === 'application/json' || (type !== undefined && isJson(type))) return;

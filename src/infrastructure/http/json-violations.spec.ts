@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { jsonViolations, jsonErrorAt } from './json-violations.js';
+import { jsonViolations } from './json-violations.js';
 
 function violationsOf(text: string) {
   return jsonViolations(JSON.parse(text), text).map(({ field, rule }) => `${rule} ${field}`);
@@ -67,48 +67,5 @@ describe('jsonViolations', () => {
 
   it('takes every well-formed text, escaped or not', () => {
     expect(violationsOf('{"a":"\\ud83d\\ude00 \\n \\u0001 é 😀"}')).toEqual([]);
-  });
-});
-
-describe('jsonErrorAt', () => {
-  it.each([
-    ['{', 1],
-    ['', 0],
-    ['  ', 2],
-    ['{"a":1,}', 7],
-    ["{'a':1}", 1],
-    ['{"a" 1}', 5],
-    ['{"a":1} x', 8],
-    ['[1 2]', 3],
-    ['[1,]', 3],
-    ['[1}', 2],
-    ['01', 0],
-    ['1.e5', 0],
-    ['{"a": hunter2}', 6],
-    ['{"a": "x\u0000"}', 6],
-    ['{"a": "\\x"}', 6],
-    ['nulls', 0],
-    ['{"a":tru}', 5],
-    ['"open', 0],
-  ])('%j stops being JSON at %i', (text, at) => {
-    expect(() => JSON.parse(text)).toThrow();
-    expect(jsonErrorAt(text)).toBe(at);
-  });
-
-  it('finds no error before the end of any JSON', () => {
-    fc.assert(
-      fc.property(fc.json(), (text) => {
-        expect(jsonErrorAt(text)).toBe(text.length);
-      }),
-    );
-  });
-
-  it('finds what was broken at or before the end, wherever a text is cut', () => {
-    fc.assert(
-      fc.property(fc.json(), fc.nat(), (text, cut) => {
-        const part = text.slice(0, cut % text.length);
-        expect(jsonErrorAt(part)).toBeLessThanOrEqual(part.length);
-      }),
-    );
   });
 });

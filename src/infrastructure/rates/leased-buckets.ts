@@ -95,6 +95,15 @@ export class LeasedBuckets {
     return this.tryTake(key, lease, count) ?? this.wait(key, lease, count);
   }
 
+  /** Gives back tokens that were taken and not needed; what this process need not hold goes on to the others. */
+  giveBack(key: string, limits: BucketLimits, count: number): RateDecision {
+    const lease = this.leaseOf(key, limits);
+    if (lease.local === null) lease.tokens = Math.min(lease.tokens + count, limits.burst);
+    else lease.local.giveBack(count);
+    if (lease.tokens > mostHeld(limits) + lease.waiting) this.ask(key);
+    return this.decision(lease, true, 1);
+  }
+
   /** Lets go of what is not used. Call it once a second. */
   tick(): void {
     for (const [key, lease] of this.leases) {
@@ -247,14 +256,13 @@ export class LeasedBuckets {
   }
 }
 
-/** What is wanted for the waiting requests and to be held beside; of a lease that is let go, everything back. */
+/** What is wanted for the waiting requests and to be held beside, or what is more than that; of a lease that is let go, all. */
 function askOf(key: string, lease: Lease): Ask {
   const { limits, tokens, waiting } = lease;
-  if (lease.idleTicks <= IDLE_TICKS || waiting > 0) {
-    return { key, limits, want: Math.max(0, mostHeld(limits) + waiting - tokens), held: tokens };
-  }
-  lease.tokens = 0;
-  return { key, limits, want: -tokens, held: 0 };
+  const isUsed = lease.idleTicks <= IDLE_TICKS || waiting > 0;
+  const want = (isUsed ? mostHeld(limits) + waiting : 0) - tokens;
+  if (want < 0) lease.tokens += want;
+  return { key, limits, want, held: lease.tokens };
 }
 
 /** Tokens that a process may hold beside those for its waiting requests. */

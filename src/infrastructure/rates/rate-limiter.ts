@@ -122,15 +122,47 @@ export class RateLimiter implements OnModuleInit, OnModuleDestroy {
     return this.buckets.take(keyId, limits);
   }
 
+  /** Of a request that may cost more than the one token that the guard took. */
+  spendingOf(keyId: string, limits: RateLimits, res: Response): Spending {
+    return new Spending(this.buckets, keyId, limits, res);
+  }
+}
+
+/** The tokens of one request; the headers of its answer follow. */
+export class Spending {
+  /** The guard took the first. */
+  taken = 1;
+
+  constructor(
+    private readonly buckets: LeasedBuckets,
+    private readonly keyId: string,
+    private readonly limits: RateLimits,
+    private readonly res: Response,
+  ) {}
+
   /**
-   * Takes the rest of a request that counts as one for each of its messages; the guard took the first.
+   * Takes what is missing; a request never costs more than a full bucket.
    *
+   * @param of what the answer says that the tokens are for.
    * @throws RATE_LIMITED (429) where fewer are left; then none was taken.
    */
-  async takeRest(keyId: string, limits: RateLimits, messages: number, res: Response): Promise<void> {
-    if (messages <= 1) return;
-    const decision = await this.buckets.take(keyId, limits, messages - 1);
-    res.setHeader('RateLimit', rateHeader(decision));
-    if (!decision.allowed) throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds, messages });
+  async raiseTo(tokens: number, of: { messages?: number } = {}): Promise<void> {
+    const missing = Math.min(tokens, this.limits.burst) - this.taken;
+    if (missing <= 0) return;
+    const decision = await this.buckets.take(this.keyId, this.limits, missing);
+    this.res.setHeader('RateLimit', rateHeader(decision));
+    if (!decision.allowed) {
+      throw ratesErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds, tokens, ...of });
+    }
+    this.taken += missing;
+  }
+
+  /** Gives back what is more than that. */
+  lowerTo(tokens: number): void {
+    const surplus = this.taken - tokens;
+    if (surplus <= 0) return;
+    this.taken = tokens;
+    const decision = this.buckets.giveBack(this.keyId, this.limits, surplus);
+    if (!this.res.headersSent) this.res.setHeader('RateLimit', rateHeader(decision));
   }
 }

@@ -7,24 +7,28 @@ const SCOPE_LIMITS = {
   webhook_replay: 'The last replay was too large',
   waiting_readers: 'Too many requests that wait for events',
   webhook_changes: "Too many changes of this workspace's webhook",
+  large_batches: 'Other batches of this workspace above 256 KiB are under way',
 };
 
 export const ratesErrors = defineErrors('rates', {
   RATE_LIMITED: error<{
     retryAfterSeconds: number;
-    /** Messages of a batch, each of which counts as a request. */
+    /** Of a request that counts as several: as how many; and the messages of a batch, each of which counts as one. */
+    tokens?: number;
     messages?: number;
     /** The limit, where it is not the one of the key. */
     scope?: keyof typeof SCOPE_LIMITS;
   }>({
     kind: 'rate_limited',
-    message: ({ retryAfterSeconds, messages, scope }) =>
+    message: ({ retryAfterSeconds, tokens, messages, scope }) =>
       scope !== undefined
         ? `${SCOPE_LIMITS[scope]}; try again in ${retryAfterSeconds} s.`
         : messages === undefined
-          ? `Too many requests; try again in ${retryAfterSeconds} s.`
+          ? tokens === undefined
+            ? `Too many requests; try again in ${retryAfterSeconds} s.`
+            : `This request counts as ${tokens}, and this key has fewer left; try again in ${retryAfterSeconds} s.`
           : `A batch of ${messages} messages counts as ${messages} requests, and this key has fewer left; try again in ${retryAfterSeconds} s.`,
-    when: 'The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.',
+    when: 'The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `large_batches`: other batches above 256 KiB of the workspace are under way; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.',
     fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` say what is left.',
     extra: ({ retryAfterSeconds, scope }) => ({
       ...(scope !== undefined && { scope }),

@@ -9,6 +9,7 @@ import {
   Post,
   Query,
   Res,
+  UseInterceptors,
 } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
@@ -20,7 +21,6 @@ import {
 } from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
-import { RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
@@ -40,11 +40,12 @@ import {
   responseOf,
   SingleMessageResponse,
 } from './dto/message.response.js';
+import { BatchBody } from './accept/batch-body.interceptor.js';
 import { MESSAGE_BODY, type MessageInput } from './accept/message-input.js';
 import { CheckMessageService } from './check/check-message.service.js';
 import type { MessageCheckResponse } from './dto/check-message.js';
 import { SendBatchService } from './accept/send-batch.service.js';
-import { BATCH_LIMIT_BYTES, readBatch, SendBatchDocs, type SendBatchResponse } from './dto/send-batch.js';
+import { type Batch, SendBatchDocs, type SendBatchResponse } from './dto/send-batch.js';
 import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
 import { ReadMessageRequest, type ReadMessageResponse, RetryMessageRequest } from './dto/read-or-retry.dto.js';
 import { TimelineResponse } from './dto/timeline.response.js';
@@ -76,7 +77,6 @@ export class MessagesController {
     private readonly batches: SendBatchService,
     private readonly checks: CheckMessageService,
     private readonly receipts: ReadReceiptsService,
-    private readonly limiter: RateLimiter,
     private readonly timelines: TimelineService,
   ) {}
 
@@ -133,16 +133,10 @@ export class MessagesController {
   @Post('batch')
   @HttpCode(202)
   @RequireScope('messages:write')
-  @BodyAs({ limitBytes: BATCH_LIMIT_BYTES, checkedByRoute: true, unprocessable: true })
+  @BodyAs({ stream: true })
+  @UseInterceptors(BatchBody)
   @SendBatchDocs()
-  async sendBatch(
-    @CurrentCaller() caller: Caller,
-    @Body() body: unknown,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<SendBatchResponse> {
-    const { apiKeyId, rateLimits } = caller;
-    const { messages, strict } = readBatch(body, rateLimits.burst);
-    await this.limiter.takeRest(apiKeyId, rateLimits, messages.length, response);
+  async sendBatch(@CurrentCaller() caller: Caller, @Body() { messages, strict }: Batch): Promise<SendBatchResponse> {
     return this.batches.send(caller, messages, strict);
   }
 

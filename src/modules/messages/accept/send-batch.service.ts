@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AppError, type ErrorDetail, type ErrorKind } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
@@ -7,8 +8,8 @@ import { mapAtOnce } from '../../../common/map-at-once.js';
 import { violation } from '../../../common/shape.js';
 import { JSON_LIMIT_BYTES } from '../../../infrastructure/http/body.guard.js';
 import { errorFields } from '../../../infrastructure/http/error.filter.js';
-import { jsonViolations } from '../../../infrastructure/http/json-violations.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
+import { readJson } from '../../../infrastructure/http/read-json.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { RecipientsService } from '../../conversations/windows/recipients.service.js';
@@ -44,6 +45,8 @@ interface Entry {
 
 /** Messages of one batch that are looked up at the same time. */
 const PREPARED_AT_ONCE = 8;
+/** Parsed and validated in one turn of the event loop: a few milliseconds. */
+const BYTES_A_TURN = 64 * 1_024;
 /** These say nothing of the message: the whole batch may be sent again as it is. */
 const NOT_OF_A_MESSAGE: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'payment_required',
@@ -72,14 +75,14 @@ export class SendBatchService {
   /**
    * What was taken is durable and queued when this resolves.
    *
-   * @param messages as parsed, each with its `idempotency_key`.
+   * @param messages JSON texts, each with its `idempotency_key`.
    * @param strict takes all or none.
    * @throws BATCH_REFUSED (422) with every error of a strict batch. What concerns no single message is thrown as it is
    * (402, 429, 502, 503, 504) where nothing was taken.
    */
-  async send(sender: Sender, messages: readonly unknown[], strict: boolean): Promise<SendBatchResponse> {
+  async send(sender: Sender, messages: readonly Buffer[], strict: boolean): Promise<SendBatchResponse> {
     this.tracing.current?.setAttribute('herald.messages', messages.length);
-    const entries = readEntries(messages);
+    const entries = await readEntries(messages);
     const { organizationId } = sender;
     await mapAtOnce(entries, PREPARED_AT_ONCE, (entry) => this.prepare(sender, entry));
     const reserved = this.checkBacklog(organizationId, entries);
@@ -290,27 +293,33 @@ function settle(entry: Entry, accepted: Accepted | undefined): void {
   }
 }
 
-function readEntries(messages: readonly unknown[]): Entry[] {
+/** Lets other requests pass between the messages of a large batch. */
+async function readEntries(messages: readonly Buffer[]): Promise<Entry[]> {
   const firsts = new Map<string, number>();
-  return messages.map((message, index) => {
+  const entries: Entry[] = [];
+  let bytes = 0;
+  for (const [index, message] of messages.entries()) {
+    if (bytes > BYTES_A_TURN) {
+      await turn();
+      bytes = 0;
+    }
+    bytes += message.length;
     const entry: Entry = { index, request: null, prepared: null, error: null, taken: null };
     try {
       entry.request = readRequest(message, index, firsts);
     } catch (error) {
       refuse(entry, error);
     }
-    return entry;
-  });
+    entries.push(entry);
+  }
+  return entries;
 }
 
 /** @throws VALIDATION_FAILED (422) as for POST /messages, of `idempotency_key` too; PAYLOAD_TOO_LARGE (413). */
-function readRequest(message: unknown, index: number, firsts: Map<string, number>): NonNullable<Entry['request']> {
-  // With a backslash, so that every text is looked at.
-  const unfit = jsonViolations(message, '\\u');
+function readRequest(text: Buffer, index: number, firsts: Map<string, number>): NonNullable<Entry['request']> {
+  if (text.length > JSON_LIMIT_BYTES) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes: JSON_LIMIT_BYTES });
+  const { value: message, violations: unfit } = readJson(text);
   if (unfit.length > 0) throw commonErrors.VALIDATION_FAILED({ details: unfit });
-  if (Buffer.byteLength(JSON.stringify(message) ?? '') > JSON_LIMIT_BYTES) {
-    throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes: JSON_LIMIT_BYTES });
-  }
   const { idempotency_key: given, ...body } = isObject(message) ? message : {};
   const violations = isObject(message) ? keyViolations(given, index, firsts) : [];
   const input = readMessageInput(isObject(message) ? body : message, violations);

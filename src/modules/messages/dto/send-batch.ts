@@ -11,8 +11,6 @@ import { SEND_MESSAGE } from './send-message.js';
 
 /** As many as a full bucket of a key has by default. */
 export const MAX_MESSAGES = 100;
-/** A hundred texts of full length, or templates with twenty values each. */
-export const BATCH_LIMIT_BYTES = 4 * 1_024 * 1_024;
 
 const KEY = {
   type: 'string',
@@ -41,17 +39,25 @@ function bodyOf(itemSchema: Shape['schema']): Shape {
 }
 const BODY = bodyOf({});
 
+/** What a batch asks for. */
+export interface Batch {
+  /** JSON texts, not parsed yet. */
+  messages: Buffer[];
+  strict: boolean;
+}
+
 /**
- * Reads the envelope; its messages are not looked at yet.
+ * Reads the envelope.
  *
+ * @param body as parsed, but for its `messages`.
  * @param most messages that the caller's limit lets through at once.
  * @throws VALIDATION_FAILED (422).
  */
-export function readBatch(body: unknown, most: number): { messages: unknown[]; strict: boolean } {
+export function readBatch(body: unknown, most: number): Batch {
   const details: ErrorDetail[] = [];
   BODY.check(body, '', details);
   if (details.length > 0) throw commonErrors.VALIDATION_FAILED({ details });
-  const batch = body as { messages: unknown[]; validation?: string };
+  const batch = body as { messages: Buffer[]; validation?: string };
   if (batch.messages.length > most) {
     const text = `messages must have at most ${most} items: this key may make ${most} requests at once, and each message counts as one.`;
     throw commonErrors.VALIDATION_FAILED({ details: [violation('messages', 'length', text)] });
