@@ -10,6 +10,7 @@ import { journalClaim } from './journal.js';
 import { memoryClaim } from './memory.js';
 import { pausedTagClaim } from './paused-tag.js';
 import { quietWorkspaceClaim } from './quiet-workspace.js';
+import { routeCostsClaim } from './route-costs.js';
 import { scheduledClaim } from './scheduled.js';
 import { statusesClaim } from './statuses.js';
 import { steadyClaim } from './steady.js';
@@ -32,6 +33,7 @@ export const CLAIMS: readonly Claim[] = [
   statusesClaim,
   journalClaim,
   usageClaim,
+  routeCostsClaim,
   scheduledClaim,
   pausedTagClaim,
   memoryClaim,
