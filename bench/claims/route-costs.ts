@@ -13,10 +13,9 @@ import { type Input, inputsOf, seedWorld } from './route-inputs.js';
 const LIMIT_MS = 20;
 const NUMBERS = 200;
 /** Processor time is known by the hundredth of a second: so many requests at least, and until they have used this. */
-const ENOUGH_MS = 300;
-const MOST_REQUESTS = 40;
-/** A request that others hold up blocks for longer, so the shortest of several is what it costs. */
-const BLOCKS = 3;
+const ENOUGH_MS = 150;
+const [FEWEST_REQUESTS, MOST_REQUESTS] = [5, 20];
+const ROUNDS = 3;
 /** `monitorEventLoopDelay` looks this often, and counts it in. */
 const RESOLUTION_MS = 10;
 const BURST = 1_000_000;
@@ -100,28 +99,41 @@ async function costOf(
   make: () => Input,
 ): Promise<Cost> {
   const ask = (): Promise<Answer> => request(api, key, make());
+  let round = await measured(api, postgres, ask);
+  // Compilation, sweeps and garbage of other requests count too: the cheapest of several rounds is what a request costs.
+  for (let i = 1; i < ROUNDS && Math.max(round.node, round.postgres) / round.tokens > LIMIT_MS / 4; i++) {
+    const again = await measured(api, postgres, ask);
+    round = { ...again, node: Math.min(round.node, again.node), postgres: Math.min(round.postgres, again.postgres) };
+  }
+  const { status, tokens, node, postgres: database } = round;
+  // No block is longer than what the request costs in all.
+  let block = node;
+  for (let i = 0; i < ROUNDS && node / tokens > LIMIT_MS / 4; i++) {
+    await longestBlock(api);
+    await ask();
+    block = Math.min(block, await longestBlock(api));
+  }
+  return { route, status, tokens, node: node / tokens, block: block / tokens, postgres: database / tokens };
+}
+
+/** Of one request. */
+async function measured(api: HeraldProcess, postgres: BenchPostgres, ask: () => Promise<Answer>) {
   const first = await ask();
   const startedAt = performance.now();
   const before = [api.child.processorMs(), postgres.processorMs()] as const;
   let last = first;
   let requests = 0;
-  let used = [0, 0];
-  while (requests < MOST_REQUESTS && (requests < 5 || Math.max(...used) < ENOUGH_MS)) {
+  let [node, database] = [0, 0];
+  while (requests < MOST_REQUESTS && (requests < FEWEST_REQUESTS || Math.max(node, database) < ENOUGH_MS)) {
     last = await ask();
     requests += 1;
-    used = [api.child.processorMs() - before[0], postgres.processorMs() - before[1]];
+    node = api.child.processorMs() - before[0];
+    database = postgres.processorMs() - before[1];
   }
   const returned = (performance.now() - startedAt) / 1_000;
-  const tokens = Math.max(1, Math.round((first.left - last.left + Math.min(returned, BURST - last.left)) / requests));
-  let block = Infinity;
-  for (let i = 0; i < BLOCKS; i++) {
-    await longestBlock(api);
-    await ask();
-    block = Math.min(block, await longestBlock(api));
-  }
-  const each = requests * tokens;
-  const [node = 0, database = 0] = used;
-  return { route, status: last.status, tokens, node: node / each, block: block / tokens, postgres: database / each };
+  const spent = first.left - last.left + Math.min(returned, BURST - last.left);
+  const tokens = Math.max(1, Math.round(spent / requests));
+  return { status: last.status, tokens, node: node / requests, postgres: database / requests };
 }
 
 interface Answer {

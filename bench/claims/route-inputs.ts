@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { hostileJson } from '../../test/contract/fuzz/hostile-json.js';
+import { hostileJson } from '../../test/support/rig/hostile-json.js';
 import { recipientNumber } from '../../test/support/rig/recipients.js';
 import { conversationId, seedJournal, userId } from '../../test/support/rig/seed-journal.js';
 import { seedConversations } from '../../test/support/rig/seed-messages.js';
 import type { SeededWorkspace } from '../../test/support/rig/workspace.js';
 
 export const JOURNAL = 30_000;
-const ROWS = 30_000;
+const ROWS = 20_000;
 const TEMPLATES = 6_000;
 const TAG = 'campaign';
 const LIMIT_BYTES = 256 * 1_024;
@@ -329,8 +329,8 @@ from (
 const usageTotals = (level: string): string => `
 insert into usage_total (organization_id, level, span, start, account, connection_id, ${FIGURES}, billable, country, category, pricing_type, failure_category)
 select organization_id, '${level}', case span when 'slot' then 'hour' else 'day' end, date_trunc(case span when 'slot' then 'hour' else 'day' end, start, 'UTC'),
-  ${level === 'workspace' ? 'null' : "'account'"}, ${level === 'number' ? 'connection_id' : 'null'},
-  ${[...MEASURES, ...CLASSES].map((name) => `sum(${name})`).join(', ')}, billable, ${level === 'workspace' ? 'null' : 'country'}, category, pricing_type, failure_category
+  ${level === 'workspace' ? 'null::text' : "'account'"}, ${level === 'number' ? 'connection_id' : 'null::uuid'},
+  ${[...MEASURES, ...CLASSES].map((name) => `sum(${name})`).join(', ')}, billable, ${level === 'workspace' ? 'null::text' : 'country'}, category, pricing_type, failure_category
 from usage_count where organization_id = $1
 group by 1, 3, 4, 5, 6, billable, ${level === 'workspace' ? '' : 'country, '}category, pricing_type, failure_category`;
 

@@ -12,7 +12,7 @@ import { Checks } from './fuzz/checks.js';
 import { CostMeter } from './fuzz/cost-meter.js';
 import { publishedDescription, type Description, type Operation } from './fuzz/description.js';
 import { Fuzzer } from './fuzz/fuzzer.js';
-import { brokenJson, hostileJson } from './fuzz/hostile-json.js';
+import { brokenJson, hostileJson } from '../support/rig/hostile-json.js';
 import { Ledger } from './fuzz/ledger.js';
 import { BOUNDARY, encode, formOf, type Request } from './fuzz/request.js';
 import { ReadMeter } from './fuzz/read-meter.js';

@@ -83,6 +83,29 @@ describe('several tokens at once', () => {
     expect(await allowedOf(first, 5)).toBe(0);
   });
 
+  it('that were not needed are given back, and are there for another process at once', async () => {
+    const { all, shared, first } = setup(2);
+    const [, second] = all as [LeasedBuckets, LeasedBuckets];
+    expect(await take(first, 90)).toMatchObject({ allowed: true, remaining: 10 });
+    expect(first.giveBack('key', LIMITS, 80)).toMatchObject({ allowed: true, remaining: 90 });
+    const exchanges = shared.exchanges;
+    while (shared.exchanges === exchanges) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    // But for what a process holds.
+    expect(await take(second, 65)).toMatchObject({ allowed: true });
+    expect(await take(second, 100)).toMatchObject({ allowed: false });
+    expect(await take(first, 25)).toMatchObject({ allowed: true });
+  });
+
+  it('that were not needed are given back to a bucket of its own while the shared one is away', async () => {
+    const { shared, first } = setup();
+    shared.failing = true;
+    expect(await take(first, 90)).toMatchObject({ allowed: true, remaining: 10 });
+    first.giveBack('key', LIMITS, 80);
+    expect(await take(first, 91)).toMatchObject({ allowed: false, remaining: 90 });
+    expect(await take(first, 90)).toMatchObject({ allowed: true });
+  });
+
   it('are there after the time that a refusal names, at another process too', async () => {
     const { all, first, advance } = setup(3);
     const [, second, third] = all as [LeasedBuckets, LeasedBuckets, LeasedBuckets];

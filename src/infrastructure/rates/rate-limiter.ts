@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { Response } from 'express';
+import { AppError } from '../../common/app-error.js';
 import { systemClock } from '../../common/clock.js';
 import { describeError } from '../../common/describe-error.js';
 import type { BucketLimits } from '../../common/token-bucket.js';
@@ -164,5 +165,26 @@ export class Spending {
     this.taken = tokens;
     const decision = this.buckets.giveBack(this.keyId, this.limits, surplus);
     if (!this.res.headersSent) this.res.setHeader('RateLimit', rateHeader(decision));
+  }
+
+  /**
+   * Does what costs so many tokens at the most, and gives back what it turns out not to have cost. What is refused as too
+   * large has cost all of them, any other failure one.
+   *
+   * @throws RATE_LIMITED (429) where fewer are left.
+   */
+  async upTo<T>(most: number, work: () => Promise<T>, priceOf: (done: T) => number): Promise<T> {
+    await this.raiseTo(most);
+    let price = 1;
+    try {
+      const done = await work();
+      price = priceOf(done);
+      return done;
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'unprocessable') price = most;
+      throw error;
+    } finally {
+      this.lowerTo(price);
+    }
   }
 }

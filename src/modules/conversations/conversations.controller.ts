@@ -1,8 +1,10 @@
-import { applyDecorators, Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { applyDecorators, Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOkResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { invalidField } from '../../common/common.errors.js';
 import { EXAMPLE_CONVERSATION_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
@@ -14,6 +16,7 @@ import {
   ConversationsResponse,
   ListConversationsQuery,
   SingleConversationResponse,
+  UNREAD_PAGES,
 } from './dto/conversations.dto.js';
 import { conversationsErrors } from './conversations.errors.js';
 import { ConversationsService } from './conversations.service.js';
@@ -63,6 +66,7 @@ export class ConversationsController {
   constructor(
     private readonly conversations: ConversationsService,
     private readonly controls: ConversationControlService,
+    private readonly limiter: RateLimiter,
   ) {}
 
   /**
@@ -76,13 +80,24 @@ export class ConversationsController {
    * the last page. A page may have fewer conversations than `limit`, even none, where a few contacts have very many
    * messages: only null means that there are no more. A conversation in which something happens meanwhile moves to the
    * front, so read the first page again to see it.
+   *
+   * With `unread` a page looks at up to five, and counts as so many requests.
    */
   @Get()
   @RequireScope('messages:read')
   @ApiOkResponse({ type: ConversationsResponse, description: 'One page.' })
   @ApiErrors('CONNECTION_NOT_FOUND')
-  async list(@CurrentCaller() caller: Caller, @Query() query: ListConversationsQuery): Promise<ConversationsResponse> {
-    const { conversations, next } = await this.conversations.list(caller.organizationId, conversationFilterOf(query));
+  async list(
+    @CurrentCaller() { organizationId, apiKeyId, rateLimits }: Caller,
+    @Query() query: ListConversationsQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ConversationsResponse> {
+    const filter = conversationFilterOf(query);
+    const { conversations, next } = await this.limiter.spendingOf(apiKeyId, rateLimits, response).upTo(
+      filter.unread ? UNREAD_PAGES : 1,
+      () => this.conversations.list(organizationId, filter),
+      ({ looked }) => looked,
+    );
     return {
       data: conversations,
       pagination: { next_before: next?.at.toISOString() ?? null, next_before_id: next?.messageId ?? null },

@@ -1,7 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { EXAMPLE_CONNECTION_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
+import { RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
@@ -28,6 +30,10 @@ const ConnectionId = (): ParameterDecorator =>
 const ApiName = (example = 'order_update'): MethodDecorator =>
   ApiParam({ name: 'name', description: "The template's name.", schema: { type: 'string', example } });
 
+/** Of a list: about ten milliseconds of the process. */
+const TEMPLATES_A_TOKEN = 250;
+const tokensOf = (templates: number): number => Math.max(1, Math.ceil(templates / TEMPLATES_A_TOKEN));
+
 /** Reads ask the platform only where there is no mirror yet; writes always do. */
 const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
 
@@ -37,6 +43,7 @@ export class TemplatesController {
   constructor(
     private readonly templates: TemplatesService,
     private readonly writer: TemplateWriter,
+    private readonly limiter: RateLimiter,
   ) {}
 
   /**
@@ -47,21 +54,28 @@ export class TemplatesController {
    * at once. While the platform is down, the list shows what was known last (`synced_at`).
    *
    * The parameters are an addition of this service. Without them the whole list comes: the platform allows an account
-   * 6,000 templates at the most, counted by language.
+   * 6,000 templates at the most, counted by language. Each 250 count as one request.
    */
   @Get()
   @RequireScope('templates:read')
   @ApiOkResponse({ type: TemplateListResponse, description: 'The templates.' })
   @ApiErrors('CONNECTION_NOT_FOUND', ...PLATFORM_CODES)
   async list(
-    @CurrentCaller() { organizationId }: Caller,
+    @CurrentCaller() { organizationId, apiKeyId, rateLimits }: Caller,
     @ConnectionId() id: string,
     @Query() query: ListTemplatesQuery,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<TemplateListResponse> {
     const { status, name, limit } = query;
     const category = query.category?.toUpperCase() as TemplateCategory | undefined;
     const filter = { status, category, name, language: query.language?.replaceAll('-', '_') };
-    const found = await this.templates.list(organizationId, id, filter, { after: placeOf(query), limit });
+    const after = placeOf(query);
+    const most = Math.min(limit, await this.templates.count(organizationId, id));
+    const found = await this.limiter.spendingOf(apiKeyId, rateLimits, response).upTo(
+      tokensOf(most),
+      () => this.templates.list(organizationId, id, filter, { after, limit }),
+      ({ versions }) => Math.min(tokensOf(versions.length), tokensOf(most)),
+    );
     return {
       data: found.versions.map((template) => responseOf(template, id, found.syncedAt)),
       pagination: { next_after: found.next === null ? null : cursorOf(found.next) },

@@ -111,6 +111,11 @@ export class TemplatesRepository {
     return this.table.find({ where: { ...ofAccount(key), name, deletedAt: IsNull() }, order: { language: 'ASC' } });
   }
 
+  /** Of the account, in all states. */
+  count(key: AccountKey): Promise<number> {
+    return this.table.countBy(ofAccount(key));
+  }
+
   /** The account's templates by name and language, those behind `after` only, at most `limit`. */
   page(
     key: AccountKey,

@@ -89,6 +89,12 @@ export class TemplatesService {
     return { versions, syncedAt, next: found.length > limit ? (versions.at(-1) ?? null) : null };
   }
 
+  /** How many the number's account had when it was last compared. @throws CONNECTION_NOT_FOUND (404). */
+  async count(organizationId: string, connectionId: string): Promise<number> {
+    const { wabaId } = await this.connections.getById(organizationId, connectionId);
+    return this.templates.count({ organizationId, wabaId });
+  }
+
   /**
    * All languages of a template, or the one asked for; never none.
    *

@@ -1,16 +1,22 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { FIRST_ID } from '../../common/ids.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { RequireScope } from '../../infrastructure/http/route-policy.js';
+import { RateLimiter } from '../../infrastructure/rates/rate-limiter.js';
 import { type Caller, CurrentCaller } from '../keys/caller.decorator.js';
 import { CodeUsageResponse, PeriodQuery, periodOf, questionOf, UsageQuery, UsageResponse } from './dto/usage.dto.js';
 import { UsageService } from './usage.service.js';
+import { codesPrice, messagesPrice, mostOfCodes, mostOfMessages } from './usage.price.js';
 
 @ApiTags('Usage')
 @Controller('usage')
 export class UsageController {
-  constructor(private readonly usage: UsageService) {}
+  constructor(
+    private readonly usage: UsageService,
+    private readonly limiter: RateLimiter,
+  ) {}
 
   /**
    * Count messages by time
@@ -20,13 +26,22 @@ export class UsageController {
    *
    * Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago; states of
    * earlier quarters of an hour follow within 15 minutes. They are kept for 25 months.
+   *
+   * Each 300 rows of an answer count as one request; those that it may have with groups or filters are held meanwhile.
    */
   @Get()
   @RequireScope('messages:read')
   @ApiOkResponse({ type: UsageResponse, description: 'The figures.' })
   @ApiErrors('CONNECTION_NOT_FOUND', 'USAGE_TOO_LARGE')
-  async messages(@CurrentCaller() caller: Caller, @Query() query: UsageQuery): Promise<UsageResponse> {
-    return UsageResponse.of(await this.usage.messages(questionOf(caller.organizationId, query)));
+  async messages(
+    @CurrentCaller() caller: Caller,
+    @Query() query: UsageQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<UsageResponse> {
+    const question = questionOf(caller.organizationId, query);
+    const spending = this.limiter.spendingOf(caller.apiKeyId, caller.rateLimits, response);
+    const answer = await spending.upTo(mostOfMessages(question), () => this.usage.messages(question), messagesPrice);
+    return UsageResponse.of(answer);
   }
 
   /**
@@ -39,10 +54,20 @@ export class UsageController {
   @RequireScope('otp:read')
   @ApiOkResponse({ type: CodeUsageResponse, description: 'The figures.' })
   @ApiErrors('USAGE_TOO_LARGE')
-  async codes(@CurrentCaller() caller: Caller, @Query() query: PeriodQuery): Promise<CodeUsageResponse> {
+  async codes(
+    @CurrentCaller() caller: Caller,
+    @Query() query: PeriodQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CodeUsageResponse> {
     // Every key with the scope has a project.
     const project = caller.otpProject?.id ?? FIRST_ID;
-    const { rows, totals, asOf } = await this.usage.codes(project, periodOf(caller.organizationId, query));
+    const period = periodOf(caller.organizationId, query);
+    const spending = this.limiter.spendingOf(caller.apiKeyId, caller.rateLimits, response);
+    const { rows, totals, asOf } = await spending.upTo(
+      mostOfCodes(period),
+      () => this.usage.codes(project, period),
+      codesPrice,
+    );
     return { data: rows, totals, as_of: asOf?.toISOString() ?? null };
   }
 }

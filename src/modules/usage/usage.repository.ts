@@ -18,6 +18,8 @@ export type Kind = [boolean | null, string | null, string | null, string | null,
 /** Rows of one bucket and of one value of each group, summed up. */
 export type SummedRow = Record<Measure, number> & {
   bucket: number;
+  /** Counts that were read for it. */
+  counts: number;
   /** Those that are billed, free or failed. */
   kinds: Kind[];
   delivery: number[];
@@ -65,11 +67,11 @@ export class UsageRepository {
       billed_category: 'case when u.billable then u.category end',
       failure_category: 'u.failure_category',
     };
-    const figures = FIGURES.map((column) => `sum(p.sign * u.${column}) as ${column}`).join(', ');
+    const figures = `${FIGURES.map((column) => `sum(p.sign * u.${column}) as ${column}`).join(', ')}, count(*) as counts`;
     const { sql, values, groups } = grouped(asked, kind, figures, COUNTED, 'workspace');
     const sums = MEASURES.map((measure) => `sum(${measure})::float8 as ${measure}`).join(', ');
     return this.database.query<SummedRow>(
-      `select bucket, ${groups} ${sums}, json_build_array(${DELIVERY_COLUMNS.map((column) => `sum(${column})`).join(', ')}) as delivery,
+      `select bucket, ${groups} ${sums}, sum(counts)::float8 as counts, json_build_array(${DELIVERY_COLUMNS.map((column) => `sum(${column})`).join(', ')}) as delivery,
          coalesce(json_agg(json_build_array(${Object.keys(kind).join(', ')}, submitted, failed))
            filter (where billable is not null or failure_category is not null), '[]') as kinds
        from (${sql}) as k group by ${groups} bucket limit ${MAX_ROWS + 1}`,

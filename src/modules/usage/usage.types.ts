@@ -58,6 +58,8 @@ export interface UsageAnswer {
   totals: UsageFigures;
   /** Null: nothing was counted yet. */
   asOf: Date | null;
+  /** Counts that were read for it. */
+  counts: number;
 }
 
 export const CODE_MEASURES = ['requested', 'sent', 'delivered', 'verified', 'expired', 'failed'] as const;

@@ -10,6 +10,8 @@ import { ContactResponse, JournalPagination, MessageListItem } from '../../messa
 
 /** So many unread messages are counted; more are not looked at. */
 export const UNREAD_LIMIT = 100;
+/** Pages of all conversations that one page of the unread ones looks at. */
+export const UNREAD_PAGES = 5;
 const ROLE = /^[A-Za-z0-9_]{1,64}$/;
 /** The platform takes no longer ones. */
 const MAX_NOTE = 2_000;

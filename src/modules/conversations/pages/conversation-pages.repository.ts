@@ -7,7 +7,12 @@ import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js'
 import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import { ownerOf, type OwnerFacts } from '../control/owner.js';
 import { windowClosesAt } from '../windows/windows.js';
-import { UNREAD_LIMIT, type ConversationFilter, type ConversationResponse } from '../dto/conversations.dto.js';
+import {
+  UNREAD_LIMIT,
+  UNREAD_PAGES,
+  type ConversationFilter,
+  type ConversationResponse,
+} from '../dto/conversations.dto.js';
 import { listItemOf } from '../../messages/dto/message.response.js';
 import { messageJoins, MESSAGE_SELECT, messageOf, type MessageRow } from '../../messages/message/message-row.js';
 
@@ -36,9 +41,6 @@ const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
 /** Messages of the journal that one page looks at, in steps: most pages end in the first one. */
 const STEPS = [200, 1_000, 4_000];
 
-/** Pages of all conversations that one page of the unread ones looks at. */
-const UNREAD_PAGES = 5;
-
 /**
  * Conversations by their last message, newest first. No row is kept of a last activity: the journal is in that order
  * already, and a message is its conversation's last where an index has no newer one. So sending and receiving cost
@@ -59,7 +61,11 @@ export class ConversationPagesRepository {
         ? await this.walk(organizationId, filter)
         : await this.ofContact(organizationId, filter);
     const conversations = await this.read(organizationId, places);
-    return { conversations, next: next === null ? null : { at: new Date(next.at), messageId: next.messageId } };
+    return {
+      conversations,
+      next: next === null ? null : { at: new Date(next.at), messageId: next.messageId },
+      looked: 1,
+    };
   }
 
   /** No index has what waits to be read: a page looks at a few pages of all conversations. */
@@ -73,9 +79,9 @@ export class ConversationPagesRepository {
       conversations.push(...unread.slice(0, rest));
       const last = conversations.at(-1);
       if (unread.length > rest && last?.last_message) {
-        return { conversations, next: { at: last.updated_at, messageId: last.last_message.id } };
+        return { conversations, next: { at: last.updated_at, messageId: last.last_message.id }, looked };
       }
-      if (page.next === null || looked === UNREAD_PAGES) return { conversations, next: page.next };
+      if (page.next === null || looked === UNREAD_PAGES) return { conversations, next: page.next, looked };
       cursor = { before: page.next.at, beforeId: page.next.messageId };
     }
   }
@@ -165,6 +171,8 @@ export class ConversationPagesRepository {
 interface ConversationPage {
   conversations: ConversationResponse[];
   next: { at: Date; messageId: string } | null;
+  /** Pages of all conversations that were read for it. */
+  looked: number;
 }
 
 interface Places {

@@ -1,0 +1,42 @@
+import { MAX_ROWS } from './usage.repository.js';
+import type { CodeRow, Interval, UsageAnswer, UsageQuestion } from './usage.types.js';
+
+/** Of an answer, and counts read for it: each about ten milliseconds of the process and of PostgreSQL. */
+const ROWS_A_TOKEN = 300;
+const CODE_ROWS_A_TOKEN = 1_000;
+const COUNTS_A_TOKEN = 2_000;
+
+const INTERVAL_MS: Readonly<Record<Interval, number>> = { hour: 3_600_000, day: 86_400_000, month: 28 * 86_400_000 };
+
+/** How many tokens an answer may cost: without groups it has a row for each interval; with them nobody knows before. */
+export function mostOfMessages({ groupBy, filter, ...period }: UsageQuestion): number {
+  const isPlain = groupBy.length === 0 && Object.keys(filter).length === 0;
+  return tokens((isPlain ? intervalsOf(period) : MAX_ROWS) / ROWS_A_TOKEN);
+}
+
+/** What it cost: at most that. */
+export function messagesPrice({ rows, counts }: UsageAnswer): number {
+  return Math.min(
+    tokens(Math.max(rows.length / ROWS_A_TOKEN, counts / COUNTS_A_TOKEN)),
+    tokens(MAX_ROWS / ROWS_A_TOKEN),
+  );
+}
+
+type Period = Pick<UsageQuestion, 'since' | 'until' | 'interval'>;
+
+/** Each interval may have a row for each country. */
+export function mostOfCodes(period: Period): number {
+  return tokens(Math.min(intervalsOf(period) * 20, MAX_ROWS) / CODE_ROWS_A_TOKEN);
+}
+
+export function codesPrice({ rows }: { rows: readonly CodeRow[] }): number {
+  return tokens(rows.length / CODE_ROWS_A_TOKEN);
+}
+
+function intervalsOf({ since, until, interval }: Period): number {
+  return (until.getTime() - since.getTime()) / INTERVAL_MS[interval] + 1;
+}
+
+function tokens(exact: number): number {
+  return Math.max(1, Math.ceil(exact));
+}
