@@ -68,7 +68,7 @@ export interface paths {
          *     at once. While the platform is down, the list shows what was known last (`synced_at`).
          *
          *     The parameters are an addition of this service. Without them the whole list comes: the platform allows an account
-         *     6,000 templates at the most, counted by language.
+         *     6,000 templates at the most, counted by language. Each 250 count as one request.
          *
          *     Needs a key with the scope `templates:read`.
          */
@@ -174,6 +174,8 @@ export interface paths {
          *     the last page. A page may have fewer conversations than `limit`, even none, where a few contacts have very many
          *     messages: only null means that there are no more. A conversation in which something happens meanwhile moves to the
          *     front, so read the first page again to see it.
+         *
+         *     With `unread` a page looks at up to five, and counts as so many requests.
          *
          *     Needs a key with the scope `messages:read`.
          */
@@ -890,6 +892,8 @@ export interface paths {
          *
          *     Figures are counted in the background; `as_of` says up to when, usually less than 30 seconds ago; states of
          *     earlier quarters of an hour follow within 15 minutes. They are kept for 25 months.
+         *
+         *     Each 300 rows of an answer count as one request; those that it may have with groups or filters are held meanwhile.
          *
          *     Needs a key with the scope `messages:read`.
          */
@@ -6772,7 +6776,7 @@ export interface components {
         };
         /**
          * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `large_batches`: other batches above 256 KiB of the workspace are under way; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` as may wait at once do so; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_messages_send: {
@@ -6790,7 +6794,7 @@ export interface components {
         };
         /**
          * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `large_batches`: other batches above 256 KiB of the workspace are under way; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` as may wait at once do so; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_messages_sendBatch: {
@@ -6808,7 +6812,7 @@ export interface components {
         };
         /**
          * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
-         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `large_batches`: other batches above 256 KiB of the workspace are under way; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` as may wait at once do so; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          */
         Refused429_OTP_RESEND_TOO_SOON_RATE_LIMITED: {
             headers: {
@@ -6823,7 +6827,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `large_batches`: other batches above 256 KiB of the workspace are under way; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
+        /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` as may wait at once do so; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number. */
         Refused429_RATE_LIMITED: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -6838,7 +6842,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `large_batches`: other batches above 256 KiB of the workspace are under way; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` as may wait at once do so; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
          */
         Refused429_RATE_LIMITED_UPLOAD_LIMIT_REACHED: {
@@ -6855,7 +6859,7 @@ export interface components {
             };
         };
         /**
-         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` with `wait` as may wait at once do so; `large_batches`: other batches above 256 KiB of the workspace are under way; `webhook_replay`: a replay of the workspace was refused as too large within the last ten seconds; `webhook_changes`: the workspace changed its webhook, or replaced its secret, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
+         * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. With `scope`: `workspace_reads`: as many requests of the workspace as may read at once are under way, and others wait already; `waiting_readers`: as many calls of `GET /events` as may wait at once do so; `large_batches`: batches of the workspace above 256 KiB are under way; `webhook_replay`: a replay was refused as too large within the last ten seconds; `webhook_changes`: the webhook was changed, or its secret replaced, too often within an hour; `number_profile`: too many reads and changes of the profile of one number.
          *     - [`WORKSPACE_LIMIT_REACHED`](/docs/errors#WORKSPACE_LIMIT_REACHED): As many messages as the workspace's limit of a day allows were accepted on this day of its time zone. Messages that failed unsent are given back.
          */
         Refused429_RATE_LIMITED_WORKSPACE_LIMIT_REACHED: {
