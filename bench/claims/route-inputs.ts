@@ -13,6 +13,11 @@ const TAG = 'campaign';
 const LIMIT_BYTES = 256 * 1_024;
 const OPEN_RECIPIENT = 9_000_000;
 
+/** All routes read JSON in the same way: only what a route makes of it differs. */
+const DEAREST = ['deep lists', 'many keys', 'many numbers', 'many objects', 'a tree of buttons', 'a text of {{1}}'];
+
+const HOSTILE = hostileJson(LIMIT_BYTES - 2_000);
+
 /** One request of a route. */
 export interface Input {
   method: string;
@@ -113,9 +118,14 @@ export function inputsOf({ workspace, messages, ids }: World): Record<string, Re
       },
     },
   };
-  const hostile = (method: string, path: string, holder: string): Record<string, () => Input> =>
+  const hostile = (
+    method: string,
+    path: string,
+    holder: string,
+    names: readonly string[] = DEAREST,
+  ): Record<string, () => Input> =>
     Object.fromEntries(
-      hostileJson(LIMIT_BYTES - 2_000).map(([name, json]) => [
+      HOSTILE.filter(([name]) => names.includes(name)).map(([name, json]) => [
         name,
         () => ({ method, path, body: holder.replace('"@"', () => json) }),
       ]),
@@ -181,7 +191,12 @@ export function inputsOf({ workspace, messages, ids }: World): Record<string, Re
     messages_send: {
       text: send('POST', '/messages', text),
       flow: send('POST', '/messages', flow),
-      ...hostile('POST', '/messages', JSON.stringify({ ...flow, interactive: '@' })),
+      ...hostile(
+        'POST',
+        '/messages',
+        JSON.stringify({ ...flow, interactive: '@' }),
+        HOSTILE.map(([name]) => name),
+      ),
     },
     messages_check: {
       text: send('POST', '/messages/check', text),
