@@ -60,7 +60,7 @@ describe('Spending', () => {
 
   it.each<[string, () => AppError, number]>([
     ['all where it is too large', () => commonErrors.VALIDATION_FAILED({ details: [] }), 34],
-    ['one where it fails', () => commonErrors.SERVICE_UNAVAILABLE(), 1],
+    ['one where it fails', () => commonErrors.SERVICE_UNAVAILABLE(undefined), 1],
   ])('costs %s', async (_what, error, price) => {
     const { spending, left } = await setup();
     const failing = spending.upTo(
