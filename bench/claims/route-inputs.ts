@@ -309,7 +309,7 @@ const FILL = [
 /** $2 the account. */
 const TEMPLATES_SQL = `
 with account as (
-  insert into template_account (organization_id, waba_id, synced_at) values ($1, $2, now())
+  insert into template_account (organization_id, waba_id, synced_at) values ($1, $2, now() + interval '1 hour')
 )
 insert into template (id, organization_id, waba_id, platform_id, name, language, status, platform_status, category, parameter_format, components)
 select uuid_v7(), $1, $2, n::text, 'template_' || n, 'en_US', 'approved', 'APPROVED', 'utility', 'POSITIONAL',
