@@ -135,7 +135,7 @@ function tooMany(burst: number): unknown {
 function batchOf(bytes: Buffer, { errorAt, items, listSpan }: JsonScan, burst: number): Batch {
   requireUtf8(bytes);
   if (errorAt !== null) throw notJson(bytes, errorAt);
-  const around = withoutSpan(bytes.subarray(0), listSpan);
+  const around = withoutSpan(bytes, listSpan);
   if (around.length > JSON_LIMIT_BYTES) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes: JSON_LIMIT_BYTES });
   const envelope: unknown = JSON.parse(around.toString('utf8', markLength(around)));
   if (items !== null) {
