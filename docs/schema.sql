@@ -90,6 +90,7 @@ create table contact_book_removal (
   constraint contact_book_removal_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
 CREATE INDEX contact_book_removal_due ON contact_book_removal (due_at);
+CREATE INDEX contact_book_removal_of ON contact_book_removal (organization_id, due_at);
 
 create table conversation (
   id uuid not null,
@@ -480,8 +481,8 @@ CREATE INDEX message_state_conversation ON message_state (conversation_id, statu
 CREATE INDEX message_state_meta ON message_state (hashtextextended(meta_message_id, (0)::bigint)) WHERE (meta_message_id IS NOT NULL);
 CREATE TRIGGER limit_release_insert AFTER INSERT ON message_state REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION limit_release();
 CREATE TRIGGER limit_release_update AFTER UPDATE ON message_state REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION limit_release();
-CREATE TRIGGER usage_late_insert AFTER INSERT ON message_state FOR EACH ROW WHEN ((new.created_at < (now() - '7 days'::interval))) EXECUTE FUNCTION usage_late();
-CREATE TRIGGER usage_late_update AFTER UPDATE ON message_state FOR EACH ROW WHEN ((new.created_at < (now() - '7 days'::interval))) EXECUTE FUNCTION usage_late();
+CREATE TRIGGER usage_late_insert AFTER INSERT ON message_state FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
+CREATE TRIGGER usage_late_update AFTER UPDATE OF status, accepted_at, sent_at, delivered_at, read_at, failure_category, billable, pricing_category, pricing_type ON message_state FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
 
 create table message_tag (
   organization_id uuid not null,
@@ -528,7 +529,7 @@ create table opt_out (
   constraint opt_out_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id),
   constraint opt_out_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id)
 );
-CREATE INDEX opt_out_shown ON opt_out (organization_id, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
+CREATE INDEX opt_out_shown ON opt_out (organization_id, source, since, id) WHERE (active AND ((phone IS NOT NULL) OR (user_id IS NOT NULL)));
 
 create table opt_out_keywords (
   organization_id uuid not null,
@@ -640,6 +641,7 @@ CREATE INDEX otp_challenge_of_recipient ON otp_challenge (project_id, recipient)
 CREATE INDEX otp_challenge_time ON otp_challenge USING brin (created_at);
 CREATE INDEX otp_challenge_turn ON otp_challenge (project_id, created_at, seq) WHERE ((status || '') = 'queued');
 CREATE INDEX otp_challenge_waits ON otp_challenge (created_at) WHERE ((status || '') = 'queued');
+CREATE TRIGGER usage_late_code AFTER UPDATE OF sent_at, delivered_at, read_at ON otp_challenge FOR EACH ROW WHEN ((new.created_at < ((now() - '7 days'::interval) + '01:00:00'::interval))) EXECUTE FUNCTION usage_late();
 
 create table otp_package (
   id uuid not null,
@@ -845,6 +847,12 @@ create table usage_hour (
   constraint usage_hour_pkey PRIMARY KEY (hour)
 ) with (fillfactor=70);
 CREATE INDEX usage_hour_next ON usage_hour (next_at) WHERE (next_at IS NOT NULL);
+
+create table usage_late (
+  hour timestamptz not null,
+  transaction_id xid8 not null default pg_current_xact_id(),
+  constraint usage_late_pkey PRIMARY KEY (hour, transaction_id)
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 
 create table usage_lock (
   single boolean not null default true,
@@ -1400,9 +1408,7 @@ CREATE OR REPLACE FUNCTION usage_late()
  LANGUAGE plpgsql
 AS $function$
 begin
-  update usage_hour set next_at = clock_timestamp() + interval '5 minutes'
-  where hour = date_trunc('hour', new.created_at, 'UTC')
-    and coalesce(next_at > clock_timestamp() + interval '5 minutes', true);
+  insert into usage_late (hour) values (date_trunc('hour', new.created_at, 'UTC')) on conflict do nothing;
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION uuid_v7()

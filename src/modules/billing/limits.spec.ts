@@ -60,7 +60,7 @@ async function send(connection: ConnectionRow, count: number, tag: string): Prom
 
 async function cancel({ organizationId }: ConnectionRow, tag: string): Promise<void> {
   await tags.act({ organizationId, tag }, 'cancel', null);
-  while ((await tags.cancel({ organizationId, tag })).messages > 0);
+  while ((await tags.cancel({ organizationId, tag })).rows > 0);
 }
 
 /** What an accept costs, of the tables of limits; it is taken back. */
