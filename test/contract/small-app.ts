@@ -18,6 +18,7 @@ import { configureHttp } from '../../src/infrastructure/http/configure-http.js';
 import { FixedPrototypeAdapter } from '../../src/infrastructure/http/express-adapter.js';
 import { HttpModule } from '../../src/infrastructure/http/http.module.js';
 import { HeraldLogger } from '../../src/infrastructure/operations/logger.js';
+import { Sweeps } from '../../src/infrastructure/queue/sweeps.js';
 import { OperationsModule } from '../../src/infrastructure/operations/operations.module.js';
 import { RatesModule } from '../../src/infrastructure/rates/rates.module.js';
 import { ApiClient } from '../support/api-client.js';
@@ -44,12 +45,12 @@ export interface SmallAppOptions {
   beside?: SmallApp;
 }
 
-/** Without its retention, which needs lanes. */
+/** Without its retention, which needs lanes; the sweeps of other modules are registered and never run. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity])],
-  providers: [AuditRepository, Audit],
-  exports: [Audit],
+  providers: [AuditRepository, Audit, Sweeps],
+  exports: [Audit, Sweeps],
 })
 class AuditTrail {}
 
